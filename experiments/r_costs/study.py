@@ -12,10 +12,12 @@ import statistics
 
 import sources
 import studies
+from judge import Case, alike, judged, lower
 from one_network import OneNetwork
 from pages import Page
 from results import KEY, asked
 from runners import Work, around
+from scores import limit, of
 from tables import grid
 
 TITLE = "Costs (R Table 1)"
@@ -32,6 +34,7 @@ NAMES = {method: name for name, method in METHODS.items()}
 EXPONENTS = {"NTK-GP": ("3", "2"), "NNGP (BLL)": ("1", "0"), "Rich-BLL": ("1", "0"), "Rich-BLL (S)": ("0", "0")}
 SIZES = [500, 1000, 2000, 4000, 8000, 16000, 32000, 64000, 128000]
 LARGEST = {"NTK-GP": 8000}  # of a dense kernel here
+SAME_SLOPE = 0.5  # R states an order
 ROUNDS, TRAINED, ANSWERED = 2, 1000, 2000
 
 
@@ -91,6 +94,38 @@ def slopes(at, sizes):
     return table
 
 
+def by_round(rows, name, what):
+    """By n, then by round, what the cells of one method took."""
+    found = {}
+    for row in rows:
+        if NAMES[row["method"], row["flags"]] == name:
+            found.setdefault(rows_of(row), {})[int(row["seed"])] = float(row[what])
+    return found
+
+
+def slope_by_round(rows, name):
+    """The slope of the fit's seconds above those at the smallest n, over the three largest n; None where a round has no such cost."""
+    costs = by_round(rows, name, "fit_s")
+    sizes = sorted(costs)
+    found = {}
+    for i in set.intersection(*map(set, costs.values())) if len(sizes) > 3 else ():
+        points = [(n, costs[n][i] - costs[sizes[0]][i]) for n in sizes[-3:]]
+        if all(y > 0 for _, y in points):
+            found[i] = slope(points)
+    return of(found) if found else None
+
+
+def claims(rows):
+    cases = [alike(name, slope_by_round(rows, name), limit(float(time)), SAME_SLOPE) for name, (time, _) in EXPONENTS.items()]
+    yield judged("R Table 1", "the seconds of a fit grow with the rows as stated (exponents 3, 1, 1 and, of (S), 0): within "
+                 f"{SAME_SLOPE}", cases)
+    cases = []
+    for what, text in ("fit_s", "a fit"), ("predict_s", "2,000 answers"):
+        ours, rival = ({i: value for i, value in by_round(rows, name, what).get(SIZES[-1], {}).items()} for name in ("Rich-BLL", "NNGP (BLL)"))
+        cases.append(lower(text, of(ours), of(rival).times(1.2), "", "1.2 times") if ours and rival else Case(text, None, ""))
+    yield judged("R 1", f"Rich-BLL costs what BLL costs: at most a fifth more seconds, of {SIZES[-1]:,} rows", cases)
+
+
 def page(now):
     rows, at = [row for row in studies.rows(studies.HERE / "r_costs") if not row["error"]], {}
     for row in rows:
@@ -111,4 +146,4 @@ def page(now):
                  "rows and passes them through the network, also for (S), and holds the table of n rows, which is the growth of "
                  "the memory of BLL and Rich-BLL. The model file grows by the 16 bytes a row of its split and of the hashes by "
                  "which `forget` knows the rows; NTK-GP's, instead of the hashes, by the rows themselves.")
-    return Page(parts)
+    return Page(parts, list(claims(rows)))
