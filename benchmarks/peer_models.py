@@ -1,10 +1,13 @@
-"""The net and step of dbk, the deep kernels of GPyTorch and the update of VBLL, for peers.py: float32, one thread.
+"""The step and the prediction of dbk, the deep kernels of GPyTorch and the update of VBLL, for peers.py: float32,
+one thread.
 
 The net is that of slimbayes/catalog/network_spec.cpp, the objectives are dPPGP by automatic differentiation
 and GPyTorch's own, the optimiser AdamW with decay on the backbone alone.
 """
 
 import math
+import tempfile
+from pathlib import Path
 
 import gpytorch
 import torch
@@ -94,6 +97,22 @@ class Vbll(Dbk):
         return data + kl / TRAINING_ROWS
 
 
+class KeptDbk(nn.Module):
+    """The prediction of a Dbk: L, the noise and all else that no row changes is computed once."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.net, self.expand = model.net, model.expand
+        for name in ("scale", "mean", "offset"):
+            self.register_buffer(name, getattr(model, name).detach().clone())
+        self.register_buffer("factor", model.factor().detach())
+        self.register_buffer("noise", model.log_noise.detach().exp() + NOISE_FLOOR)
+
+    def forward(self, x):
+        phi = nn.functional.silu(self.expand(self.net(x))) * self.scale
+        return phi @ self.mean + self.offset, (phi @ self.factor).square().sum(-1) + self.noise
+
+
 class DeepKernel(gpytorch.models.ApproximateGP):
     """RBF with a lengthscale a feature on the backbone's outputs, whitened q(u) at r inducing points."""
 
@@ -120,6 +139,18 @@ class DeepKernel(gpytorch.models.ApproximateGP):
         noise = list(self.likelihood.parameters())
         taken = {id(p) for p in net + noise}
         return adamw(net, [p for p in self.parameters() if id(p) not in taken], noise)
+
+
+class DeepPredictor(nn.Module):
+    """The prediction of a DeepKernel, which keeps the Cholesky factor of K_ZZ itself."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        answer = self.model.likelihood(self.model(self.model.net(x)))
+        return answer.mean, answer.variance
 
 
 def stepper(model, optimiser, loss, x, y):
@@ -156,25 +187,69 @@ def training_steps(batch):
     return steps
 
 
+def ahead_of_time(model, x):
+    """(The package that AOTInductor makes of a model for inputs of this shape, its loader's run as C++ calls it.)"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "model.pt2")
+        torch._inductor.aoti_compile_and_package(torch.export.export(model, (x,)), package_path=path)
+        package = torch._inductor.aoti_load_package(path)
+    return package, lambda x: package.loader.run([x])
+
+
+def traced(model, x):
+    with torch.no_grad():
+        model.eval()(x)  # GPyTorch fills its caches
+        return torch.jit.optimize_for_inference(torch.jit.trace(model, x, check_trace=False))
+
+
+def check_same(models, x):
+    """Raises unless each competitor answers as the first of its library does."""
+    first = {}
+    with torch.inference_mode():
+        for name, model in models.items():
+            expected = first.setdefault(name.split("-")[0], model(x))
+            for mine, theirs in zip(model(x), expected, strict=True):
+                torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6, msg=lambda text: f"{name}: {text}")
+
+
 def predictors(rows):
-    """{competitor: call giving the mean and the predictive variance of each row}."""
+    """{competitor: call giving the mean and the predictive variance of each row}. Plain PyTorch builds L for each call,
+    the others keep it. Traced and compiled models are made for this number of rows."""
     x = torch.randn(rows, INPUTS)
     plain = Dbk().eval()
+    nn.init.normal_(plain.mean)  # it starts at 0, which would hide a wrong mean
+    kept = KeptDbk(plain).eval()
     deep = DeepKernel()
     deep(deep.net(x))
-    deep.eval()
+    nn.init.normal_(deep.variational_strategy._variational_distribution.variational_mean)
+    by_gpytorch = DeepPredictor(deep.eval())
 
-    def by_pytorch():
-        with torch.inference_mode():
-            mean, epistemic, _, _ = plain(x)
-            return mean, epistemic + plain.log_noise.exp() + NOISE_FLOOR
+    def by_pytorch(x):
+        mean, epistemic, _, _ = plain(x)
+        return mean, epistemic + plain.log_noise.exp() + NOISE_FLOOR
 
-    def by_gpytorch():
-        with torch.no_grad():
-            answer = deep.likelihood(deep(deep.net(x)))
-            return answer.mean, answer.variance
+    package, run = ahead_of_time(kept, x)
+    models = {
+        "pytorch": by_pytorch,
+        "pytorch-kept": kept,
+        "pytorch-compiled": torch.compile(kept, dynamic=False),
+        "pytorch-traced": traced(kept, x),
+        "pytorch-aoti": package,
+        "pytorch-aoti-run": run,
+        "gpytorch-pp-dkl": by_gpytorch,
+    }
+    with gpytorch.settings.trace_mode():
+        models["gpytorch-pp-dkl-traced"] = traced(by_gpytorch, x)
+    check_same(models, torch.randn(rows, INPUTS))
 
-    return {"pytorch": by_pytorch, "gpytorch-pp-dkl": by_gpytorch}
+    def caller(model):
+        def call():
+            with torch.inference_mode():
+                return model(x)
+
+        return call
+
+    return {name: caller(model) for name, model in models.items()}
 
 
 def updates(rows):
