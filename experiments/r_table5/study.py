@@ -26,7 +26,7 @@ PRIOR = "--prior fixed --prior-sd 1"
 NARROW = "--prior fixed --prior-sd 1e-6"  # no row counts: the score is the squared norm of the features
 AROUND = [("dnn", ""), ("bll", PRIOR), ("rich-bll", f"{PRIOR} --ridge 1"), ("rich-bll", f"{PRIOR} --ridge 1 --subsample 0.4"),
           ("rich-bll", f"{PRIOR} --ridge 1e-4"), ("last-layer-laplace", PRIOR), ("last-layer-laplace", NARROW)]
-OWN = [("mc-dropout", NETWORK), ("bbb", NETWORK.replace("--parametrisation mup ", "")),
+OWN = [("mc-dropout", NETWORK), ("bbb", NETWORK.replace("--parametrisation mup ", "").replace("--weight-decay 0 ", "")),
        ("ensemble", f"--of dnn --members 5 {NETWORK}")]
 
 
