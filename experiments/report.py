@@ -4,13 +4,14 @@ the numbers of the front page.
 
   experiments/report.py [STUDY ...] [--no-figures]
 
-Nothing here is typed in: run it again whenever cells were added. With names, the pages of these studies alone. The tool
+Nothing here is typed in: run it again whenever cells were added. With names, the pages of these studies alone, and the overview. The tool
 (build/slimbayes, SLIMBAYES_TOOL, --tool) says which rows were measured with options that it no longer takes. Figures need
 experiments/requirements.txt.
 """
 
 import argparse
 import collections
+import importlib.util
 import os
 import pathlib
 import sys
@@ -20,13 +21,11 @@ sys.path[:0] = [str(HERE / "record"), str(HERE / "papers")]
 import front  # noqa: E402
 import judge  # noqa: E402
 import pages  # noqa: E402
+import paired  # noqa: E402
 import studies  # noqa: E402
 from runners import Runner  # noqa: E402
+from studies import PAPERS  # noqa: E402
 from tables import grid  # noqa: E402
-
-PAPERS = {"N": "Zhu, Yuchi, Xie, Scalable Deep Basis Kernel Gaussian Processes", "E": "its predecessor on low-rank deep kernels",
-          "R": "the paper of Rich-BLL, richer Bayesian last layers", "S": "Toure and Stephens, Singular Bayesian neural networks",
-          "F": "the paper of FiD-GP", "ours": "what we say ourselves"}
 
 
 def short(numbers):
@@ -49,7 +48,10 @@ def tables_of_claims(found):
     """`found`: (folder, claim)."""
     by_paper = collections.defaultdict(list)
     for folder, claim in found:
-        by_paper[claim.source.split()[0].rstrip(",")].append((folder, claim))
+        paper = claim.source.split()[0].rstrip(",")
+        if paper not in PAPERS:
+            raise ValueError(f"[source] expected a claim's source to begin with one of {', '.join(PAPERS)}; received {claim.source!r} in {folder.name}")
+        by_paper[paper].append((folder, claim))
     parts = []
     for paper, name in PAPERS.items():
         rows = [[claim.text, claim.source, f"**{claim.verdict}**", short(claim.numbers), f"[{folder.name}]({folder.name}/README.md)"]
@@ -60,22 +62,41 @@ def tables_of_claims(found):
     return "\n".join(parts)
 
 
+SHARE = 1 / 9  # of the test rows to the others, in most studies here
+
+
+def of_overlap(folders, now, found):
+    """The verdicts that change where the bound is widened for splits that share rows."""
+    with paired.overlapping(SHARE):
+        again = [claim for folder in folders if pages.splits_vary(folder) for claim in pages.made(folder, now)[1]]
+    before = [(folder, claim) for folder, claim in found if pages.splits_vary(folder)]
+    rows = [[claim.text, claim.source, claim.verdict, wider.verdict, f"[{folder.name}]({folder.name}/README.md)"]
+            for (folder, claim), wider in zip(before, again, strict=True) if claim.verdict != wider.verdict]
+    return grid(["claim", "of", "verdict", "with the wider bound", "study"], rows) if rows else "None.\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("studies", nargs="*", metavar="STUDY")
-    parser.add_argument("--no-figures", action="store_true")
+    parser.add_argument("--no-figures", action="store_true", help="leave the figures as they are; without it matplotlib is needed")
     parser.add_argument("--tool", default=os.environ.get("SLIMBAYES_TOOL", str(HERE.parent / "build" / "slimbayes")))
     options = parser.parse_args()
     if not pathlib.Path(options.tool).exists():
         raise SystemExit(f"no tool at {options.tool}: build it (make build) or name it with --tool")
-    now = Runner(options.tool, studies.HERE)
-    chosen = [studies.find(word) for word in options.studies] or studies.folders()
-    found = [(folder, claim) for folder in chosen for claim in pages.write(folder, now)]
-    if not options.studies:
-        overview = (HERE / "record" / "overview.md").read_text()
-        (studies.HERE / "README.md").write_text(overview.format(studies=table_of_studies(chosen), tally=tally([claim for _, claim in found]),
-                                                                claims=tables_of_claims(found)))
-        front.write(now)
+    if not options.no_figures and not importlib.util.find_spec("matplotlib"):
+        raise SystemExit("figures need matplotlib: pip install -r experiments/requirements.txt, or --no-figures")
+    now, folders = Runner(options.tool, studies.HERE), studies.folders()
+    chosen = [studies.find(word) for word in options.studies] or folders
+    found = []
+    for folder in folders:
+        text, claims = pages.made(folder, now)
+        found += [(folder, claim) for claim in claims]
+        if folder in chosen:
+            (folder / "README.md").write_text(text)
+    overview = (HERE / "record" / "overview.md").read_text()
+    (studies.HERE / "README.md").write_text(overview.format(
+        studies=table_of_studies(folders), tally=tally([claim for _, claim in found]), claims=tables_of_claims(found), overlap=of_overlap(folders, now, found)))
+    front.write(now)
     if not options.no_figures:
         import figures
         figures.draw(chosen, now)

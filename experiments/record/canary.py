@@ -11,7 +11,7 @@ import results
 import studies
 from runners import RIVALS
 
-SAME, NEAR = 1e-5, 0.02  # of the NLL, nats a row; the first relative to its size
+SAME, NEAR, WIDTH = 1e-5, 0.02, 0.05  # of the NLL, nats a row, the first relative to its size; NEAR also of the coverage, WIDTH of the width
 FEWEST = 100  # steps
 
 
@@ -33,12 +33,27 @@ def cheapest(folders):
 
 
 def verdict(row, again):
-    """same, near or another, and the NLL's difference in words."""
+    """same, near or another, and what differs in words."""
     if again["error"]:
         return "another", again["error"]
     gap = float(again["nll"]) - float(row["nll"])
     how = "same" if abs(gap) <= SAME * max(1, abs(float(row["nll"]))) else "near" if abs(gap) <= NEAR else "another"
-    return how, f"NLL {float(row['nll']):.5f} then, {float(again['nll']):.5f} now"
+    words = f"NLL {float(row['nll']):.5f} then, {float(again['nll']):.5f} now"
+    for name, title, share in ("coverage", "coverage", False), ("width_standardized", "width", True):
+        if row.get(name) and again.get(name) not in ("", None):
+            then, now = float(row[name]), float(again[name])
+            if abs(now - then) > (WIDTH * then if share else NEAR):
+                how, words = "another", f"{words}, {title} {then:.5f} then, {now:.5f} now"
+    return how, words
+
+
+def said(row, before):
+    """What became of a cell, beside the row that its study had (`before`, a list of one or none)."""
+    if row["error"] or "nll" not in row or row["nll"] in ("", None):
+        return row["error"]
+    if not before or before[0]["error"] or not before[0]["nll"]:
+        return f"NLL {float(row['nll']):.5f}"
+    return ": ".join(verdict(before[0], row))
 
 
 def run(runner, folders, seconds):

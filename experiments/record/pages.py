@@ -40,7 +40,9 @@ def progress(folder, scores=None):
     cells, rows = studies.cells(folder), studies.rows(folder)
     done = [row for row in rows if not row["error"]]
     commits = ", ".join(dict.fromkeys(row["commit"] for row in done if row["commit"])) or "none"
-    lines = [f"{len(done)} of {len(cells)} cells measured, at commits {commits}; one thread a fit."]
+    old = sum(len(scores.rows(*at)) for at in scores.old) if scores else 0
+    stale = f", {old} of them with options of before (†)" if old else ""
+    lines = [f"{len(done)} of {len(cells)} cells measured{stale}, at commits {commits}; one thread a fit."]
     lines += [f"- failed: {row['data']}, {row['method']}{row['flags'] and ' ' + row['flags']}, seed {row['seed']}: {row['error']}"
               for row in rows if row["error"]]
     unrecorded = sum(not row["recipe"] for row in done)
@@ -48,8 +50,8 @@ def progress(folder, scores=None):
     return "\n".join(lines + (old_and_mixed(scores) if scores else []))
 
 
-def write(folder, now):
-    """Writes the page into the study's folder; its claims. Raises ValueError for rows that are not to be compared (results.refuse_mixed)."""
+def made(folder, now):
+    """The text of the study's page, and its claims. Raises ValueError for rows that are not to be compared (results.refuse_mixed)."""
     study = studies.load(folder)
     free = getattr(study, "MAY_DIFFER", {})
     results.refuse_mixed([row for row in studies.rows(folder) if not row["error"]], free)
@@ -57,6 +59,20 @@ def write(folder, now):
     head = [f"# {study.TITLE}", f"```\nexperiments/run.py {folder.name}     # resumable cell by cell\nexperiments/report.py {folder.name}\n```",
             "\n".join([progress(folder, scores), *(f"- `{name}` differs by method: {why}." for name, why in free.items())])]
     judged = ["## Claims\n\n" + verdicts(claims)] if claims else []
-    text = "\n\n".join(part.strip("\n") for part in [*head, *parts, *judged] if part)
-    (folder / "README.md").write_text(text + "\n")
-    return list(claims)
+    return "\n\n".join(part.strip("\n") for part in [*head, *parts, *judged] if part) + "\n", list(claims)
+
+
+def write(folder, now):
+    """Writes the page into the study's folder; its claims."""
+    text, claims = made(folder, now)
+    (folder / "README.md").write_text(text)
+    return claims
+
+
+def splits_vary(folder):
+    """Whether the part that the study begins with compares methods over several splits of a table."""
+    found, cells = collections.defaultdict(set), studies.cells(folder)
+    for cell in cells:
+        if cell["study"] == cells[0]["study"]:
+            found[cell["data"]].add(cell["flags"].partition("--split-seed ")[2].partition(" ")[0])
+    return any(len(seeds) > 1 for seeds in found.values())

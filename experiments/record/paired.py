@@ -1,11 +1,27 @@
 """A comparison of two methods on the same splits and seeds: the mean difference with its standard error, decided by Student's t.
 
-One rule in both directions: a difference is decided where it exceeds the 95 % bound t(n - 1) times its standard error.
+One rule in both directions: a difference is decided where it exceeds the 95 % bound t(n - 1) times its standard error. Random splits
+of one table share rows, so that the standard error of their mean is too small; `overlapping` widens the bound for them.
 """
 
+import contextlib
 import math
 import statistics
 from typing import NamedTuple
+
+
+_share = 0.0  # of the test rows to the others, where the pairs are splits of one table
+
+
+@contextlib.contextmanager
+def overlapping(share):
+    """Inside, the variance of a mean of n differences is (1 + n share) times what independent ones have: Nadeau and Bengio (2003), eq. 12."""
+    global _share
+    before, _share = _share, share
+    try:
+        yield
+    finally:
+        _share = before
 
 
 class Difference(NamedTuple):
@@ -15,7 +31,7 @@ class Difference(NamedTuple):
 
     @property
     def bound(self):
-        return t_bound(self.n - 1) * self.error if self.n > 1 else math.inf
+        return t_bound(self.n - 1) * self.error * math.sqrt(1 + self.n * _share) if self.n > 1 else math.inf
 
     @property
     def sign(self):

@@ -35,6 +35,15 @@ MODELS = pathlib.Path(os.environ.get("SLIMBAYES_MODELS", pathlib.Path(__file__).
 SPLIT_FLAGS = {"--split", "--split-seed", "--valid-fraction", "--test-fraction", "--ignore"}
 
 
+PACKAGES = {"catboost": "catboost", "ngboost": "ngboost", "torch": "torch", "realmlp": "pytabkit", "tabm": "pytabkit"}  # of the rivals
+_children = set()  # the commands that run now
+
+
+def end_children():
+    for process in list(_children):
+        process.terminate()
+
+
 TABLE_OWN, GENERATED_OWN = ["--test-fraction", "0.1"], ["--ignore", "true_mean,true_sd"]  # unless the cell has them
 
 
@@ -246,8 +255,11 @@ class Work:
 
     def _run(self, command, measure):
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-            process = subprocess.Popen([str(word) for word in command], stdout=out, stderr=err, stdin=subprocess.DEVNULL)
+            # In a session of its own: Ctrl-C is for the runner, which ends what it started.
+            process = subprocess.Popen([str(word) for word in command], stdout=out, stderr=err, stdin=subprocess.DEVNULL, start_new_session=True)
+            _children.add(process)
             _, status, usage = os.wait4(process.pid, 0)
+            _children.discard(process)
             process.returncode = os.waitstatus_to_exitcode(status)
             out.seek(0), err.seek(0)
             if measure:

@@ -20,6 +20,9 @@ import pathlib
 import results
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
+PAPERS = {"N": "Zhu, Yuchi, Xie, Scalable Deep Basis Kernel Gaussian Processes", "E": "its predecessor on low-rank deep kernels",
+          "R": "the paper of Rich-BLL, richer Bayesian last layers", "S": "Toure and Stephens, Singular Bayesian neural networks",
+          "F": "the paper of FiD-GP", "ours": "what we say ourselves"}
 
 
 def folders():
@@ -40,6 +43,8 @@ def load(folder):
     spec = importlib.util.spec_from_file_location(f"study_{folder.name}", folder / "study.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    if hasattr(module, "TITLE") and getattr(module, "PAPER", "") not in PAPERS:
+        raise ValueError(f"[PAPER] expected one of {', '.join(PAPERS)}; received {getattr(module, 'PAPER', 'none')!r} in {folder.name}/study.py")
     return module
 
 

@@ -1,10 +1,14 @@
 """report.py writes every page from results alone, whether a study is measured, half measured or not at all."""
 
 import csv
+import pathlib
 import shutil
 import sys
 
 import front
+import judge
+import pages
+import paired
 import pytest
 import report
 import runners
@@ -13,7 +17,7 @@ from measured import as_measured, packed, published, row
 from paper_n import TEN
 from results import FIELDS
 from run import ROOT
-from scores import Scores
+from scores import Scores, of
 
 STUDIES = [folder.name for folder in studies.folders()]
 
@@ -144,3 +148,26 @@ def test_the_front_page_shows_the_means_of_the_defaults():
     assert "ahead of `pp-dkl` on 10 of 10 tables, behind on 0; ahead of `vbll` on 0 of 0" in text
     assert "ahead of CatBoost on 0 of 10 tables, behind on 10 (keggundirected, " in text
     assert "behind the printed one on keggundirected, keggdirected, kin40k, " in text and "hold 0.950" in text
+
+
+def test_the_committed_pages_are_those_of_the_committed_rows(tmp_path, monkeypatch):
+    """Byte for byte, with the tool that was built here."""
+    for path in (ROOT / "experiments").iterdir():
+        if path.is_dir() and (path / "study.py").exists():
+            shutil.copytree(path, tmp_path / path.name, ignore=shutil.ignore_patterns("__pycache__", ".claims"))
+    shutil.copy(ROOT / "experiments" / "numbers.md", tmp_path)
+    monkeypatch.setattr(studies, "HERE", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["report.py", "--no-figures"])
+    report.main()
+    written = {path.relative_to(tmp_path) for path in tmp_path.glob("*/README.md")} | {pathlib.Path("README.md"), pathlib.Path("numbers.md")}
+    assert len(written) > 40
+    assert [str(path) for path in sorted(written) if (tmp_path / path).read_text() != (ROOT / "experiments" / path).read_text()] == []
+
+
+def test_the_bound_is_wider_for_splits_that_overlap():
+    case = lambda: judge.lower("t", of([1.0, 1.1, 0.9, 1.05]), of([1.15, 1.16, 1.0, 1.09]))
+    assert case().won is True
+    with paired.overlapping(1.0):
+        assert case().won is None
+    assert case().won is True
+    assert pages.splits_vary(ROOT / "experiments" / "r_rivals") and not pages.splits_vary(ROOT / "experiments" / "table1")

@@ -4,8 +4,10 @@ import csv
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 import report
@@ -30,7 +32,7 @@ elif words[0] == "fit":
     pathlib.Path(value("--model")).write_text("a model")
     with open({log!r}, "a") as log:
         log.write(" ".join(words) + "\\n")
-    time.sleep(0.05)
+    time.sleep(30 if value("--seed") == "30" else 0.05)
     if value("--seed") == "9":
         sys.exit("some words\\nerror: no luck")
     summary = {{"rows": 80, "steps": 5, "stopped": "budget", "seconds": 1.23, "best_score": -1.5}}
@@ -71,10 +73,12 @@ def start(study, *flags):
 
 
 def run(study, *flags):
-    process = start(study, *flags)
-    process.communicate(timeout=60)
-    assert process.returncode == 0
-    return results.read(study / "results.csv")
+    """The rows afterwards; the exit status says whether one that was added failed."""
+    before, process = results.read(study / "results.csv"), start(study, *flags)
+    _, said = process.communicate(timeout=60)
+    rows = results.read(study / "results.csv")
+    assert process.returncode == any(row["error"] for row in rows[len(before):]), said
+    return rows
 
 
 def fits(study):
@@ -134,6 +138,38 @@ def test_a_failed_cell_is_tried_again_and_a_finished_one_is_not(study):
     rows = run(study)
     assert [row["seed"] for row in rows].count("9") == 2 and len(fits(study)) == 3
     assert len(results.latest(rows)) == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_ends_the_fit_and_leaves_the_rest_for_the_next_time(study, number):
+    write_cells(study, [["s", "pol", "dbk", seed, ""] for seed in (0, 30, 1, 2)])
+    process = start(study)
+    while len(fits(study)) < 2:  # the second, of half a minute, has begun
+        time.sleep(0.02)
+    process.send_signal(number)
+    said = process.communicate(timeout=20)[1]
+    assert process.returncode == 130 and said.endswith("stopped; 3 cells left\n") and "Traceback" not in said
+    assert [(row["seed"], row["error"]) for row in results.read(study / "results.csv")] == [("0", "")]
+    assert [row["seed"] for row in run(study, "--match", ",[12],$")] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("flags, code, said", [
+    (["--match", "(,kin"], 2, "--match: expected a regular expression; received '(,kin'"), (["--jobs", "0"], 2, "expected at least 1; received 0"),
+    (["--match", "nowhere"], 0, "no cell matches 'nowhere'; one is s,pol,catboost,0,"),
+    ([], 1, "cells of catboost need packages that this Python lacks: pip install -r experiments/requirements.txt")])
+def test_what_is_wrong_is_said_in_a_line(study, flags, code, said):
+    write_cells(study, [["s", "pol", "catboost", 0, ""]])
+    process = start(study, *flags)
+    text = process.communicate(timeout=60)[1]
+    assert process.returncode == code and said in text and "Traceback" not in text and not (study / "results.csv").exists()
+
+
+def test_a_cell_is_compared_with_the_row_that_it_had(study):
+    write_cells(study, [["s", "pol", "dbk", 0, ""]])
+    run(study)
+    process = start(study, "--results", study / "again" / "results.csv")
+    assert "same: NLL 0.70000 then, 0.70000 now" in process.communicate(timeout=60)[1]
+    assert len(results.read(study / "again" / "results.csv")) == 1 and len(results.read(study / "results.csv")) == 1
 
 
 def test_selection_and_order(study):

@@ -46,8 +46,11 @@ def folder(tmp_path, monkeypatch):
 
 def run(folder, *flags, match=",(auto|dnn),[01],"):
     words = [sys.executable, ROOT / "experiments/run.py", folder, "--tool", folder.parent / "tool", "--match", match]
-    subprocess.run([*words, *flags], check=True, capture_output=True, timeout=120)
-    return results.read(folder / "results.csv")
+    before = results.read(folder / "results.csv")
+    done = subprocess.run([*words, *flags], capture_output=True, timeout=120)
+    rows = results.read(folder / "results.csv")
+    assert done.returncode == any(row["error"] for row in rows[len(before):]), done.stderr
+    return rows
 
 
 def test_cells_resume_and_failures_are_named(folder):

@@ -65,8 +65,11 @@ def write_program(folder, window):
 def run(folder, *flags):
     words = [sys.executable, ROOT / "experiments/run.py", folder, "--tool", sys.executable]
     environment = {**os.environ, "WHEEL_STUDY": str(folder.parent / "wheel_study")}
-    subprocess.run([*words, *flags], check=True, capture_output=True, timeout=120, env=environment)
-    return results.read(folder / "results.csv")
+    before = results.read(folder / "results.csv")
+    done = subprocess.run([*words, *flags], capture_output=True, timeout=120, env=environment)
+    rows = results.read(folder / "results.csv")
+    assert done.returncode == any(row["error"] for row in rows[len(before):]), done.stderr
+    return rows
 
 
 def test_cells_resume_and_changed_options_make_rows_stale(folder):
@@ -89,7 +92,7 @@ def test_a_failed_cell_is_named_and_tried_again(folder):
 def test_without_the_program_the_cells_are_listed_and_none_runs(folder):
     (folder.parent / "wheel_study").unlink()
     assert run(folder, "--list") == []
-    with pytest.raises(subprocess.CalledProcessError):
+    with pytest.raises(AssertionError, match="does not say its commit"):
         run(folder)
     assert results.read(folder / "results.csv") == []
 
