@@ -13,7 +13,7 @@ import math
 from judge import alike, judged, lower
 from paired import versus
 from results import asked
-from scores import Score
+from scores import Score, with_standard_error
 from tables import block, cell, grid
 
 # By table: the largest number of epochs, batch and seeds here. R's text gives power 3,000 epochs and energy 2,000.
@@ -77,10 +77,6 @@ class StandardErrors:
         one, other = (self.scores.get(study, table, name, metric) for name in (a, b))
         found = one and other and versus(one, other)
         return found and Score(found.mean, found.error, found.n)
-
-
-def with_standard_error(score):
-    return score._replace(sd=score.sd / math.sqrt(max(1, score.seeds)))
 
 
 def pairs(scores, study, a, b, margin=0.0):

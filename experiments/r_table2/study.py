@@ -1,7 +1,8 @@
 """R Table 2: what stands on one network, and a Gaussian process."""
 
+from judge import judged
 from pages import Page
-from paper_r import POSTHOC, PROTOCOL, SAME_NETWORK, StandardErrors, around, differences, in_rounds, nll_table, on_one_network
+from paper_r import AS_GOOD, FULL, POSTHOC, PROTOCOL, SAME_NETWORK, StandardErrors, around, differences, in_rounds, nll_table, on_one_network, pairs
 from results import asked
 from scores import Published, load
 
@@ -22,6 +23,8 @@ def cells():
 
 def claims(scores):
     yield from on_one_network(scores, "paper")
+    yield judged("R Table 2, paper", f"Rich-BLL matches or outperforms the RBF GP: its NLL is less than {AS_GOOD} nats above, on every table",
+                 pairs(scores, "paper", FULL, "GP", AS_GOOD))
 
 
 REFIT = (

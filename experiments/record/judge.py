@@ -10,7 +10,7 @@ margin, and falls where it lies outside: more noise decides less.
 from typing import NamedTuple
 
 from paired import difference, versus
-from scores import limit, of
+from scores import limit, of, with_standard_error
 
 HOLDS, FAILS, OPEN, UNTESTED = "holds", "does not hold", "open", "not measured"
 SINGLE, MIXED = ", a single seed", ", measured with options of two times"
@@ -84,7 +84,11 @@ def common(a, b):
     """Both scores over the seeds that they share, which is what their difference is of."""
     if a.fixed or b.fixed or a.by_seed.keys() == b.by_seed.keys():
         return a, b
-    return [of({at: value for at, value in score.by_seed.items() if at in other.by_seed})._replace(old=score.old) for score, other in ((a, b), (b, a))]
+    found = []
+    for score, other in (a, b), (b, a):
+        shared = of({at: value for at, value in score.by_seed.items() if at in other.by_seed})._replace(old=score.old)
+        found.append(with_standard_error(shared) if score.of_mean else shared)
+    return found
 
 
 def ordered(name, one, other, up=True):

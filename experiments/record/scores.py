@@ -43,6 +43,7 @@ class Score(NamedTuple):
     old: bool = False  # measured by a recipe that is no longer the tool's
     by_seed: dict | None = None  # its values, by which two scores are compared; None for a printed one
     fixed: bool = False  # the same for every seed: a limit, or a method without a seed
+    of_mean: bool = False  # `sd` is the standard error of the mean
 
     def times(self, factor):
         return self._replace(mean=factor * self.mean, sd=factor * self.sd, by_seed={at: factor * value for at, value in self.by_seed.items()})
@@ -151,6 +152,11 @@ def of(values):
     values = values if isinstance(values, dict) else dict(enumerate(values))
     found = list(values.values())
     return Score(statistics.fmean(found), statistics.stdev(found) if len(found) > 1 else math.nan, len(found), by_seed=values)
+
+
+def with_standard_error(score):
+    """The standard error of its mean in the place of its sd."""
+    return score._replace(sd=score.sd / math.sqrt(max(1, score.seeds)), of_mean=True)
 
 
 def limit(value):

@@ -102,24 +102,6 @@ def test_costs_have_the_slopes_of_the_three_largest_sizes(folder, monkeypatch):
     assert "medians of 1 rounds" in page and "at commits abc" in page and "| 4,000 | 64,000,000,001.00 |  |" in page
 
 
-def test_the_costs_claims_follow_the_slopes_and_the_ratio():
-    study = module("r_costs")
-
-    def rows(rich, answer):
-        """BLL's cost is n, a round's a little above the other's."""
-        return [results.asked("costs", f"steps:{n}", study.METHODS[name][0], i, study.METHODS[name][1]) | dict(
-                    fit_s=str(1 + n**power * (1 + 0.001 * i)), predict_s=str(seconds * (1 + 0.001 * i)))
-                for i in range(2) for name, power, seconds in (("NNGP (BLL)", 1, 1.0), ("Rich-BLL", rich, answer)) for n in study.SIZES]
-
-    def judged(*at):
-        return [(claim.verdict, claim.numbers) for claim in study.claims(rows(*at))]
-
-    grows, costs = judged(1.01, 1.1)
-    assert grows[0] == "open" and grows[1].startswith("2 of 2 measured, 4 in all") and costs[0] == "holds"
-    grows, costs = judged(2, 1.3)
-    assert grows[0] == "does not hold" and "Rich-BLL: 2.000" in grows[1] and costs[0] == "does not hold" and costs[1].startswith("0 of 2")
-
-
 def test_costs_are_those_of_the_fit_and_of_the_answer_around_one_network(folder, tool, monkeypatch):
     study = module("r_costs")
     costs = study.runner(str(tool), folder)

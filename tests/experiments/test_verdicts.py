@@ -100,7 +100,7 @@ def needed_of(text, count):
     return int(next(each for each in found.groups() if each)) if found else count
 
 
-MARGINS = "less than|at most|about as good|clearly|within|as good as|comparabl|outperforms|ten times|close to|they differ|is above 0.9"
+MARGINS = "less than|at most|about as good|clearly|within|as good as|comparabl|outperforms|ten times|from .93 to .97|close to|they differ|is above 0.9"
 
 
 @pytest.mark.parametrize("folder", studies.folders(), ids=lambda folder: folder.name)

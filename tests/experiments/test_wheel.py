@@ -105,6 +105,6 @@ def test_the_page_judges_what_is_measured(folder):
     pages.write(folder, None)
     page = (folder / "README.md").read_text()
     assert "30 of 30 cells measured, at commits f00ba12" in page
-    assert "| `bll` | ours | 18.05 ± 0.07 (2) |" in page and "| `bll` | R | 1.20 ± 0.03 |" in page
+    assert "| `bll` | ours | 18.05 ± 0.05 (2) |" in page and "| `bll` | R | 1.20 ± 0.03 |" in page
     assert "rich-bll's regret is below bll's at every delta | R 4.3 | **holds** | 5 of 5." in page
     assert "has the lowest regret at delta 0.95 and 0.99 | R 4.3 | **open**" in page  # the rivals are not measured
