@@ -7,6 +7,7 @@ ATEN_CPU_CAPABILITY.
 import collections
 import pathlib
 import platform
+import statistics
 
 import results
 import studies
@@ -79,22 +80,64 @@ def moved(rows, one, two):
     return " and ".join(text + ", ".join(methods) for text, methods in found.items() if methods) or "is not measured"
 
 
+def of_one_cell(rows):
+    """Lists of rows with the same data, method, split and seed whose recipes say nothing differently."""
+    found = collections.defaultdict(list)
+    for row in rows:
+        groups = found[row["data"], row["method"], row["seed"], taken(row["flags"], "--split-seed")[1]]
+        own = next((group for group in groups if not results.differences(group[0]["recipe"], row["recipe"])), None)
+        if own:
+            own.append(row)
+        else:
+            groups.append([row])
+    return [group for groups in found.values() for group in groups]
+
+
+def kept(*names):
+    rows = [row for name in names for row in results.read(studies.HERE / name / "results.csv")]
+    return [row for row in rows if row["recipe"] and not row["error"]]
+
+
 def measured_twice():
     """Lines of the rows of table1 and sensitivity that have the same data, recipe, split and seed."""
-    found = collections.defaultdict(list)
-    for study in "table1", "sensitivity":
-        for row in results.read(studies.HERE / study / "results.csv"):
-            if row["recipe"] and not row["error"]:
-                split = taken(row["flags"], "--split-seed")[1]
-                found[row["data"], row["method"], row["seed"], results.hash_of(row["recipe"]), split].append(row)
     lines = []
-    for first, *others in found.values():
+    for first, *others in of_one_cell(kept("table1", "sensitivity")):
         if others:
             values = [float(row["nll_standardized"]) for row in (first, *others)]
             told = "; ".join(f"{row['nll_standardized']}, {row['steps']} steps ({row['commit']})" for row in (first, *others))
             difference = f"{max(values) - min(values):.3f}" if len(set(values)) > 1 else "same"
             lines.append([first["data"], label(first["method"], first["flags"]), first["seed"], told, difference])
     return lines
+
+
+def of_another_program():
+    """The methods of table1's `defaults` whose rows on pol share no commit with those on the other tables."""
+    found = collections.defaultdict(lambda: (set(), set()))
+    for row in results.latest(kept("table1")):
+        if row["study"] == "defaults":
+            found[label(row["method"], row["flags"])][row["data"] == "pol"].add(row["commit"])
+    own = {name: pol for name, (others, pol) in found.items() if pol and others and not pol & others}
+    if not own:
+        return ""
+    return (f"\nIn table1's `defaults`, pol's rows of {', '.join(own)} are from another program ({', '.join(sorted(set().union(*own.values())))}) "
+            "than those of the other tables and than pol's other methods: a comparison on pol is one of two programs where only one of the two "
+            "methods is named here. The recipes of these rows have one name more, `noise_folds`, and differ in nothing that both have. Between 3aeba6e and af0cdc9 the order of a step's sums and the rule that stops a fit "
+            "changed: these differences are not the processor's alone.\n")
+
+
+def ends_of(whole):
+    """How far apart whole fits of one method and seed end with other instructions, beside the sd of table1's seeds."""
+    found = collections.defaultdict(list)
+    for row in whole:
+        found[row["method"], row["seed"]].append(float(row["nll_standardized"]))
+    said = []
+    for (method, seed), values in found.items():
+        seeds = [float(row["nll_standardized"]) for row in results.latest(kept("table1"))
+                 if (row["study"], row["data"], label(row["method"], row["flags"])) == ("defaults", "pol", label(method, ""))]
+        beside = f", where the sd of the NLL over {len(seeds)} seeds is {statistics.stdev(seeds):.3f} in table1" if len(seeds) > 1 else ""
+        said.append(f"`{method}`, seed {seed}: {max(values) - min(values):.3f} apart{beside}" if len(values) > 1
+                    else f"`{method}`, seed {seed}: one setting alone, no difference")
+    return "Whole fits: " + "; ".join(said) + ". One pair does not say how far apart fits end." if said else ""
 
 
 def page(now):
@@ -114,12 +157,13 @@ def page(now):
         grid(["MKL, ATen", *(f"`{method}`" for method in DIGITS)], table),
         f"AVX2 in place of AVX512 in MKL (the matrix products) {moved(short, SETTINGS[0], SETTINGS[3])}; avx2 in place of avx512 "
         f"in ATen {moved(short, SETTINGS[0], SETTINGS[1])}; ATen without vectors (default) "
-        f"{moved(short, SETTINGS[0], SETTINGS[2])}. By the end of a fit the difference is that of other seeds:",
-        grid(["method", "seed", "MKL, ATen", "NLL", "steps"], ends),
-        "## Cells measured twice\n\nRows of [table1](../table1/README.md) and [sensitivity](../sensitivity/README.md) with equal "
-        "options, split and seed; those of 6ec64a7 are from another machine.\n\n"
+        f"{moved(short, SETTINGS[0], SETTINGS[2])}. `pp-dkl` was not measured with AVX2 in MKL.",
+        ends_of(whole), grid(["method", "seed", "MKL, ATen", "NLL", "steps"], ends),
+        "## Cells measured twice\n\nRows of [table1](../table1/README.md) and [sensitivity](../sensitivity/README.md) with the "
+        "same split and seed and with options that do not differ; a name that only one recipe has counts for nothing. Those of 6ec64a7 are "
+        "from another machine, those of af0cdc9 from a later program.\n\n"
         + grid(["table", "method", "seed", "NLL", "difference"], measured_twice())
-        + "\nBetween 3aeba6e and 6ec64a7 nothing changed in the arithmetic of a step (`git diff 3aeba6e 6ec64a7 -- "
+        + of_another_program() + "\nBetween 3aeba6e and 6ec64a7 nothing changed in the arithmetic of a step (`git diff 3aeba6e 6ec64a7 -- "
         "slimbayes/objectives slimbayes/train slimbayes/nn slimbayes/basis`); -O3 became -O2, which does not touch rounding "
         "without -ffast-math, and would have moved `vbll` as well. That points to the processor; the rows of that machine were "
         "not brought about again. A mean over seeds holds this difference in its spread; a single cell, or a seed compared with "

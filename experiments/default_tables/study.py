@@ -24,7 +24,7 @@ and stop by the last tenth; `auto` deals folds up to 3,000 rows, and beyond has 
 another one: read seconds as a bound. RealMLP-TD and TabM ran on
 other processors and, with `--device cuda` in the command, on an H200 that other fits shared. Brackets tell the number of splits so
 far: one of them says little of a table, more of seventeen. Rows with identical inputs stay in one part. keggdirected has one input
-4,240 times and others some hundred times, keggundirected one 2,537 times: a split whose test part gets such an input (8,214 test rows
+4,240 times and four others 891 to 1,586 times, keggundirected six of 1,031 to 2,537 times: a split whose test part gets such an input (8,214 test rows
 in the place of 4,900, split 2 of keggdirected) scores every method by what it says of that one input. Coverage with each
 input counted once stands beside where it is measured.
 """

@@ -49,6 +49,7 @@ SPARSE = ["SV-DBK", "SV-DBK-c", "SV-DBK-r", "SV-DBK-cr"]
 # GP and DKL are dense: on protein they do not fit, as in the paper.
 GP_VARIANTS = {"pol": ["GP", "DKL", "sDKL", "SV-RBF", "SV-DKL"], "protein": ["sDKL", "SV-RBF", "SV-DKL"]}
 COMPETITIVE = 0.1  # nats
+MATCH = {"NLL": 0.05, "MAE": 0.005, "RMSE": 0.005}  # of the standardised target: how far above still matches
 
 
 def pairs(scores, names):
@@ -85,13 +86,19 @@ def step_seconds(scores, name):
     return of({row["seed"]: float(row["seconds"]) / float(row["steps"]) for row in rows}) if rows else None
 
 
+def match_or_beat(scores, metric, margin):
+    """Cases: the best DBK variant is below the best GP or DKL variant plus the margin."""
+    for t in TABLES:
+        ours, rival = best(scores, PART, t, [*EXACT, *SPARSE], metric), best(scores, PART, t, GP_VARIANTS[t], metric)
+        yield lower(t, ours[1], rival[1], ours[0], rival[0], margin) if ours and rival else Case(t, None, "")
+    yield Case("song", None, "")
+
+
 def claims(scores):
-    for metric in "NLL", "MAE":
-        cases = []
-        for t in TABLES:
-            ours, rival = best(scores, PART, t, [*EXACT, *SPARSE], metric), best(scores, PART, t, GP_VARIANTS[t], metric)
-            cases.append(lower(t, ours[1], rival[1], ours[0], rival[0]) if ours and rival else Case(t, None, ""))
-        yield judged("E 4.2 (1)", f"the best DBK variant's {metric} is below the best GP or DKL variant's", cases)
+    for metric, margin in MATCH.items():
+        unit = " nats" if metric == "NLL" else ""
+        yield judged("E 4.2 (1)", f"the best DBK variant's {metric} matches or beats the best GP or DKL variant's: at most {margin}{unit} above, on pol, "
+                     "protein and song (no data)", list(match_or_beat(scores, metric, margin)))
     yield judged("E 4.2 (2)", "one basis function with the correction is within 0.1 nats of the best GP or DKL variant",
                  [one_basis_function(scores, t) for t in TABLES])
     yield judged("E 4.2 (3)", "SV-DBK's NLL is below exact DBK's on protein (song: no data)",
@@ -99,7 +106,7 @@ def claims(scores):
     corrected = [("DBK", "DBK-c"), ("DBK-r", "DBK-cr"), ("SV-DBK", "SV-DBK-c"), ("SV-DBK-r", "SV-DBK-cr")]
     yield judged("E 4.2 (4)", "without the correction the NLL is often (5 of 8 pairs) worse", pairs(scores, corrected), needed=5)
     ranks = [("DBK", "DBK-r"), ("DBK-c", "DBK-cr"), ("SV-DBK", "SV-DBK-r"), ("SV-DBK-c", "SV-DBK-cr")]
-    yield judged("E 4.2 (5)", "the larger rank's NLL often (5 of 8 pairs; E's own numbers give 3) beats rank 1's", pairs(scores, ranks), needed=5)
+    yield judged("E 4.2 (5)", "the larger rank's NLL often (5 of 8 pairs) beats rank 1's; E's own numbers give 3 of these 8, 6 of its 12", pairs(scores, ranks), needed=5)
     yield judged("E 4.2 (6)", "a pass over the rows takes exact DBK less than ten times SV-DKL's time", [times(scores, t) for t in TABLES])
     yield judged("E 4.2 (6)", "a step of dense DKL takes longer than one of exact DBK on pol",
                  [lower("seconds", step_seconds(scores, "DBK"), step_seconds(scores, "DKL"), "DBK", "DKL")])
@@ -116,12 +123,15 @@ def page(now):
     scores, published, parts = load("e_table1", runner=now), Published("e_table1"), []
     for metric in "NLL", "MAE", "RMSE", "time_s":
         digits = DIGITS.get(metric, 3)
-        rows = block(E_METHODS, TABLES, lambda t, n, m=metric: scores.get("e", t, n, m), "ours", digits)
+        rows = block(E_METHODS, TABLES, lambda t, n, m=metric: scores.get("e", t, n, m), "ours", digits, metric != "time_s")
         rows += block(E_METHODS, TABLES, lambda t, n, m=metric: scores.get("paper", t, n, m), "ours, `paper`", digits, False)
-        rows += block(E_METHODS, TABLES, lambda t, n, m=metric: published.get(t, n, m), "E", digits)
-        title = "Seconds of a fit (E: a V100, 2,000 epochs; ours: one core)" if metric == "time_s" else metric
+        rows += block(E_METHODS, TABLES, lambda t, n, m=metric: published.get(t, n, m), "E", digits, metric != "time_s")
+        title = ("Seconds of a fit (E: a V100, 2,000 epochs by SVI and at most 10,000 iterations of the exact ones; ours: one core)\n\n"
+                 "Ours were measured on several machines under several loads.") if metric == "time_s" else metric
         parts.append(f"## {title}\n\n" + grid(["method", "", *TABLES], rows))
-    return Page(["Split 70/10/20, our recipe, nothing tuned; `paper`: E's own recipe, split row by row, which does not bring E's protein about either; E: as printed. Song is at hand as an excerpt only: no data. sDKL: `dbk-exact "
+    return Page(["Split 70/10/20, our recipe, nothing tuned; `paper`: E's own recipe, split row by row, which does not bring E's protein about either; E: as printed. "
+          "Our split is grouped (identical inputs on one side) and has seed 0, the one of [recipe](../recipe/README.md), whose split on pol the defaults were "
+          "chosen on; E's splits are random, row by row. Song is at hand as an excerpt only: no data. sDKL: `dbk-exact "
           "--basis rbf`. E's sGP, the same bound without a network, is no method here: not measured. GP takes its hyperparameters "
           "from 2,000 of the 10,500 rows; DKL's network ends in two features in E, in 128 here, and its steps follow blocks of about 1,000 (the posteriors take all; conditioning on them "
           "is not in the seconds); the cells `step` time a step of DKL and DBK on all rows.",

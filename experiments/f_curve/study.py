@@ -2,12 +2,13 @@
 
 import itertools
 
+import judge
 import studies
-from judge import FAILS, HOLDS, OPEN, Claim
 from pages import Page
-from paper_f import CURVE, FID, INDUCING, METHODS, PANELS, above, measured_of
+from paper_f import CURVE, FID, INDUCING, METHODS, OURS, PANELS, above, measured_of
 from paper_s import shown
 from results import asked
+from scores import of
 from tables import grid
 
 TITLE = "Figure 3 of F: a curve with a gap"
@@ -22,16 +23,14 @@ def cells():
 
 
 def claims(panels):
-    """The bands; `panels` has a Measured for left and right."""
+    """F states that the left panel is better; the bands are what it shows. `panels` has a Measured for left and right."""
     found = []
     for panel, measured in panels.items():
         for metric, text, least in (("within_3_sd", "three sds hold 95 % of the rows of the clusters", 0.95),
-                                    ("band_ratio", "the band of the whole sd is wider in the gap than in the clusters", 1),
-                                    ("gap_ratio", "so is the epistemic sd alone", 1)):
+                                    ("band_ratio", "the band of the whole sd is wider in the gap than in the clusters", 1.0),
+                                    ("gap_ratio", "so is the epistemic sd alone", 1.0)):
             values = measured.by_seed(FID, metric)
-            verdict = OPEN if not values else HOLDS if min(values.values()) > least else FAILS
-            listed = ", ".join(f"{value:.3f}" for value in values.values())
-            found.append(Claim("F 5.1", f"f_curve, {panel} panel: {text}, at each seed", verdict, f"fid-gp: {listed}"))
+            found.append(judge.judged(OURS, f"f_curve, {panel} panel: {text}", [judge.above("fid-gp", of(values) if values else None, least)]))
     return found + [above("F 5.1", "f_curve: the left panel's RMSE is below the right one's", "left - right",
                           *[panels[panel].by_seed(FID, "rmse") for panel in ("left", "right")], up=False)]
 

@@ -17,10 +17,10 @@ def cells():
 
 COLUMNS = paper_f.IMAGES
 ORDERS = [
-    Order("F 5.2", "fid-gp's accuracy is higher than dnn's", "accuracy", True, FID, (DNN,)),
-    Order("F 5.2", "fid-gp's accuracy is higher than ffg-u's", "accuracy", True, FID, (FFG,)),
-    Order("F 5.2", "fid-gp's ECE is lower than dnn's", "ece_width", False, FID, (DNN,)),
-    Order("F 5.2", "fid-gp's NLL is lower than dnn's", "nll", False, FID, (DNN,)),
+    Order(OURS, "fid-gp's accuracy is higher than dnn's", "accuracy", True, FID, (DNN,)),
+    Order(OURS, "fid-gp's accuracy is higher than ffg-u's", "accuracy", True, FID, (FFG,)),
+    Order(OURS, "fid-gp's ECE is lower than dnn's", "ece_width", False, FID, (DNN,)),
+    Order(OURS, "fid-gp's NLL is lower than dnn's", "nll", False, FID, (DNN,)),
     Order(OURS, "fid-gp's score tells foreign images better than batch-ensemble's", OWN_OOD, True, FID, (BATCH,)),
     Order(OURS, "fid-gp's score tells foreign images better than ffg-u's", OWN_OOD, True, FID, (FFG,)),
 ]

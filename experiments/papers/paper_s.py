@@ -19,6 +19,7 @@ import studies
 from judge import ordered
 from pages import Page
 from results import asked
+from scores import of
 from tables import grid
 
 SIX = ["concrete", "energy", "kin8nm", "power_plant", "wine_red", "elevators"]
@@ -54,8 +55,9 @@ IMAGES_TEXT = ("5 epochs of 50, 20 draws of 50. Foreign: {foreign}. S prints the
 RETAINED = 4  # of the shares 100, 95, 90, 85, 80: the place of 80 %
 DECIDED = "A claim is decided where the mean difference, seed by seed, exceeds its 95 % bound by Student's t."
 NLL, VALID = "nll_standardized", "valid_nll_standardized"
-RULE = ("The last two columns are the mean difference of the NLL from `{reference}` on the same table, split and seed, ± its "
-        "standard error (number of pairs); it is called better or worse where it exceeds the 95 % bound by Student's t.")
+RULE = ("The mean on a table is over the splits that all rows share there. The last two columns are the mean difference of the NLL from "
+        "`{reference}` on the same split and seed, over the pairs of each table first and then over the tables, ± its standard error (number of "
+        "tables); it is called better or worse where it exceeds the 95 % bound by Student's t.")
 
 
 def of_paper(data, seeds, budget, preset, network):
@@ -126,6 +128,11 @@ class Measured:
     def by_seed(self, name, metric):
         return {seed: found[metric] for seed, found in self._numbers.get(name, {}).items() if metric in found}
 
+    def score(self, name, metric):
+        """None without a value."""
+        values = self.by_seed(name, metric)
+        return of(values) if values else None
+
 
 def judged(order, measured):
     """The claim with the difference from each rival."""
@@ -178,19 +185,18 @@ def curve_of(rows, columns):
     """The rows of the study's parts `curve` and `beta`: what the saving costs."""
     found = [row for row in rows if row["study"].startswith(("curve", "beta")) and row["seed"] == "0" and not row["error"]]
     metrics = [(title, metric) for title, metric, _, _ in columns if metric != "parameters"]
-    lines = [[row["study"].removeprefix("curve").lstrip(", ") or row["data"], *numbers_in_words(row, metrics), row["seconds"]]
-             for row in found]
+    lines = [[row["study"].removeprefix("curve").lstrip(", ") or row["data"], *numbers_in_words(row, metrics)] for row in found]
     return ("## Other budgets and weights of the KL\n\nOne seed.\n\n"
-            + grid(["budget", "method", *[title for title, _ in metrics], "seconds"], lines)) if lines else ""
+            + grid(["budget", "method", *[title for title, _ in metrics]], lines)) if lines else ""
 
 
-def page(study, text, columns, orders, more=lambda rows: ""):
-    """Of a table of S: ours beside the printed numbers. `more`: the last part, from the rows."""
+def page(study, text, columns, orders, more=lambda rows: "", claims=lambda measured: ()):
+    """Of a table of S: ours beside the printed numbers. `more`: the last part, from the rows; `claims`: those that are no orderings."""
     rows = studies.rows(studies.HERE / study)
     measured = Measured(rows)
     return Page([f"{text} Ours: mean ± standard error over seeds (their number in brackets); S as printed. {DECIDED}",
                  table_of(measured, printed_numbers(study), columns), curve_of(rows, columns), more(rows)],
-                [judged(order, measured) for order in orders])
+                [*(judged(order, measured) for order in orders), *claims(measured)])
 
 
 def variant_of(row):
@@ -220,9 +226,29 @@ def better_or_worse(found):
     return "" if found is None else f"{found}" + {1: " worse", -1: " better", 0: ""}[found.sign]
 
 
+def over_tables(one, other):
+    """The difference with the table as the unit: each table's is the mean over its common pairs."""
+    common = one.keys() & other.keys()
+
+    def by_table(values):
+        return {table: statistics.fmean(values[at] for at in sorted(common) if at[0] == table) for table, _ in common}
+
+    return paired.difference(by_table(one), by_table(other))
+
+
+def shared(values, names):
+    """Each variant's numbers at the pairs of a table that all variants with this table have."""
+    pairs = set()
+    for table in SIX:
+        own = [{at for at in values[name] if at[0] == table} for name in names]
+        pairs |= set.intersection(*filter(None, own)) if any(own) else set()
+    return {name: {at: value for at, value in values[name].items() if at in pairs} for name in names}
+
+
 def comparison(rows, reference, variants):
     """Each variant's NLL on each table, and its differences from the reference on validation and on test rows."""
     test, valid = by_variant(rows, NLL), by_variant(rows, VALID)
-    lines = [[name, *means(test[name], SIX), better_or_worse(paired.difference(valid.get(name, {}), valid.get(reference, {}))),
-              better_or_worse(paired.difference(test[name], test.get(reference, {})))] for name in variants if name in test]
+    shown_here = shared(test, [name for name in variants if name in test])
+    lines = [[name, *means(own, SIX), better_or_worse(over_tables(valid.get(name, {}), valid.get(reference, {}))),
+              better_or_worse(over_tables(test[name], test.get(reference, {})))] for name, own in shown_here.items()]
     return grid(["", *SIX, "validation", "test"], lines)

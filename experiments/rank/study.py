@@ -30,8 +30,12 @@ def cells():
 def claims(scores, study):
     """N section 4.1, Figures 5 and 9. "Clearly" is 0.05 nats, "about as good" 0.02 nats."""
     source, data = f"N 4.1, {study}", "steps:20000"
-    one, eight, many = (scores.get(study, data, f"dbk --rank {r}", "raw NLL") for r in (1, 8, 64))
-    yield judged(source, "rank 1 is clearly worse than rank 8 in NLL", [lower("r = 8 and 1", eight, one, margin=-0.05)])
+    one, two, eight, many = (scores.get(study, data, f"dbk --rank {r}", "raw NLL") for r in (1, 2, 8, 64))
+    case, rmse = lower("r = 8 and 1", eight, one, margin=-0.05), scores.get(study, data, "dbk --rank 1", "RMSE")
+    if case.numbers and rmse:
+        case = case._replace(numbers=f"{case.numbers}; rank 1's RMSE is {rmse.mean:.3f} of the target's sd{' (its mean learnt nothing)' * (rmse.mean > 0.9)}")
+    yield judged(source, "rank 1 is clearly worse than rank 8 in NLL", [case])
+    yield judged(source, "rank 2 is clearly worse than rank 8 in NLL, by .05 nats or more (N's own numbers: .023)", [lower("r = 8 and 2", eight, two, margin=-0.05)])
     yield judged(source, "rank 64 is about as good as rank 8 in NLL: at most .02 nats above", [lower("r = 64 and 8", many, eight, margin=0.02)])
 
 

@@ -27,18 +27,19 @@ def cells():
 
 
 ORDERS = [
-    Order("S 4.4", "the ensemble has the highest accuracy", "accuracy", True, ENSEMBLE, (LOW, FULL, SVD, RANK1)),
-    Order("S 4.4", "the ensemble has the lowest NLL", "nll", False, ENSEMBLE, (LOW, FULL, SVD, RANK1)),
-    Order("S 4.4", "low-rank's accuracy is above full-rank's", "accuracy", True, LOW, (FULL,)),
-    Order("S 4.4", "low-rank's AUROC for news is above full-rank's", f"ood.auroc.{MI}", True, LOW, (FULL,)),
-    Order("S 4.4", "low-rank has the highest AUPR-In", f"ood.aupr_in.{MI}", True, LOW, (FULL, SVD, RANK1, ENSEMBLE)),
-    Order("S 4.4", "low-rank's MI ratio is above full-rank's", f"ood.ratio.{MI}", True, LOW, (FULL,)),
+    Order("S 4.4, 8 of 20 epochs, an eighth of the phrases", "the ensemble has the highest accuracy", "accuracy", True, ENSEMBLE, (LOW, FULL, SVD, RANK1)),
+    Order("S 4.4, 8 of 20 epochs, an eighth of the phrases", "the ensemble has the lowest NLL", "nll", False, ENSEMBLE, (LOW, FULL, SVD, RANK1)),
+    Order("S 4.4, 8 of 20 epochs, an eighth of the phrases", "low-rank's accuracy is above full-rank's", "accuracy", True, LOW, (FULL,)),
+    Order("S 4.4, 8 of 20 epochs, an eighth of the phrases", "low-rank's AUROC for news is above full-rank's", f"ood.auroc.{MI}", True, LOW, (FULL,)),
+    Order("S 4.4, 8 of 20 epochs, an eighth of the phrases", "low-rank has the highest AUPR-In", f"ood.aupr_in.{MI}", True, LOW, (FULL, SVD, RANK1, ENSEMBLE)),
+    Order("S 4.4, 8 of 20 epochs, an eighth of the phrases", "low-rank's MI ratio is above full-rank's", f"ood.ratio.{MI}", True, LOW, (FULL,)),
 ]
 # Title, ours, as it is printed, printed / ours.
 COLUMNS = [("accuracy", "accuracy", "accuracy", 1), ("NLL", "nll", "nll", 1), ("AUROC-OOD", f"ood.auroc.{MI}", "auroc_ood", 1),
            ("MI ratio", f"ood.ratio.{MI}", "mi_ratio", 1), ("AUPR-In", f"ood.aupr_in.{MI}", "aupr_in", 1),
            ("AUPR-Succ", f"errors.aupr_succ.{MI}", "aupr_succ", 1), ("parameters", "parameters", "params", 1)]
-TEXT = "Every eighth phrase and every sixteenth news text, 8 epochs of 20, 20 draws of 50, words in place of word pieces."
+TEXT = ("Every eighth phrase and every sixteenth news text, 8 epochs of 20, 20 draws of 200, words in place of word pieces. "
+        "The weight of the KL is the preset's, beta .064 on 7,998 phrases: about eight times S's, .001 over the batches of all 67,349.")
 
 
 def every_phrase(rows):

@@ -1,6 +1,6 @@
 """N's 1-D data: the error and the time of a step as the rows grow."""
 
-from judge import Case, best, judged, lower
+from judge import Case, best, judged, lower, not_measured
 from pages import Page
 from paper_n import EXACT_LIMIT, MARGINAL, ONE_D, SIZES
 from results import asked
@@ -26,22 +26,30 @@ def cells():
                 yield asked("scaling", f"steps:{n}", "dkl-exact", seed, "--evidence-rows 2000")
 
 
+def below_the_dense(scores, name, metric):
+    """Cases: this DBK is below the best of the dense methods that were run at that n."""
+    for n in (size for size in SIZES if size <= 5000):
+        dense, at = (["GP", "DKL"], f"n = {n}") if n <= 2000 else (["GP"], f"n = {n}, GP alone")
+        ours, rival = scores.get("scaling", f"steps:{n}", name, metric), best(scores, "scaling", f"steps:{n}", dense, metric)
+        yield lower(at, ours, rival[1], "", rival[0]) if rival else Case(at, None, "")
+
+
 def claims(scores):
-    """N section 4.1, Figure 4; the exact GP ends at 5,000 rows and exact DKL at 2,000."""
+    """N section 4.1, Figure 4; here the exact GP ends at 5,000 rows and exact DKL at 2,000."""
     for metric, text in ("raw NLL", "NLL"), ("MAE", "MAE"):
-        cases = []
-        for n in (size for size in SIZES if size <= 5000):
-            ours = [scores.get("scaling", f"steps:{n}", name, metric) for name in ("DBK-SiLU", "DBK exact")]
-            dense = ["GP", "DKL"] if n <= 2000 else ["GP"]
-            rival = best(scores, "scaling", f"steps:{n}", dense, metric)
-            mine = min(ours, key=lambda each: each.mean) if all(ours) else None
-            cases.append(lower(f"n = {n}", mine, rival[1], "", rival[0]) if mine and rival else Case(f"n = {n}", None, ""))
-        yield judged("N 4.1", f"DBK (by dPPGP or exact) has a lower {text} than the exact GP and DKL at every n (500 to 5,000, where the dense ones end)", cases)
+        for name, how in ("DBK-SiLU", "DBK by dPPGP"), ("DBK exact", "exact DBK"):
+            yield judged("N 4.1", f"{how} has a lower {text} than the exact GP and DKL at every n (500 to 5,000, where our dense ones end; N's end at 20,000)",
+                         list(below_the_dense(scores, name, metric)))
     cases = []
     for n in (size for size in SIZES if size <= EXACT_LIMIT):
         pair = [scores.get("scaling", f"steps:{n}", name, "raw NLL") for name in ("DBK-SiLU", "DBK exact")]
         cases.append(lower(f"n = {n}", *pair, "", "DBK exact") if all(pair) else Case(f"n = {n}", None, ""))
-    yield judged("N 4.1", f"dPPGP improves on exact DBK's NLL at every n (500 to {EXACT_LIMIT:,}, where exact DBK ends)", cases)
+    yield judged("N 4.1", f"dPPGP improves on exact DBK's NLL at every n (500 to {EXACT_LIMIT:,}, where exact DBK ends; N's runs to 100,000)", cases)
+
+
+LATENCY = not_measured("N 4.1", "exact DBK scales to n = 100,000 with dramatically lower latency than the exact GP and DKL",
+                       f"ours ends at {EXACT_LIMIT:,} rows and the dense ones at 5,000 and 2,000; the column of the step is of several machines and loads "
+                       "and has the validation in it")
 
 
 def step_ms(scores, data, name):
@@ -59,8 +67,8 @@ def page(now):
             got = [scores.get("scaling", f"steps:{n}", name, m) for m in ("MAE", "raw NLL", "memory")]
             if got[0]:
                 rows.append([str(n), name, cell(got[0]), cell(got[1]), step_ms(scores, f"steps:{n}", name), cell(got[2], digits=0, seeds=False)])
-    return Page(["The 1-D data. " + ONE_D + " DBK-SiLU: dPPGP on mini-batches; DBK exact: the marginal likelihood, all rows a step; GP and DKL: dense, GP up to its limit of rows, DKL as far as 2,000 steps of n³ allow.",
-          grid(["n", "method", "MAE", "NLL", "a step", "peak memory, MB"], rows), "![scaling](scaling.svg)"], list(claims(scores)), scores)
+    return Page(["The 1-D data. " + ONE_D + " DBK-SiLU: dPPGP on mini-batches; DBK exact: the marginal likelihood, all rows a step; GP and DKL: dense, GP up to its limit of rows, DKL as far as 2,000 steps of n³ allow. N's dense methods end at 20,000 rows, its exact DBK at 100,000.",
+          grid(["n", "method", "MAE", "NLL", "a step", "peak memory, MB"], rows), "![scaling](scaling.svg)"], [*claims(scores), LATENCY], scores)
 
 
 def drawn(scores, path):

@@ -32,8 +32,8 @@ def cells():
                     yield asked("tangent", table, method, split, foreign, f"--scale standard --split-seed {split} --around dnn", own)
 
 
-def by_split(scores, table, method):
-    return scores.by_seed("tangent", table, label(*method), "raw NLL")
+def by_split(scores, table, method, metric):
+    return scores.by_seed("tangent", table, label(*method), metric)
 
 
 def page(now):
@@ -42,9 +42,10 @@ def page(now):
         tables = [t for t in TABLES if metric != "AUROC" or t == "wine_red"]
         lines = [[f"`{' '.join(method).strip()}`", *(cell(scores.get("tangent", t, label(*method), metric)) for t in tables)] for method in AROUND]
         parts.append(f"## {title}\n\n" + grid(["method", *tables], lines))
-    lines = []
-    for other in OTHERS:
-        found = [difference(by_split(scores, t, SKETCH), by_split(scores, t, other)) for t in TABLES]
-        lines.append([f"minus `{other[0]}`", *(f"{lead}{' *' if lead.sign else ''}" if lead else "" for lead in found)])
-    parts.append("## NLL of ntk-sketch, split by split\n\n*: decided.\n\n" + grid(["", *TABLES], lines))
+    for title, metric in ("NLL", "raw NLL"), ("Coverage", "coverage"), ("AUROC of white wine", "AUROC"):
+        lines, tables = [], [t for t in TABLES if metric != "AUROC" or t == "wine_red"]
+        for other in OTHERS:
+            found = [difference(by_split(scores, t, SKETCH, metric), by_split(scores, t, other, metric)) for t in tables]
+            lines.append([f"minus `{other[0]}`", *(f"{lead}{' *' if lead.sign else ''}" if lead else "" for lead in found)])
+        parts.append(f"## {title} of ntk-sketch, split by split\n\n*: decided.\n\n" + grid(["", *tables], lines))
     return Page(parts, scores=scores)

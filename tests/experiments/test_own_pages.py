@@ -240,8 +240,9 @@ def test_the_page_of_bits_says_which_methods_move(folder):
     cell, nll = module("bits").cell_of, {("vbll", "avx512"): 1, ("vbll", "avx2"): 1, ("dbk", "avx512"): 2, ("dbk", "avx2"): 2.5}
     (folder / "sensitivity").mkdir()
     twice = [dict.fromkeys(results.FIELDS, "") | results.asked("s", "pol", "vbll", seed, f"--split-seed 1{own}") | dict(
-        nll_standardized=value, steps="9", commit=commit, recipe={"method": "vbll"})
-        for seed, own, value, commit in ((0, "", "-1.5", "one"), (0, " --beta 0.01", "-1.25", "two"), (1, "", "-1", "one"))]
+        nll_standardized=value, steps="9", commit=commit, recipe={"method": "vbll", **more})
+        for seed, own, value, commit, more in ((0, "", "-1.5", "one", {"steps": 9}), (0, " --beta 0.01", "-1.25", "two", {"steps": 9, "noise_folds": 5}),
+                                               (0, " --steps 8", "-3", "one", {"steps": 8}), (1, "", "-1", "one", {}))]
     with open(folder / "sensitivity" / "results.csv", "w", newline="") as file:
         writer = csv.DictWriter(file, results.FIELDS)
         writer.writeheader()
@@ -251,6 +252,10 @@ def test_the_page_of_bits_says_which_methods_move(folder):
     assert "avx2 in place of avx512 in ATen moves `dbk` and leaves the bits of `vbll`;" in page
     assert "AVX2 in place of AVX512 in MKL (the matrix products) is not measured;" in page
     assert "| pol | VBLL | 0 | -1.5, 9 steps (one); -1.25, 9 steps (two) | 0.250 |" in page and "| pol | VBLL | 1 |" not in page
+    shutil.rmtree(folder / "bits")
+    whole = ("dbk", "AVX512", "avx512", -2.5), ("dbk", "AVX512", "avx2", -2.25), ("vbll", "AVX2", "avx2", -1)
+    page = page_of(folder, "bits", rows + [cell(method, 2, *at) | dict(nll_standardized=value, steps=9) for method, *at, value in whole])
+    assert "`dbk`, seed 2: 0.250 apart; `vbll`, seed 2: one setting alone" in page
 
 
 def test_the_peers_of_the_likelihoods_are_scored_by_their_formulas():
@@ -291,5 +296,5 @@ def test_the_recipes_page_has_the_mean_of_each_change(folder):
         for seed in range(3) if seed == 0 or data not in ("pol", "elevators")]
     page = page_of(folder, "recipe", rows)
     assert "| focus 0 (the paper's objective from the first step) |  | -.250 / .0400 / .90 | -.250 / .0400 / .90 | .750 / .0400 / .90 |" in page
-    assert "pol's MAE is 2.0 times as large, wine_red's NLL rises by 0.25." in page and "concrete (7,000 to 7,002)" in page and "elevators (7,000)," in page
+    assert "pol's MAE is 2.0 times as large, wine_red's NLL rises by 0.25; pol is one seed." in page and "concrete (7,000 to 7,002)" in page and "elevators (7,000)," in page
     assert "Noise floor.**" not in page and "a coverage of .90 to .90 on 103 test rows" in page

@@ -2,7 +2,7 @@
 
 import pytest
 from judge import lower
-from measured import row
+from measured import row, study
 from results import asked, read, refuse_mixed
 from run import ROOT
 from scores import Score, limit
@@ -11,9 +11,9 @@ from scores import Score, limit
 TRAINING = {"steps", "epochs", "batch", "learning_rate", "weight_decay", "schedule", "patience", "clip_norm"}
 
 
-@pytest.mark.parametrize("study", ["r_rivals", "r_table2", "r_table4", "r_table6"])
-def test_every_row_names_the_whole_training(study):
-    rows = read(ROOT / "experiments" / study / "results.csv")
+@pytest.mark.parametrize("name", ["r_rivals", "r_table2", "r_table4", "r_table6"])
+def test_every_row_names_the_whole_training(name):
+    rows = read(ROOT / "experiments" / name / "results.csv")
     assert rows
     for each in rows:
         if each["error"] or each["method"] == "gp-exact":  # nothing is trained by steps
@@ -21,7 +21,7 @@ def test_every_row_names_the_whole_training(study):
         recipe = each["recipe"]
         named = set(recipe["options"]) | set(recipe.get("network", {}).get("options", {}))
         asked_for = TRAINING - {"weight_decay"} if each["method"] == "bbb" else TRAINING  # its prior takes the place of a decay
-        assert asked_for <= named, (study, each["data"], each["method"], each["seed"], sorted(asked_for - named))
+        assert asked_for <= named, (name, each["data"], each["method"], each["seed"], sorted(asked_for - named))
         assert {"scale", "target_scale", "split", "valid_fraction", "test_fraction", "scale_on"} <= set(recipe["inputs"])
 
 
@@ -47,3 +47,13 @@ def test_a_mean_of_older_options_is_not_compared_with_one_of_todays():
 
 def test_a_cell_has_one_space_between_its_flags():
     assert asked("s", "pol", "dbk", 3, " --rank  2", "", "--steps 5 ")["flags"] == "--rank 2 --steps 5"
+
+
+def test_bits_names_the_methods_of_another_program(monkeypatch):
+    bits = study("bits")
+    rows = [row("defaults", data, method, "--split-seed 1", commit=commit, recipe={"method": method}) for data, method, commit in
+            (("pol", "vbll", "two"), ("kin40k", "vbll", "one"), ("pol", "dnn", "one"), ("kin40k", "dnn", "one"))]
+    monkeypatch.setattr(bits, "kept", lambda *names: rows)
+    assert "pol's rows of VBLL are from another program (two)" in bits.of_another_program()
+    monkeypatch.setattr(bits, "kept", lambda *names: rows[2:])
+    assert bits.of_another_program() == ""
