@@ -144,7 +144,8 @@ def test_a_failed_cell_is_tried_again_and_a_finished_one_is_not(study):
 def test_a_stop_ends_the_fit_and_leaves_the_rest_for_the_next_time(study, number):
     write_cells(study, [["s", "pol", "dbk", seed, ""] for seed in (0, 30, 1, 2)])
     process = start(study)
-    while len(fits(study)) < 2:  # the second, of half a minute, has begun
+    end = time.monotonic() + 60
+    while len(fits(study)) < 2 and time.monotonic() < end:  # the second, of half a minute, has begun
         time.sleep(0.02)
     process.send_signal(number)
     said = process.communicate(timeout=20)[1]
