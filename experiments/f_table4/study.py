@@ -1,6 +1,7 @@
 """F Table 4: CamVid."""
 
 import paper_f
+from judge import not_measured
 from paper_f import BATCH, CAMVID, DNN, FID, INDUCING, OURS, PLAIN, SHARP
 from paper_s import Order
 
@@ -27,5 +28,9 @@ TEXT = ("Images of 96 x 128, a small FCN in the place of FCN-ResNet50, 12 epochs
         "scenes are at hand (F: CityScapes).")
 
 
+NO_DATA = [not_measured("F 5.3", f"f_table4: {text}", "CityScapes is not at hand") for text in (
+    "AUROC 99.9 % for CityScapes in every configuration", "on CityScapes mIoU 80.9 %, ECE 1.2 %, AUROC 99.9 % for CamVid")]
+
+
 def page(now):
-    return paper_f.page("f_table4", TEXT, COLUMNS, ORDERS)
+    return paper_f.page("f_table4", TEXT, COLUMNS, ORDERS, lambda study, measured: NO_DATA)

@@ -45,7 +45,8 @@ def page(now):
         "`spectra_*`: the singular values of a deterministic network, which S reads its ranks from (Figures 7, 9, 15). "
         "`beijing_*_selective`, `beijing_*_calibration`: the error of the most certain windows, and the coverage at each level "
         "(Figures 5, 16). `curve_*`: mean and standard deviations over the toy curve, [-.5, 1.5] (Figure 20). One seed each. "
-        "Beijing's networks have 15 epochs (s_table2's have 6), `curve_full_rank` has the network's start; else they are those of [s_table1](../s_table1/README.md), [s_table2](../s_table2/README.md), "
+        "Beijing's networks have 15 epochs (s_table2's have 6), `curve_full_rank` has the network's start (`--start network`); else "
+        "they are those of [s_table1](../s_table1/README.md), [s_table2](../s_table2/README.md), "
         "[s_table3](../s_table3/README.md) and [s_toy](../s_toy/README.md).",
         grid(["", ""], [found[i:i + 2] for i in range(0, len(found), 2)]),
         drawing.unrecorded("s_figures")])

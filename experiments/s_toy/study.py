@@ -17,7 +17,7 @@ def cells():
             yield asked("main", "toy", method, seed, own, TOY)
 
 
-STARTS = {FULL: "full-rank", HE: "full-rank with the network's start"}  # S says no start
+STARTS = {FULL: "full-rank with the uniform start", HE: "full-rank with the network's start"}  # S does not name one
 ORDERS = [
     Order("S I.3", f"low-rank's epistemic range beyond the data is wider than that of {name}", "width_out", True, LOW, (start,))
     for start, name in STARTS.items()]

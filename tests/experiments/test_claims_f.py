@@ -4,7 +4,7 @@ import json
 
 import paper_f
 import pytest
-from judge import FAILS, HOLDS, OPEN
+from judge import FAILS, HOLDS, OPEN, UNTESTED
 from measured import row, study
 
 
@@ -54,6 +54,9 @@ def test_bands_are_decided_by_the_judges_rule():
     assert claims({"left": lower, "right": good})[-1].verdict == HOLDS
     assert claims({"left": good, "right": lower})[-1].verdict == FAILS
     assert {c.verdict for c in claims({"left": panel((), ()), "right": panel((), ())})} == {OPEN}
+    single = panel((0.99,), (2,), (1,))
+    assert {c.verdict for c in claims({"left": single, "right": single})} == {OPEN}
+    assert [c.source for c in claims({"left": good, "right": good})] == [paper_f.OURS] * 6 + ["F 5.1"]
 
 
 def test_the_compression_is_that_of_the_counts():
@@ -62,3 +65,18 @@ def test_the_compression_is_that_of_the_counts():
     assert fewer.verdict == HOLDS and smaller.verdict == OPEN and "128: 50.9 %" in fewer.numbers
     assert "than one with a mean and an sd a weight: 32: 94.0 %, 64: 88.2 %, 128: 75.4 %" in smaller.numbers
     assert [(claim.verdict, claim.numbers) for claim in claims({})] == [(OPEN, "")] * 2
+    said = paper_f.printed_numbers("f_table6")
+    off = [size for size, count in printed.items() if f"{count / 1e6:.2f}" != f"{said[f'fid-gp-conv-{size}x{size}', 'params_m']:.2f}"]
+    assert off == [256] and "12,196,909 numbers, F prints 12.10 M" in study("f_table6").largest(printed, said)
+    assert study("f_table6").largest({}, said) == ""
+
+
+@pytest.mark.parametrize("name", ["f_table3", "f_table4"])
+def test_claims_without_data_stand_as_not_measured(name):
+    assert {claim.verdict for claim in study(name).NO_DATA} == {UNTESTED} and all(claim.source[0] == "F" for claim in study(name).NO_DATA)
+
+
+def test_orderings_that_f_states_otherwise_are_ours():
+    """F's Table 3 is of CIFAR-100, and its Table 4 has batch-ensemble "very close"."""
+    assert {order.source for order in study("f_table3").ORDERS} == {paper_f.OURS}
+    assert [order.source for order in study("f_table4").ORDERS if order.a == paper_f.BATCH] == [paper_f.OURS]

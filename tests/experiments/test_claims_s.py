@@ -90,6 +90,44 @@ def test_the_printed_numbers_bear_the_orderings_that_they_show(name):
         assert all((values[0] - other) * (1 if order.up else -1) > 0 for other in known), (order.text, values)
 
 
+def stated(name, numbers):
+    """The claims of a study beside its orderings, by text, from numbers by method and seed."""
+    flags = {paper_s.HE: "--start network"}
+    rows = [row("main", "d", "full-rank" if method == paper_s.HE else method, flags.get(method, ""), seed, scores=json.dumps(each))
+            for method, found in numbers.items() for seed, each in enumerate(found)]
+    return {claim.text: claim.verdict for claim in study(name).claims(Measured(rows))}
+
+
+def test_half_a_percent_of_accuracy_is_a_margin_on_the_paired_difference():
+    def verdict(low):
+        accuracies = {"full-rank": (0.89, 0.88), "low-rank": low}
+        found = stated("s_table17", {name: [{"accuracy": each} for each in values] for name, values in accuracies.items()})
+        return next(iter(found.values()))
+
+    assert verdict((0.886, 0.8761)) == HOLDS and verdict((0.95, 0.939)) == HOLDS
+    assert verdict((0.88, 0.8701)) == FAILS and verdict((0.886, 0.860)) == OPEN
+    assert verdict((0.886,)) == OPEN and verdict(()) == OPEN
+
+
+def test_comparable_on_the_curve_is_judged_against_both_starts_of_full_rank():
+    def numbers(rmse, ratio):
+        return [{"rmse": rmse + step, "width_ratio": ratio + step} for step in (0, 1e-4, -2e-4)]
+
+    found = stated("s_toy", {"low-rank": numbers(0.50, 2.01), "full-rank": numbers(0.495, 1.90), paper_s.HE: numbers(0.40, 1.2)})
+    assert len(found) == 4 and all("uniform start" in text or "network's start" in text for text in found)
+    assert {verdict for text, verdict in found.items() if "uniform" in text} == {HOLDS}
+    assert {verdict for text, verdict in found.items() if "network" in text} == {FAILS}
+    higher = stated("s_toy", {"low-rank": numbers(0.20, 1.0), "full-rank": numbers(0.495, 1.90)})
+    assert [verdict for text, verdict in higher.items() if "uniform" in text] == [HOLDS, FAILS]
+    assert {verdict for text, verdict in higher.items() if "network" in text} == {OPEN}
+
+
+def test_the_fits_that_learnt_nothing_are_named():
+    rows = [row("main", "d", "low-rank", "", seed, scores=json.dumps({"auroc": auroc})) for seed, auroc in enumerate((0.83, 0.559, 0.56))]
+    rows += [row("beta 32", "d", "rank-1", "", scores='{"auroc": 0.5}'), row("main", "d", "rank-1", "", 1, error="no luck")]
+    assert study("s_table1").collapsed(rows).endswith(": low-rank, seed 1 (0.559).") and study("s_table1").collapsed(rows[:1]) == ""
+
+
 def variant(part, seed, data, test, valid):
     return row(part, data, "low-rank", "", seed, nll_standardized=str(test), valid_nll_standardized=str(valid))
 
