@@ -5,7 +5,7 @@ import sys
 
 import pytest
 import runners
-from judge import FAILS, HOLDS, OPEN
+from judge import FAILS, HOLDS, OPEN, lower
 from measured import as_measured, published, row, study
 from paper_r import StandardErrors
 from results import asked
@@ -66,6 +66,13 @@ def test_the_costs_claims_follow_the_slopes_and_the_ratio():
     assert grows[0] == "open" and grows[1].startswith("2 of 2 measured, 4 in all") and cost[0] == "holds"
     grows, cost = judged(2, 1.3)
     assert grows[0] == "does not hold" and "Rich-BLL: 2.000" in grows[1] and cost[0] == "does not hold" and cost[1].startswith("0 of 2")
+
+
+def test_the_errors_beside_a_difference_are_those_of_means_also_where_seeds_are_left_out():
+    rows = [row("paper", "boston", m, "", seed, nll=str(nll)) for m, nlls in (("rich-bll", (1, 5, 9, 40)), ("bll", (2, 6, 10))) for seed, nll in enumerate(nlls)]
+    scores = StandardErrors(Scores(rows))
+    case = lower("t", *(scores.get("paper", "boston", name, "raw NLL") for name in ("Rich-BLL", "NNGP (BLL)")))
+    assert case.numbers == "5.000 ± 2.309 against 6.000 ± 2.309, -1.0000 ± 0.0000 (3)"
 
 
 def test_the_slope_of_a_power_is_its_exponent():
