@@ -45,10 +45,6 @@ def not_measured(source, text, why):
     return Claim(source, text, UNTESTED, why)
 
 
-def always(cases):
-    return at_least(cases, len(cases))
-
-
 def judged(source, text, cases, needed=None):
     """The claim with every case's numbers; the lost ones are marked."""
     needed = len(cases) if needed is None else needed
@@ -127,10 +123,6 @@ def best(scores, study, data, names, metric, pick=min):
 
 def below(source, text, scores, study, a, b, tables, metric="NLL"):
     return judged(source, text, [lower(t, scores.get(study, t, a, metric), scores.get(study, t, b, metric)) for t in tables])
-
-
-def all_of(wins):
-    return False if False in wins else None if None in wins else True
 
 
 def any_of(wins):

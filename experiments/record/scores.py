@@ -87,7 +87,6 @@ class Scores:
         self.failed = [row for row in rows if row["error"]]
         self.left_out = []  # (row, what its recipe says differently)
         self.old = {at: found for at, row in newest.items() if runner and (found := runner.outdated(row))}
-        self.unrecorded = sum(not row["recipe"] for row in rows if not row["error"])
         self._cells, self._splits = {}, {}
         for row in rows:
             if not row["error"]:
@@ -134,10 +133,6 @@ class Scores:
 
     def measured(self):
         return bool(self._cells)
-
-    def commits(self):
-        found = dict.fromkeys(row["commit"] for cells in self._cells.values() for row in cells.values())
-        return [commit for commit in found if commit]
 
 
 def otherwise(recipe, newest):
