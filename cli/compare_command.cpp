@@ -66,17 +66,6 @@ std::string leading_text(const std::vector<MethodRuns>& results, double test_fra
       d.decided() ? "decided at 95 %" : fmt::format("undecided, the 95 % bound is {:.2g}", d.bound));
 }
 
-/// Returns the methods of the comparison: those that the user named, else all that take these data; then the
-/// plain methods that take them and are not among those.
-std::vector<MethodChoice> methods_for(const Examples& data, const CompareRequest& r) {
-  std::vector<MethodChoice> methods = methods_that_take(data, r.fit, r.methods, r.named), plain;
-  for (const MethodInfo& info : method_catalog())
-    if (info.plain && std::ranges::find(methods, info.name, &MethodChoice::method) == methods.end())
-      plain.push_back({info.name, info.resolve(json::object())});
-  std::ranges::move(methods_that_take(data, r.fit, plain, /*all_must=*/false), std::back_inserter(methods));
-  return methods;
-}
-
 }  // namespace
 
 int run_command(const CompareRequest& request) {
@@ -87,7 +76,7 @@ int run_command(const CompareRequest& request) {
   for (const std::string& note : notes) log_note(note);
   check_target(data, r.fit);
   data = examples_of(std::move(data), r.fit);
-  const std::vector<MethodChoice> methods = methods_for(data, r);
+  const std::vector<MethodChoice> methods = methods_to_compare(data, r.fit, r.methods, r.named);
   InterruptGuard interrupt;
   const std::vector<MethodRuns> results =
       compare(data, r.fit, methods, {r.seeds, r.repeats, r.folds}, notes,

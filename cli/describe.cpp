@@ -9,6 +9,7 @@
 
 #include "cli/describe_text.h"
 #include "cli/terminal.h"
+#include "slimbayes/catalog/method_facts.h"
 
 namespace slimbayes::cli {
 namespace {

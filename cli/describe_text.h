@@ -15,10 +15,6 @@ std::string plain(const nlohmann::json& value);
 /// end.
 std::string indented(const std::string& text, size_t by);
 
-/// Returns the facts on a method as JSON: name, tasks, paper and more. With `options` it also contains the
-/// method's options and the presets.
-nlohmann::json method_facts(const MethodInfo& info, bool options);
-
 /// Returns the output of `describe METHOD`.
 std::string method_text(const MethodInfo& info);
 

@@ -7,8 +7,13 @@ if(Arrow_FOUND AND Parquet_FOUND)
 else()
   find_program(SLIMBAYES_PYTHON NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/.venv/bin NO_CMAKE_SYSTEM_PATH)
   find_program(SLIMBAYES_PYTHON NAMES python3)
-  execute_process(COMMAND ${SLIMBAYES_PYTHON} -c "import importlib.util as u; print(u.find_spec('pyarrow').submodule_search_locations[0])"
-    OUTPUT_VARIABLE arrow_root OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed)
+  # First the pyarrow of the environment that a wheel is for (-I), then that of pip's own one for the build.
+  foreach(isolated -I -s)
+    if(NOT arrow_root)
+      execute_process(COMMAND ${SLIMBAYES_PYTHON} ${isolated} -c "import importlib.util as u; print(u.find_spec('pyarrow').submodule_search_locations[0])"
+        OUTPUT_VARIABLE arrow_root OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed ERROR_QUIET)
+    endif()
+  endforeach()
   if(failed)
     message(FATAL_ERROR "Apache Arrow is missing: install libarrow-dev and libparquet-dev, or pip install pyarrow")
   endif()

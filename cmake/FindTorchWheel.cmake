@@ -5,7 +5,8 @@ endif()
 if(NOT Torch_DIR)
   find_program(SLIMBAYES_PYTHON NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/.venv/bin NO_CMAKE_SYSTEM_PATH)
   find_program(SLIMBAYES_PYTHON NAMES python3)
-  execute_process(COMMAND ${SLIMBAYES_PYTHON} -c "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
+  # -I: where pip builds a wheel, the environment that it is for, not pip's own one for the build.
+  execute_process(COMMAND ${SLIMBAYES_PYTHON} -I -c "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
     OUTPUT_VARIABLE torch_root OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   if(torch_root)
     set(Torch_DIR ${torch_root}/share/cmake/Torch CACHE PATH "libtorch's CMake package")

@@ -114,7 +114,7 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
   }
   const TrainedNetwork& start = *context.start;
   check(!start.module || takes_modules, method, "a network whose layers are known", "a TorchScript module",
-        "bll and rich-bll take it");
+        "bll, rich-bll and last-layer-laplace take it");
   const Shape given = start.module ? Shape{{start.module->weight().size(0)}} : output(start.spec);
   check(start.spec.input == schema.input, method,
         fmt::format("a network for rows like these, {}", text_of(schema.input)),

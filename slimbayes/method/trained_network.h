@@ -29,7 +29,7 @@ struct TrainedNetwork {
   Head head = {};
   Summary summary = {};
   /// A TorchScript module that replaces the layers: `spec` then has the shape of a row and no layers, and
-  /// `weights` is empty. Only bll and rich-bll take modules.
+  /// `weights` is empty. Only bll, rich-bll and last-layer-laplace take modules.
   std::optional<ScriptNetwork> module = {};
   double target_var = 1;  // variance of the training targets; a module's target need not be standardised
 };

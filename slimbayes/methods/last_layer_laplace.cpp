@@ -124,8 +124,8 @@ class LaplaceFitted : public ExactPosterior {
     all["statistics.features"] = matrix_.features;
     all["statistics.classes"] = matrix_.classes;
     if (matrix_.full.defined()) all["statistics.full"] = matrix_.full;
-    return to_file(
-        NetworkFile{options_to_json(options_), trained_->head, trained_->spec, std::move(all), summary_});
+    return to_file(NetworkFile{options_to_json(options_), trained_->head, trained_->spec, std::move(all),
+                               summary_, trained_->module});
   }
 
   const Summary& summary() const override { return summary_; }
@@ -168,7 +168,7 @@ class LaplaceMethod : public Method {
                   held_out = validation_rows(split.valid, rows, kLastLayerLaplace);
     check_size(split.train.schema, context);
     const auto network = std::make_shared<const TrainedNetwork>(
-        starting_network(options_.network, split, context, kLastLayerLaplace));
+        starting_network(options_.network, split, context, kLastLayerLaplace, /*takes_modules=*/true));
     const LastLayerFeatures features = statistics_features(*network, kLastLayerLaplace);
     const int64_t k = features.outputs(), r = features.rank();
     const bool full = options_.structure == "full" || (options_.structure == "auto" && k * r <= kFullWeights);
@@ -197,7 +197,7 @@ class LaplaceMethod : public Method {
     NetworkSpec body = context.start ? context.start->spec
                                      : trained_network_spec(options_.network, schema.input, schema.tokens,
                                                             schema.task.outputs);
-    if (body.layers.empty()) return;  // a module, which starting_network refuses
+    if (body.layers.empty()) return;  // a module, whose posterior is computed at once
     body.layers.pop_back();
     const int64_t weights = schema.task.outputs * (output(body).width() + 1);
     check(weights <= kMostFullWeights, kLastLayerLaplace,
@@ -259,7 +259,9 @@ std::unique_ptr<Fitted> load_last_layer_laplace(const TensorFile& file) {
   if (!file.tensors.contains("statistics.classes")) return load_last_layer(regression_of(options), file);
   NetworkFile net = network_file(file);
   const Network::Lookup lookup = as_type(net.weights, at::kDouble);
-  const LastLayerFeatures features(net.spec, as_type(net.weights, at::kFloat), kLastLayerLaplace);
+  const LastLayerFeatures features =
+      net.module ? LastLayerFeatures(*net.module)
+                 : LastLayerFeatures(net.spec, as_type(net.weights, at::kFloat), kLastLayerLaplace);
   const int64_t k = features.outputs(), r = features.rank();
   GaussNewton matrix{{}, lookup("statistics.features"), lookup("statistics.classes"), 0};
   check_shape(matrix.features, {r, r}, kLastLayerLaplace, "statistics.features");
@@ -276,7 +278,7 @@ std::unique_ptr<Fitted> load_last_layer_laplace(const TensorFile& file) {
         std::to_string(matrix.n), "the model file is damaged");
   const double prior_sd = stored_positive(lookup, kLaplacePriorSd, kLastLayerLaplace);
   auto network = std::make_shared<const TrainedNetwork>(
-      TrainedNetwork{std::move(net.spec), network_weights(net.weights), net.head, net.summary});
+      TrainedNetwork{std::move(net.spec), network_weights(net.weights), net.head, net.summary, net.module});
   return std::make_unique<LaplaceFitted>(std::move(options), std::move(network), std::move(matrix), prior_sd,
                                          std::move(net.summary));
 }

@@ -107,6 +107,16 @@ std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitO
   return out;
 }
 
+std::vector<MethodChoice> methods_to_compare(const Examples& examples, const FitOptions& options,
+                                             const std::vector<MethodChoice>& methods, bool named) {
+  std::vector<MethodChoice> all = methods_that_take(examples, options, methods, named), plain;
+  for (const MethodInfo& info : method_catalog())
+    if (info.plain && std::ranges::find(all, info.name, &MethodChoice::method) == all.end())
+      plain.push_back({info.name, info.resolve(nlohmann::json::object())});
+  std::ranges::move(methods_that_take(examples, options, plain, /*all_must=*/false), std::back_inserter(all));
+  return all;
+}
+
 std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
                                 const std::vector<MethodChoice>& methods, const ComparisonPlan& plan,
                                 const std::vector<std::string>& notes, const FitWatcher& watcher) {

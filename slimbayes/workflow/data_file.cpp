@@ -171,7 +171,11 @@ Examples read_for(const Model& model, const std::string& path, const DataSource&
   else if (--shared->files_left == 0)
     check_needed(shared->unneeded, table, /*others=*/true);
   table = with_changes(std::move(table), here, model.reading(/*with_target=*/true));
-  if (with_target && kind != InputKind::windows)
+  return examples_for(model, std::move(table), with_target, notes);
+}
+
+Examples examples_for(const Model& model, Table table, bool with_target, Words* notes) {
+  if (with_target && kind_of(model.encoder()) != InputKind::windows)
     table = with_known_target(std::move(table), model.target(), notes);
   return model.examples(std::move(table), with_target);
 }

@@ -117,27 +117,6 @@ bool is_founded(const Model& model, const fs::path& path) {
          (summary.steps > 0 && (std::isfinite(summary.best_score) || replaces_none));
 }
 
-/// Evaluates the model in `out` on the validation and test examples, and adds the reports and the resulting
-/// notes to `out`. An interrupted fit gets notes, but no reports.
-void score_held_out(FitOutcome& out, const FitData& data, double level) {
-  const Model& model = *out.model;
-  const auto part = [&](const std::vector<int64_t>& rows) {
-    return report_on(model, take(data.examples, rows), level, out.notes);
-  };
-  const auto add = [&](const std::vector<std::string>& more) {
-    std::ranges::copy(more, std::back_inserter(out.notes));
-  };
-  if (out.interrupted) return add(fit_notes(model, {}, {}, level));
-  out.valid = data.valid != nullptr ? report_on(model, model.examples(*data.valid, true), level, out.notes)
-                                    : part(model.split().valid);
-  out.test = part(model.split().test);
-  const std::string test = fmt::format("test {}", noun_of(kind_of(model.encoder())));
-  if (const std::string few = few_scored(out.test, test, kTestMore); !few.empty()) add({few});
-  add(fit_notes(model, out.valid, out.test, level));
-  add(out.test.is_null() ? persistence_notes(out.valid, windows_of_part(out.valid, "validation"))
-                         : persistence_notes(out.test, windows_of_part(out.test, "test")));
-}
-
 }  // namespace
 
 /// A callback that passes every call on to another one. It also records whether a training has begun: the

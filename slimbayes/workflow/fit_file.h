@@ -7,19 +7,10 @@
 #include <vector>
 
 #include "slimbayes/storage/file_lock.h"
-#include "slimbayes/workflow/fit_data.h"
+#include "slimbayes/workflow/fit_outcome.h"
 #include "slimbayes/workflow/resolved_fit.h"
 
 namespace slimbayes {
-
-/// The result of FitFile::fit: the fitted model, its held-out reports, and whether the fit was interrupted.
-struct FitOutcome {
-  std::optional<Model> model;  // absent if the fit was interrupted and no model was written
-  /// Model::evaluate of the held-out examples; null if there are none or the fit was interrupted.
-  nlohmann::json valid, test;
-  std::vector<std::string> notes;
-  bool interrupted = false;
-};
 
 /// Fits a model and writes it to one model file without losing work. An interrupted or failed fit leaves the
 /// checkpoint MODEL.ckpt; `resume` continues from it to bit-identical results. The model is written last,

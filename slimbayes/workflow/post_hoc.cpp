@@ -1,14 +1,25 @@
 #include "slimbayes/workflow/post_hoc.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <string>
 
+#include "slimbayes/catalog/methods.h"
+#include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/registry.h"
+#include "slimbayes/storage/error.h"
 
 namespace slimbayes {
 
 namespace {
+
+constexpr const char *kPosterior = "module_posterior", *kClasses = "module_classes";
 
 std::unique_ptr<Fitted> fitted_around(const ScriptNetwork& network, const Split& data,
                                       const std::string& method, const nlohmann::json& options,
@@ -30,6 +41,67 @@ std::unique_ptr<Fitted> rich_bll(const ScriptNetwork& network, const Split& data
 std::unique_ptr<Fitted> bll(const ScriptNetwork& network, const Split& data, const BllOptions& options,
                             const Stream& stream) {
   return fitted_around(network, data, "bll", options_to_json(options), stream);
+}
+
+ModulePosterior module_posterior(const ScriptNetwork& network, const Split& data, int64_t classes,
+                                 const std::string& method, const nlohmann::json& given,
+                                 const Stream& stream) {
+  const MethodInfo& info = find_method(method);
+  constexpr std::array kMethods = {"rich-bll", "bll", "last-layer-laplace"};
+  check(std::ranges::find(kMethods, info.name) != kMethods.end(), "posterior",
+        "rich-bll, bll or last-layer-laplace, which take a module", in_quotes(method),
+        "the other methods train a network of their own");
+  return {info.name, classes, fitted_around(network, data, info.name, info.resolve(given), stream)};
+}
+
+Dataset module_rows(const at::Tensor& x, const at::Tensor& y, int64_t classes) {
+  const at::Tensor targets = y.defined() ? y : at::zeros({x.dim() > 0 ? x.size(0) : 0}, at::kDouble);
+  return classes > 0 ? class_data(x, targets, classes) : regression_data(x, targets);
+}
+
+Predictive answer(const ModulePosterior& posterior, const at::Tensor& x) {
+  Predictive p = posterior.fitted->predict(module_rows(x, {}, posterior.classes));
+  const std::vector<std::string> faults = non_finite(p);
+  for (size_t row = 0; row < faults.size(); ++row) {
+    if (!faults[row].empty())
+      throw DataError("the inputs",
+                      fmt::format("expected inputs with a finite answer; received row {}, whose {}; "
+                                  "leave it out",
+                                  row + 1, faults[row]));
+  }
+  return p;
+}
+
+Scores ood(const ModulePosterior& posterior, const at::Tensor& x) {
+  const MethodInfo& info = find_method(posterior.method);
+  Scores all = scores(answer(posterior, x), ood_score(info, nlohmann::json::object()));
+  all.merge(posterior.fitted->ood(module_rows(x, {}, posterior.classes)));
+  return all;
+}
+
+ModulePosterior updated(const ModulePosterior& posterior, const Dataset& add, const Dataset& drop) {
+  const ExactPosterior* exact = posterior.fitted->exact_posterior();
+  check(exact != nullptr, "posterior", "a method with an exact posterior", posterior.method);
+  return {posterior.method, posterior.classes, exact->updated(add, drop)};
+}
+
+TensorFile to_file(const ModulePosterior& posterior) {
+  TensorFile file = posterior.fitted->save();
+  file.metadata[kPosterior] = posterior.method;
+  file.metadata[kClasses] = std::to_string(posterior.classes);
+  return file;
+}
+
+ModulePosterior module_posterior_from(const TensorFile& file, const std::string& name) {
+  const auto method = file.metadata.find(kPosterior), classes = file.metadata.find(kClasses);
+  if (method == file.metadata.end() || classes == file.metadata.end())
+    throw DataError(name, "expected a posterior around a module; received another file; check the path");
+  int64_t count = 0;
+  const auto& text = classes->second;
+  if (std::from_chars(text.data(), text.data() + text.size(), count).ec != std::errc() || count < 0)
+    throw DataError(
+        name, fmt::format("expected a number of classes; received {}; the file is damaged", in_quotes(text)));
+  return {method->second, count, registry_row(method->second).load(file)};
 }
 
 }  // namespace slimbayes

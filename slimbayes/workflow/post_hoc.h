@@ -1,12 +1,17 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "slimbayes/catalog/last_layer/bll_options.h"
 #include "slimbayes/catalog/last_layer/rich_bll_options.h"
+#include "slimbayes/core/predictive.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/nn/script_network.h"
+#include "slimbayes/storage/tensor_file.h"
 
 namespace slimbayes {
 
@@ -28,5 +33,42 @@ std::unique_ptr<Fitted> rich_bll(const ScriptNetwork& network, const Split& data
 /// Does the same with the method bll instead of rich-bll, which needs no gradients of the module.
 std::unique_ptr<Fitted> bll(const ScriptNetwork& network, const Split& data, const BllOptions& options = {},
                             const Stream& stream = Stream(0));
+
+/// A posterior around a module as a value that answers, learns rows and goes into a file: what a front end
+/// needs that has no encoder, because a module has learned its own inputs.
+struct ModulePosterior {
+  std::string method;   // "rich-bll", "bll" or "last-layer-laplace"
+  int64_t classes = 0;  // 0: a regression
+  std::shared_ptr<const Fitted> fitted;
+};
+
+/// Returns the posterior around `network` by the method with this name and the options in `given` (JSON; the
+/// others keep their defaults). `data` is as for rich_bll(); for `classes` above 0 it is made by class_data.
+/// Throws as rich_bll(), and std::invalid_argument for another method or option.
+ModulePosterior module_posterior(const ScriptNetwork& network, const Split& data, int64_t classes,
+                                 const std::string& method, const nlohmann::json& given,
+                                 const Stream& stream = Stream(0));
+
+/// Returns the rows of a module with inputs x [n, ...] and targets y [n] as a dataset; without y (undefined)
+/// with targets 0, for answers. `classes`: as in ModulePosterior.
+Dataset module_rows(const at::Tensor& x, const at::Tensor& y, int64_t classes);
+
+/// Returns the answers at inputs x [n, ...]. Every number is finite: throws DataError otherwise.
+Predictive answer(const ModulePosterior& posterior, const at::Tensor& x);
+
+/// Returns the scores for out-of-distribution detection at inputs x [n, ...], by name, [n] each; a larger
+/// score means farther from the training data. Those of the answers (core/answers.h) and of the network
+/// (Fitted::ood).
+Scores ood(const ModulePosterior& posterior, const at::Tensor& x);
+
+/// Returns the posterior that has also learned the rows `add`, or that has forgotten the learned rows `drop`
+/// (ExactPosterior::updated). Either may be empty. Throws as updated().
+ModulePosterior updated(const ModulePosterior& posterior, const Dataset& add, const Dataset& drop);
+
+/// A posterior as a file: that of Fitted::save with the method and the number of classes.
+/// module_posterior_from throws DataError for another file. Reading runs no module, but answering does: load
+/// only files that you trust.
+TensorFile to_file(const ModulePosterior& posterior);
+ModulePosterior module_posterior_from(const TensorFile& file, const std::string& name);
 
 }  // namespace slimbayes

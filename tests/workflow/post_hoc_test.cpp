@@ -13,6 +13,7 @@
 #include "tests/methods/contract.h"
 #include "tests/methods/task_contract.h"
 #include "tests/nn/modules.h"
+#include "tests/workflow/own_network.h"
 
 namespace slimbayes {
 namespace {
@@ -20,20 +21,6 @@ namespace {
 using contract::answer;
 using modules::LinearWeights;
 using nlohmann::json;
-
-/// Our own network with these layers and tanh between them.
-std::shared_ptr<const TrainedNetwork> own_network(const std::vector<LinearWeights>& layers,
-                                                  const Head& head) {
-  TrainedNetwork network{{{{layers[0].weight.size(1)}}}, {}, head, {}};
-  for (const LinearWeights& one : layers) {
-    if (!network.spec.layers.empty()) network.spec.layers.emplace_back(Activation{.function = "tanh"});
-    const auto name = fmt::format("network.{}.", network.spec.layers.size());
-    network.spec.layers.emplace_back(Linear{one.weight.size(0)});
-    network.weights[name + "weight"] = one.weight;
-    network.weights[name + "bias"] = one.bias;
-  }
-  return std::make_shared<const TrainedNetwork>(std::move(network));
-}
 
 /// The weighted route, the only exact one of a module, and a posterior with noise `mse` and prior sd 0.7.
 template <class Options>

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "slimbayes/workflow/fit_resolved.h"
+#include "tests/data/tables.h"
 #include "tests/methods/contract.h"
 #include "tests/workflow/steps_tables.h"
 

@@ -241,17 +241,7 @@ Column column_from(const arrow::ChunkedArray& cells, const std::string& name, co
     return {name, ColumnKind::categorical, std::vector<double>(rows, kMissing), {}};
   }
   for (const std::string& level : column.levels) bound.check_cell(level.size(), name, source);
-  for (size_t i = 0; i < rows; ++i) {
-    if (!std::isinf(column.values[i])) continue;
-    if (needed) {
-      throw DataError(
-          source,
-          fmt::format("expected finite numbers in column {}; received {} in row {}; remove the row or make "
-                      "the cell null",
-                      in_quotes(name), column.values[i], i + 1));
-    }
-    column.values[i] = kMissing;
-  }
+  check_finite(column, needed, source);
   if (type.id() == arrow::Type::TIMESTAMP)
     column.offsets = !static_cast<const arrow::TimestampType&>(type).timezone().empty();
   find_large(cells, column);

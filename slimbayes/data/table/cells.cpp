@@ -245,6 +245,20 @@ bool is_needed(const Reading& reading, const std::string& name) {
   return reading.others_used && !is_row_label(name) && !in(reading.unused);
 }
 
+void check_finite(Column& column, bool needed, const std::string& source) {
+  for (size_t i = 0; i < column.values.size(); ++i) {
+    if (!std::isinf(column.values[i])) continue;
+    if (needed) {
+      throw DataError(
+          source,
+          fmt::format("expected finite numbers in column {}; received {} in row {}; remove the row or make "
+                      "the cell null",
+                      in_quotes(column.name), column.values[i], i + 1));
+    }
+    column.values[i] = kMissing;
+  }
+}
+
 Column as_categorical(const Column& column) {
   std::vector<std::string> texts;
   for (double value : column.values)

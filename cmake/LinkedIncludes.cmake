@@ -1,0 +1,26 @@
+# Gives a library's target the headers through links in the build folder, `build/include-NAME/0` and so on. The compiler cache
+# takes paths below the checkout as relative ones, so that build folders that use the same headers from different virtual
+# environments (`make build`, a wheel) share their objects. The targets behind it (ARGN), which name the folders again, lose them.
+function(slimbayes_linked_includes target name)
+  get_target_property(folders ${target} INTERFACE_INCLUDE_DIRECTORIES)
+  if(NOT folders)
+    return()
+  endif()
+  set(links "")
+  set(number 0)
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/include-${name})
+  foreach(folder ${folders})
+    set(link ${CMAKE_BINARY_DIR}/include-${name}/${number})
+    file(REMOVE ${link})
+    file(CREATE_LINK ${folder} ${link} SYMBOLIC)
+    list(APPEND links ${link})
+    math(EXPR number "${number} + 1")
+  endforeach()
+  set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${links}"
+    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${links}")
+  foreach(behind ${ARGN})
+    if(TARGET ${behind})
+      set_target_properties(${behind} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "")
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "slimbayes/core/predictive.h"
+#include "slimbayes/data/examples.h"
+#include "slimbayes/data/table/frame.h"
+
+namespace slimbayes::python {
+
+namespace py = pybind11;
+
+/// Examples that a model has read. Immutable; Python objects share them. A class of its own, because pybind11
+/// converts a std::variant such as Examples by its alternatives.
+struct Rows {
+  std::shared_ptr<const Examples> shared;
+  const Examples& operator*() const { return *shared; }
+};
+
+/// Returns an array that shares the memory of the tensor and keeps it alive. The tensor is float64, int64 or
+/// bool.
+py::array to_numpy(const at::Tensor& tensor);
+
+/// Returns the numbers of an array as a tensor of its own, of the same shape. Takes float32, float64, int64
+/// and uint8.
+at::Tensor to_tensor(const py::array& array);
+
+/// Returns the numbers of a predictive by name, each [m] or, of classes, "probabilities" [m, C].
+std::map<std::string, at::Tensor> parts_of(const Predictive& p);
+
+/// Returns a message of the library with the names of Python: options lose the dashes of the command line,
+/// "--test-fraction" becomes "test_fraction".
+std::string in_python(const std::string& message);
+
+/// Parses what Python's json module wrote, and writes what it reads.
+nlohmann::json from_text(const std::string& text);
+std::string to_text(const nlohmann::json& json);
+
+/// Each adds one part to the module.
+void bind_errors(py::module_& module);
+void bind_data(py::module_& module);
+void bind_model(py::module_& module);
+void bind_fit(py::module_& module);
+void bind_posterior(py::module_& module);
+
+}  // namespace slimbayes::python

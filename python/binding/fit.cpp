@@ -1,0 +1,229 @@
+// Fits and comparisons, and the description of methods and options from which the keywords derive.
+#include <ATen/ATen.h>
+#include <pybind11/stl.h>
+
+#include <chrono>
+
+#include "binding/binding.h"
+#include "slimbayes/catalog/method_facts.h"
+#include "slimbayes/data/fit_examples.h"
+#include "slimbayes/workflow/comparison.h"
+#include "slimbayes/workflow/data_file.h"
+#include "slimbayes/workflow/fit_outcome.h"
+#include "slimbayes/workflow/network_at_hand.h"
+
+namespace slimbayes::python {
+namespace {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+/// Watches a fit for Python. Ctrl-C stops it; progress goes to a Python function, which may be None. The
+/// library calls it without the lock of the interpreter.
+class Watcher : public Callback {
+ public:
+  explicit Watcher(py::object show) : show_(std::move(show)) {}
+  ~Watcher() override {
+    const py::gil_scoped_acquire locked;
+    show_ = {};
+  }
+
+  void report(const Progress& p) override {
+    json facts = {
+        {"step", p.step}, {"steps", p.steps}, {"loss", p.loss}, {"best", p.best}, {"stage", stage_}};
+    show(facts);
+  }
+  void stage(const std::string& name) override {
+    stage_ = name;
+    show({{"stage", name}});
+  }
+  void note(const std::string& sentence) override { show({{"note", in_python(sentence)}}); }
+
+  /// Asks Python for signals at most twenty times a second: a training step can take microseconds.
+  bool stop() override {
+    const auto now = std::chrono::steady_clock::now();
+    if (raised_ || now < next_) return raised_ != nullptr;
+    next_ = now + std::chrono::milliseconds(50);
+    const py::gil_scoped_acquire locked;
+    if (PyErr_CheckSignals() != 0) raised_ = std::make_shared<py::error_already_set>();
+    return raised_ != nullptr;
+  }
+
+  bool stopped() const { return raised_ != nullptr; }
+  /// Throws what Python's handler of the signal raised, KeyboardInterrupt for Ctrl-C.
+  [[noreturn]] void raise() const { throw py::error_already_set(*raised_); }
+
+ private:
+  void show(const json& facts) {
+    if (raised_ || show_.is_none()) return;
+    const py::gil_scoped_acquire locked;
+    try {
+      show_(to_text(facts));
+    } catch (const py::error_already_set& error) {
+      raised_ = std::make_shared<py::error_already_set>(error);
+    }
+  }
+
+  py::object show_;
+  std::string stage_;
+  std::chrono::steady_clock::time_point next_ = {};
+  std::shared_ptr<py::error_already_set> raised_;
+};
+
+/// The options of a fit and the choices that the method decides.
+struct Request {
+  FitOptions fit;
+  MethodChoices choices;
+};
+
+/// Reads {"fit": {...}, "method", "options", "seed", "level", "threads", "preset", "tune": true or a list}.
+Request request_of(const std::string& text) {
+  const json given = from_text(text);
+  Request request;
+  FitOptions& fit = request.fit = options_from_json<FitOptions>(given.at("fit"), "fit");
+  fit.method = given.at("method");
+  fit.options = given.at("options");
+  fit.seed = given.at("seed");
+  fit.level = given.at("level");
+  fit.threads = given.at("threads");
+  request.choices.preset = given.at("preset");
+  const json& tune = given.at("tune");
+  if (tune.is_boolean())
+    request.choices.tune = tune;
+  else
+    fit.tune = tune.get<Words>();
+  return request;
+}
+
+/// Returns a source that reads this frame in the place of a file. Empties the frame.
+DataSource source_of_frame(Frame& frame) {
+  return {
+      [&frame](const std::string&, const Reading& reading) { return read_frame(std::move(frame), reading); }};
+}
+
+/// Returns the training examples in a frame, and completes the options as read_training does.
+Examples training_of(Frame& frame, FitOptions& fit, Words& notes) {
+  fit.format = "table";
+  const std::string name = frame.source;
+  Examples examples = read_training(name, fit, source_of_frame(frame), &notes);
+  fit.format = "auto";
+  return examples;
+}
+
+/// The result of a fit for Python.
+struct Fit {
+  std::shared_ptr<Model> model;
+  std::string valid, test;  // reports as JSON
+  Words notes;
+  bool interrupted;
+};
+
+Fit fit_examples(Examples examples, const Examples* valid, const Request& request, Words notes,
+                 Watcher& watcher) {
+  const ResolvedFit resolved = resolve_fit(examples, request.fit, request.choices);
+  examples = examples_of(std::move(examples), resolved.fit);
+  FitOutcome out = fit_in_memory(resolved, examples, valid, notes, watcher);
+  if (!out.model) watcher.raise();
+  for (std::string& note : out.notes) note = in_python(note);
+  return {std::make_shared<Model>(*std::move(out.model)), to_text(out.valid), to_text(out.test), out.notes,
+          out.interrupted};
+}
+
+Fit fit_table(Frame& frame, const std::string& text, Frame* valid, const py::object& show) {
+  Watcher watcher(show);
+  const py::gil_scoped_release released;
+  Request request = request_of(text);
+  Words notes;
+  const std::shared_ptr<const Model> network = network_asked(request.fit);
+  if (network) request.fit = with_network_from(request.fit, *network);
+  Examples examples = training_of(frame, request.fit, notes);
+  std::optional<Examples> own;
+  if (valid != nullptr)
+    own = read_validation(valid->source, examples, request.fit, source_of_frame(*valid), &notes);
+  return fit_examples(std::move(examples), own ? &*own : nullptr, request, std::move(notes), watcher);
+}
+
+Fit fit_images(const Images& images, const std::string& text, const Images* valid, const py::object& show) {
+  Watcher watcher(show);
+  const py::gil_scoped_release released;
+  const Request request = request_of(text);
+  std::optional<Examples> own;
+  if (valid != nullptr) own = *valid;
+  return fit_examples(images, own ? &*own : nullptr, request, {}, watcher);
+}
+
+/// Returns the runs of each method (MethodRuns) as JSON.
+std::string compared(Frame& frame, const std::string& text, const std::string& plan_text,
+                     const py::object& show) {
+  Watcher watcher(show);
+  const py::gil_scoped_release released;
+  Request request = request_of(text);
+  const json plan = from_text(plan_text);
+  Words notes;
+  Examples examples = training_of(frame, request.fit, notes);
+  check_target(examples, request.fit);
+  examples = examples_of(std::move(examples), request.fit);
+  std::vector<MethodChoice> methods;
+  const bool named = !plan.at("methods").empty();
+  for (const MethodInfo& info : method_catalog()) {
+    if (!named && !info.plain) methods.push_back({info.name, info.resolve(json::object())});
+  }
+  for (const json& one : plan.at("methods")) {
+    const MethodInfo& info = find_method(one.get<std::string>());
+    methods.push_back({info.name, preset_options(info, request.choices.preset, json::object())});
+  }
+  struct Shared : Callback {
+    explicit Shared(Watcher& given) : watcher(given) {}
+    void report(const Progress& progress) override { watcher.report(progress); }
+    bool stop() override { return watcher.stop(); }
+    Watcher& watcher;
+  };
+  const std::vector<MethodRuns> results =
+      compare(examples, request.fit, methods_to_compare(examples, request.fit, methods, named),
+              {plan.at("seeds"), plan.at("repeats"), plan.at("folds")}, notes, [&](const std::string& title) {
+                watcher.stage(title);
+                return std::make_unique<Shared>(watcher);
+              });
+  if (watcher.stopped() && results.empty()) watcher.raise();
+  json out = json::array();
+  for (const MethodRuns& each : results)
+    out.push_back({{"method", each.method}, {"runs", each.runs}, {"failure", in_python(each.failure)}});
+  return to_text(out);
+}
+
+/// Returns every option of a fit, every method with its options, as JSON.
+std::string description() {
+  json out = {{"fit", json::array()}, {"methods", json::array()}};
+  for (const OptionDoc& doc : option_docs<FitOptions>()) {
+    json facts = option_facts(doc);
+    facts["doc"] = in_python(doc.doc);
+    facts["section"] = doc.section;
+    out["fit"].push_back(std::move(facts));
+  }
+  for (const MethodInfo& info : method_catalog()) {
+    json facts = method_facts(info, /*options=*/true);
+    for (json& option : facts["options"]) option["doc"] = in_python(option["doc"]);
+    out["methods"].push_back(std::move(facts));
+  }
+  return to_text(out);
+}
+
+}  // namespace
+
+void bind_fit(py::module_& module) {
+  py::class_<Fit>(module, "Fit")
+      .def_readonly("model", &Fit::model)
+      .def_readonly("valid", &Fit::valid)
+      .def_readonly("test", &Fit::test)
+      .def_readonly("notes", &Fit::notes)
+      .def_readonly("interrupted", &Fit::interrupted);
+  module.def("fit", &fit_table, py::arg("frame"), py::arg("request"), py::arg("valid") = nullptr,
+             py::arg("show") = py::none());
+  module.def("fit", &fit_images, py::arg("images"), py::arg("request"), py::arg("valid") = nullptr,
+             py::arg("show") = py::none());
+  module.def("compare", &compared, py::arg("frame"), py::arg("request"), py::arg("plan"),
+             py::arg("show") = py::none());
+  module.def("description", &description);
+}
+
+}  // namespace slimbayes::python

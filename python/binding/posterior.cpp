@@ -1,0 +1,94 @@
+// A posterior around a network that PyTorch trained, which arrives as a TorchScript archive.
+#include <ATen/ATen.h>
+#include <pybind11/stl.h>
+
+#include "binding/binding.h"
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/density.h"
+#include "slimbayes/workflow/post_hoc.h"
+
+namespace slimbayes::python {
+namespace {
+
+using Arrays = std::pair<py::array, py::array>;
+
+Dataset rows_of(const std::optional<Arrays>& rows, int64_t classes) {
+  return rows ? module_rows(to_tensor(rows->first), to_tensor(rows->second), classes) : Dataset{};
+}
+
+ModulePosterior made(const std::string& archive, const std::string& layer, const Arrays& train,
+                     const std::optional<Arrays>& valid, int64_t classes, const std::string& method,
+                     const std::string& options, uint64_t seed) {
+  const Split split{rows_of(train, classes), rows_of(valid, classes)};
+  const py::gil_scoped_release released;
+  const auto* first = reinterpret_cast<const std::byte*>(archive.data());
+  const ScriptNetwork network = ScriptNetwork::from_bytes({first, first + archive.size()}, layer);
+  return module_posterior(network, split, classes, method, from_text(options), Stream(seed));
+}
+
+/// The answers by name, and for a regression the ends of the interval at `level` (0: none).
+py::dict answers(const ModulePosterior& posterior, const py::array& x, double level) {
+  const at::Tensor inputs = to_tensor(x);
+  Predictive p;
+  std::optional<Interval> ends;
+  {
+    const py::gil_scoped_release released;
+    p = answer(posterior, inputs);
+    if (const auto* r = std::get_if<Regression>(&p); r != nullptr && level > 0) ends = interval(*r, level);
+  }
+  py::dict out;
+  for (const auto& [name, values] : parts_of(p)) out[py::str(name)] = to_numpy(values);
+  if (ends) out["lower"] = to_numpy(ends->lower), out["upper"] = to_numpy(ends->upper);
+  return out;
+}
+
+py::dict ood_of(const ModulePosterior& posterior, const py::array& x) {
+  const at::Tensor inputs = to_tensor(x);
+  Scores all;
+  {
+    const py::gil_scoped_release released;
+    all = ood(posterior, inputs);
+  }
+  py::dict out;
+  for (const auto& [name, values] : all) out[py::str(name)] = to_numpy(values);
+  return out;
+}
+
+py::bytes bytes_of(const ModulePosterior& posterior) {
+  const std::vector<std::byte> bytes = to_bytes(to_file(posterior));
+  return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+}  // namespace
+
+void bind_posterior(py::module_& module) {
+  using Released = py::call_guard<py::gil_scoped_release>;
+  py::class_<ModulePosterior>(module, "ModulePosterior")
+      .def(py::init(&made), py::arg("archive"), py::arg("layer"), py::arg("train"), py::arg("valid"),
+           py::arg("classes"), py::arg("method"), py::arg("options"), py::arg("seed"))
+      .def_readonly("method", &ModulePosterior::method)
+      .def_readonly("classes", &ModulePosterior::classes)
+      .def("notes", [](const ModulePosterior& p) { return p.fitted->summary().notes; })
+      .def("facts", [](const ModulePosterior& p) { return p.fitted->summary().facts; })
+      .def("rows", [](const ModulePosterior& p) { return p.fitted->summary().rows; })
+      .def("answers", &answers, py::arg("x"), py::arg("level") = 0.0)
+      .def("ood", &ood_of, py::arg("x"))
+      .def("update", [](const ModulePosterior& p,
+                        const Arrays& rows) { return updated(p, rows_of(rows, p.classes), {}); })
+      .def("forget", [](const ModulePosterior& p,
+                        const Arrays& rows) { return updated(p, {}, rows_of(rows, p.classes)); })
+      .def(
+          "save",
+          [](const ModulePosterior& p, const std::string& path) { write_tensor_file(path, to_file(p)); },
+          Released())
+      .def("to_bytes", &bytes_of)
+      .def_static(
+          "load", [](const std::string& path) { return module_posterior_from(read_tensor_file(path), path); },
+          Released())
+      .def_static("from_bytes", [](const std::string& bytes) {
+        const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
+        return module_posterior_from(parse_tensor_file({first, bytes.size()}, "the bytes"), "the bytes");
+      });
+}
+
+}  // namespace slimbayes::python

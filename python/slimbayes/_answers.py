@@ -1,0 +1,195 @@
+"""What a fitted model answers, as arrays, for estimators and loaded models alike."""
+
+import json
+from typing import NamedTuple
+
+import numpy as np
+
+from slimbayes import _data
+from slimbayes._notes import warn
+
+
+class Distribution(NamedTuple):
+    """The predictive of n rows. Numbers and counts have mean, median and two variances; classes have probabilities and entropies."""
+
+    mean: np.ndarray | None = None  # [n] in units of the target
+    median: np.ndarray | None = None  # [n]
+    aleatoric_var: np.ndarray | None = None  # [n] variance of the noise
+    epistemic_var: np.ndarray | None = None  # [n] variance of what the model does not know
+    probabilities: np.ndarray | None = None  # [n, C], in the order of `classes_`
+    entropy: np.ndarray | None = None  # [n] of the averaged probabilities, in nats
+    expected_entropy: np.ndarray | None = None  # [n] of the probabilities, averaged over the posterior
+    mutual_information: np.ndarray | None = None  # [n] their difference, the epistemic part
+
+    @property
+    def sd(self):
+        """[n] total standard deviation."""
+        return np.sqrt(self.aleatoric_var + self.epistemic_var)
+
+
+class Answers:
+    """The answers of a fitted model. A subclass has `model_`, the compiled model, and `_facts`, what is known of it."""
+
+    def _names(self, X):
+        """The names of the columns of an array, as the model knows them."""
+        fitted = self._facts["columns"]
+        own = getattr(self, "feature_names_in_", None)
+        count = X.shape[1] if X.ndim == 2 else 0
+        expected = getattr(self, "n_features_in_", len(fitted))
+        if X.ndim == 2 and count != expected:
+            raise ValueError(f"X has {count} features, but {type(self).__name__} is expecting {expected} features as input.")
+        if own is not None:
+            self._warn_names(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names")
+            return list(own)
+        return fitted if len(fitted) == count and not hasattr(self, "n_features_in_") else [f"x{i}" for i in range(count)]
+
+    @staticmethod
+    def _warn_names(text):
+        import warnings
+
+        warnings.warn(text, UserWarning, stacklevel=5)
+
+    def _rows(self, X, with_target=False, target=None, kept=()):
+        """The examples in X as the model reads them. `target`: their targets, of one that is no column of X. `kept`: columns of X that
+        answers copy."""
+        if type(X) is not np.ndarray:
+            X = _data.as_table(X)
+        if self._facts["kind"] == "images":
+            if not _data.are_images(X):
+                raise ValueError("predict: expected images (an array [n, h, w] or [n, c, h, w] of uint8), as the model was fitted on")
+            labels = None if target is None else self._codes(_data.targets(target, len(X)))
+            return self.model_.read(_data.images(X, labels), with_target)[0]
+        frame = _data.frame(X, self._names(X) if isinstance(X, np.ndarray) else None)
+        if target is not None and not isinstance(target, str):
+            _data.add_target(frame, self._facts["target"], self._cells(_data.targets(target, _data.row_count(X))))
+        rows, notes = self.model_.read(frame, with_target, list(kept))
+        warn(notes, level=5)
+        return rows
+
+    def _answered(self, X, levels=(), sets="randomised", with_target=False, target=None, kept=()):
+        self._check_fitted()
+        answered = self.model_.answers(self._rows(X, with_target, target, kept), list(levels), sets)
+        if bad := answered.bad():
+            warn([bad], level=4)
+        return answered
+
+    def _check_fitted(self):
+        if not hasattr(self, "model_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments "
+                                 "before using this estimator.")
+
+    def predict_dist(self, X):
+        """The whole predictive of each row: a `Distribution`."""
+        parts = self._answered(X).parts()
+        return Distribution(**{name: parts[name] for name in Distribution._fields if name in parts})
+
+    def predict_interval(self, X, level=None):
+        """The central interval of each row: (lower, upper), [n] each, in units of the target.
+
+        level : coverage between 0 and 1; None: that of the fit. With ``calibrate="conformal"`` it holds on average over new rows.
+        """
+        ends = self._answered(X, [self._level(level)]).levels()[0]
+        if not isinstance(ends, tuple):
+            raise ValueError("predict_interval: expected a model of numbers or counts; received classes; predict_set has their sets")
+        return ends
+
+    def predict_quantiles(self, X, q):
+        """Quantiles of the predictive, [n] for one probability q, [n, len(q)] for several. Without conformal calibration."""
+        answered = self._answered(X)
+        if np.ndim(q) == 0:
+            return answered.quantile(float(q))
+        return np.stack([answered.quantile(float(one)) for one in q], axis=1)
+
+    def predict_frame(self, X, level=None, keep=(), parts=False):
+        """The table that `slimbayes predict` writes, as a data frame of X's library (else pandas or pyarrow): the answers, for series
+        the time of each forecast too. `keep`: columns of X to copy. `parts`: show the parts of the sd for every method."""
+        import pyarrow as pa
+
+        answered = self._answered(X, [self._level(level)], kept=keep)
+        table = pa.table(_Stream(answered.stream(list(keep), parts)))
+        library = type(X).__module__.partition(".")[0]
+        if library == "polars":
+            import polars
+
+            return polars.from_arrow(table)
+        if library == "pyarrow":
+            return table
+        try:
+            return table.to_pandas()
+        except ImportError:
+            return table
+
+    def ood_scores(self, X):
+        """Scores for out-of-distribution detection by name, [n] each; a larger score means farther from the training data."""
+        return self._answered(X).ood()
+
+    def evaluate(self, X, y=None, level=None):
+        """The report of `slimbayes evaluate` as a dict: RMSE, NLL, CRPS, coverage and more; for classes accuracy, ECE and more.
+
+        y : targets; None: X has the column that the model predicts.
+        """
+        answered = self._answered(X, [self._level(level)], with_target=True, target=y)
+        text, notes = answered.evaluate(self._level(level))
+        warn(notes)
+        return json.loads(text)
+
+    def update(self, X, y=None):
+        """Learns more rows without training, where the method has an exact posterior. Changes this model and returns it."""
+        self._check_fitted()
+        rows = self._rows(X, with_target=True, target=y)
+        warn(self.model_.update_notes(rows))
+        self._take(self.model_.update(rows))
+        return self
+
+    def forget(self, X, y=None):
+        """Removes rows that the model has learned from its posterior. Changes this model and returns it."""
+        self._check_fitted()
+        self._take(self.model_.forget(self._rows(X, with_target=True, target=y)))
+        return self
+
+    def merge(self, other):
+        """Adds what another model has learned: shards of one fit that learned different rows. Changes this model and returns it."""
+        self._check_fitted()
+        self._take(self.model_.merge(other.model_))
+        return self
+
+    def shard(self, X, y=None):
+        """A new model with the posterior of these rows alone, to be merged with others."""
+        import copy
+
+        self._check_fitted()
+        out = copy.copy(self)
+        out._take(self.model_.shard(self._rows(X, with_target=True, target=y)))
+        return out
+
+    def save(self, path):
+        """Writes a model file, which `slimbayes` (the tool), C++ programs and `slimbayes.load` open."""
+        import os
+
+        self._check_fitted()
+        self.model_.save(os.fspath(path))
+
+    def _take(self, model):
+        self.model_ = model
+        self._facts = json.loads(model.facts())
+
+    def _level(self, level):
+        return float(self._facts.get("level", 0.95) if level is None else level)
+
+    def _cells(self, y):
+        return y
+
+    def _codes(self, y):
+        return y
+
+
+class _Stream:
+    """Hands an Arrow stream over once."""
+
+    def __init__(self, capsule):
+        self.capsule = capsule
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.capsule

@@ -1,0 +1,64 @@
+"""Ranks methods on one table."""
+
+import json
+
+from slimbayes import _data, _options
+from slimbayes._library import core
+from slimbayes._notes import warn
+from slimbayes._progress import shown
+
+_SHOWN = ("mae", "rmse", "nll", "crps", "coverage", "width", "accuracy", "ece", "brier", "seconds")
+
+
+def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fraction=0.2, progress=None, **options):
+    """Fits several methods on the same splits and seeds and returns their scores on the test rows as a pandas data frame, one row a
+    method: the mean of each metric over the fits, and the sd as NAME_sd; sorted by NLL.
+
+    frame : data frame with the column `target`, or an array X with the targets as `target`.
+    methods : names; None: all that take these data. The plain ones (a straight line, a constant) are added.
+    seeds : fits of a method on each split; repeats : random splits; folds : cross-validation in the place of random test parts.
+    options : those of a fit that all methods share, such as valid_fraction=0.1, window=24, calibrate="conformal".
+
+    The frame's `attrs["runs"]` holds the report of every fit, `attrs["failures"]` why a method failed.
+    """
+    import pandas as pd
+
+    X = _data.as_table(frame)
+    names = _data.column_names(X) or [f"x{i}" for i in range(X.shape[1])]
+    data = _data.frame(X, names)
+    name = target
+    if not isinstance(target, str):
+        name = _data.free_name(getattr(target, "name", None) or "target", names)
+        _data.add_target(data, name, _data.targets(target, _data.row_count(X)))
+    elif target not in names:
+        raise ValueError(f"compare: expected the name of a column; received {target!r}; the columns are {', '.join(names[:20])}")
+    known = {option["name"] for option in _options.description()["fit"]} | {"level", "threads", "preset"}
+    if unknown := sorted(set(options) - known):
+        raise TypeError(f"compare: expected options of a fit; received {', '.join(unknown)}; an option of one method needs a fit of "
+                        "that method")
+    likelihood = options.pop("likelihood", "auto")
+    request = _options.request({**options, "test_fraction": test_fraction}, likelihood, name)
+    plan = json.dumps({"methods": [methods] if isinstance(methods, str) else list(methods or []), "seeds": seeds, "repeats": repeats,
+                       "folds": folds})
+    with shown(progress, "compare") as show:
+        results = json.loads(core.compare(data, request, plan, show))
+    return _summary(pd, results)
+
+
+def _summary(pd, results):
+    rows, notes = [], {}
+    for result in results:
+        runs = pd.DataFrame(result["runs"])
+        row = {"method": result["method"], "fits": len(runs)}
+        for metric in _SHOWN:
+            if metric in runs:
+                row[metric], row[f"{metric}_sd"] = runs[metric].mean(), runs[metric].std()
+        rows.append(row)
+        for run in result["runs"]:
+            notes.update(dict.fromkeys(f"{result['method']}: {note}" for note in run.get("notes", [])))
+    table = pd.DataFrame(rows).set_index("method")
+    table = table.sort_values("nll") if "nll" in table else table
+    table.attrs["runs"] = {result["method"]: result["runs"] for result in results}
+    table.attrs["failures"] = {result["method"]: result["failure"] for result in results if result["failure"]}
+    warn([f"{method} failed: {why}" for method, why in table.attrs["failures"].items()], level=4)
+    return table

@@ -1,0 +1,200 @@
+"""Data frames, arrays and images of Python as the library's frames.
+
+Numbers in an array are converted once. Typed columns (pandas, polars, pyarrow, and whatever else has the Arrow stream) enter
+without a copy. Columns of Python objects become Arrow's by their values.
+"""
+
+import sys
+import warnings
+
+import numpy as np
+
+from slimbayes._library import DataError, core
+
+
+def _module_of(value):
+    return type(value).__module__.partition(".")[0]
+
+
+def _is_frame(X):
+    return hasattr(X, "__arrow_c_stream__") or _module_of(X) in ("pandas", "polars", "pyarrow")
+
+
+def as_table(X):
+    """X as it is if it is a data frame, else as an array. Raises for what is neither."""
+    if _is_frame(X):
+        if _module_of(X) in ("pandas", "polars") and getattr(X, "ndim", 2) != 2:
+            raise ValueError("Expected 2D array, got a 1D series instead: give a data frame, series.to_frame()")
+        return X
+    if hasattr(X, "tocsr") or _module_of(X) == "scipy":
+        raise TypeError("Sparse data was passed, but dense data is required: use X.toarray()")
+    if _module_of(X) == "torch":
+        X = X.detach().cpu().numpy()
+    array = X if isinstance(X, np.ndarray) else np.asarray(X)
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    return array
+
+
+def column_names(X):
+    """The names of a frame's columns as texts; None for an array."""
+    if isinstance(X, np.ndarray):
+        return None
+    names = X.column_names if hasattr(X, "column_names") else list(X.columns)
+    return [str(name) for name in names]
+
+
+def column_count(X):
+    return X.shape[1] if isinstance(X, np.ndarray) else len(column_names(X))
+
+
+def row_count(X):
+    return len(X) if not hasattr(X, "num_rows") else X.num_rows
+
+
+def are_images(X):
+    return isinstance(X, np.ndarray) and X.ndim in (3, 4)
+
+
+def images(X, labels=None):
+    """Images [n, h, w], [n, c, h, w] or [n, h, w, c] of uint8."""
+    if X.dtype != np.uint8:
+        raise DataError(f"fit: expected images of uint8 (0 to 255); received {X.dtype}; scale them: (255 * X).astype('uint8')")
+    if X.ndim == 3:
+        X = X[:, None]
+    elif X.shape[3] in (1, 3, 4) and X.shape[1] not in (1, 3, 4):
+        X = X.transpose(0, 3, 1, 2)
+    return core.Images(np.ascontiguousarray(X), labels)
+
+
+def _check_matrix(array):
+    if array.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1) for one column, "
+                         "X.reshape(1, -1) for one row")
+    if array.shape[0] == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
+    if array.shape[1] == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+
+
+def arrow_column(values, name):
+    """Values of Python as an Arrow array. A column with values of several types is refused."""
+    import pyarrow as pa
+
+    try:
+        array = pa.array(values, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise DataError(f"the frame: expected values of one type in column '{name}'; received several ({error}); convert them, for "
+                        f"instance by astype(str) or pandas.to_numeric(errors='coerce')") from error
+    return array
+
+
+def _capsule_of(frame, leave_out=()):
+    """The Arrow stream of a data frame without its index."""
+    if _module_of(frame) == "pandas":
+        import pyarrow as pa
+
+        columns = {str(name): arrow_column(frame[name] if frame.columns.is_unique else frame.iloc[:, i], name)
+                   for i, name in enumerate(frame.columns) if str(name) not in leave_out}
+        if len(columns) + len(leave_out) < frame.shape[1]:
+            raise DataError("the frame: expected columns with different names; received a name twice; rename one")
+        return pa.table(columns).__arrow_c_stream__() if columns else None
+    if leave_out:
+        names = [name for name in column_names(frame) if name not in leave_out]
+        frame = frame.select(names)
+    return frame.__arrow_c_stream__() if column_names(frame) else None
+
+
+def _add_objects(frame, array, names):
+    """Adds the columns of an array of texts or objects."""
+    import pyarrow as pa
+
+    columns = {}
+    for i, name in enumerate(names):
+        column = array[:, i]
+        if array.dtype.kind == "O" and any(isinstance(value, (bytes, bytearray)) for value in column[:1]):
+            column = [value.decode() for value in column]
+        columns[name] = arrow_column(list(column), name)
+    frame.add_stream(pa.table(columns).__arrow_c_stream__())
+
+
+def _numbers_of_objects(array):
+    """An array of objects as float64 if all of them are numbers, else the array itself."""
+    if array.dtype.kind != "O":
+        return array
+    if any(isinstance(value, (dict, list, tuple, set)) for value in array.flat):
+        raise TypeError("argument must be a string or a real number, not a container: expected numbers or texts in X")
+    if all(isinstance(value, (int, float, np.number, bool)) or value is None for value in array.flat):
+        return array.astype(np.float64)
+    return array
+
+
+def frame(X, names, leave_out=(), source="the frame"):
+    """A frame of the library with the columns of X. `names`: those of an array's columns."""
+    out = core.Frame(source)
+    if not isinstance(X, np.ndarray):
+        capsule = _capsule_of(X, leave_out)
+        if capsule is not None:
+            out.add_stream(capsule)
+        return out
+    _check_matrix(X)
+    if X.dtype.kind not in "biuf" or X.dtype == np.float16:
+        X = X.astype(np.float32) if X.dtype == np.float16 else _numbers_of_objects(X)
+    if X.dtype.kind in "biuf":
+        out.add_numbers(X, names)
+    elif X.dtype.kind in "OUS":
+        _add_objects(out, X, names)
+    else:
+        raise DataError(f"the frame: expected an array of numbers or texts; received {X.dtype}; give a data frame for dates")
+    return out
+
+
+def targets(y, n=None):
+    """The targets as an array [n]. A column [n, 1] is taken with a warning, as scikit-learn does."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None: give the targets, or the name of their column")
+    if _module_of(y) == "torch":
+        y = y.detach().cpu().numpy()
+    array = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
+                      "example using ravel().", DataConversionWarning, stacklevel=4)
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead.")
+    if n is not None and len(array) != n:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(array)}]")
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    _check_present(array)
+    return array
+
+
+def _check_present(array):
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        what = "NaN" if np.isnan(array).any() else f"infinity or a value too large for {array.dtype}"
+        raise DataError(f"Input y contains {what}. Leave those rows out of X and y.")
+    if array.dtype.kind == "O":
+        pandas = sys.modules.get("pandas")
+        missing = pandas.isna(array) if pandas else np.array([v is None or v != v for v in array], dtype=bool)
+        if missing.any():
+            raise DataError("Input y contains NaN. Leave those rows out of X and y.")
+
+
+def add_target(frame_, name, array):
+    """Adds the targets as one more column."""
+    if array.dtype.kind in "biuf":
+        frame_.add_numbers(array.astype(np.float32) if array.dtype == np.float16 else array, [name])
+    else:
+        import pyarrow as pa
+
+        frame_.add_stream(pa.table({name: arrow_column(list(array), name)}).__arrow_c_stream__())
+
+
+def free_name(wanted, taken):
+    """`wanted`, with underscores behind it where a column has that name."""
+    while wanted in taken:
+        wanted += "_"
+    return wanted

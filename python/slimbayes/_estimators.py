@@ -1,0 +1,286 @@
+"""The estimators: scikit-learn's interface around fits of the library."""
+
+import json
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from slimbayes import _data, _options
+from slimbayes._answers import Answers
+from slimbayes._card import card
+from slimbayes._library import core
+from slimbayes._notes import warn
+from slimbayes._progress import shown
+
+_COLUMNS_ONLY = (*_options.WINDOWS, *_options.EVENTS)
+
+
+class _Estimator(Answers, BaseEstimator):
+    """What all estimators share: the fit, and the checks of scikit-learn around it."""
+
+    _likelihoods = ("gaussian",)
+
+    def _likelihood(self, y):
+        return getattr(self, "likelihood", self._likelihoods[0])
+
+    def fit(self, X, y=None, *, valid=None, network_from=None):
+        """Fits the model. Ctrl-C ends the fit with the best model so far; it raises KeyboardInterrupt where there is none yet.
+
+        X : data frame (pandas, polars, pyarrow) or array [n, d]; of images an array of uint8. NaN is a missing cell.
+        y : targets [n], or the name of their column in X.
+        valid : (X, y) of validation rows of your own, in the place of `valid_fraction`; with a name as y, a data frame.
+        network_from : model file whose trained network the fit takes instead of training one (methods `rich-bll`, `swag`, ...).
+        """
+        X = _data.as_table(X)
+        data, target, cells = self._data_of(X, y)
+        own = None
+        if valid is not None:
+            own_X, own_y = valid if isinstance(valid, tuple) else (valid, y)
+            own = self._data_of(_data.as_table(own_X), own_y, target)[0]
+        likelihood = "auto" if _data.are_images(X) else self._likelihood(cells)
+        request = _options.request({**self.get_params(), "network_from": network_from}, likelihood, target)
+        with shown(getattr(self, "progress", None), self.method or "auto") as show:
+            fit = core.fit(data, request, own, show)
+        self._take(fit.model)
+        self._seen(X, target)
+        self.valid_report_, self.test_report_ = json.loads(fit.valid), json.loads(fit.test)
+        self.notes_, self.interrupted_ = fit.notes, fit.interrupted
+        warn(fit.notes)
+        return self
+
+    def _data_of(self, X, y, target=None):
+        """(the library's data, the name of the target, the targets) of a fit."""
+        if _data.row_count(X) == 1:
+            raise ValueError("fit: expected at least 2 rows; received 1 sample; give more rows")
+        if _data.are_images(X):
+            cells = self._target_cells(_data.targets(y, len(X)))
+            return _data.images(X, self._codes(cells)), "", cells
+        if isinstance(X, np.ndarray):
+            names = [f"x{i}" for i in range(X.shape[1])] if X.ndim == 2 else []
+        else:
+            names = _data.column_names(X)
+        if isinstance(y, str):
+            if y not in names:
+                raise ValueError(f"fit: expected the name of a column as y; received {y!r}; the columns are {', '.join(names[:20])}")
+            return _data.frame(X, names), y, None
+        frame = _data.frame(X, names)
+        cells = self._target_cells(_data.targets(y, _data.row_count(X)))
+        own = getattr(y, "name", None)
+        target = target or _data.free_name(own if isinstance(own, str) and own else "target", names)
+        _data.add_target(frame, target, self._cells(cells))
+        return frame, target, cells
+
+    def _target_cells(self, y):
+        return y
+
+    def _seen(self, X, target):
+        """Sets the attributes that scikit-learn reads after a fit."""
+        for name in ("feature_names_in_", "n_features_in_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        if _data.are_images(X):
+            return
+        names = [name for name in _data.column_names(X) or [] if name != target]
+        self.n_features_in_ = len(names) if not isinstance(X, np.ndarray) else X.shape[1]
+        columns = getattr(X, "columns", names)
+        if names and all(isinstance(name, str) for name in columns):
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _repr_html_(self):
+        return card(self._facts) if hasattr(self, "model_") else BaseEstimator._repr_html_(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags
+
+
+class _Numbers(RegressorMixin, _Estimator):
+    """Estimators whose answers are numbers."""
+
+    def predict(self, X, return_std=False):
+        """The mean of each row [n]; with `return_std` also the total standard deviation [n], both in units of the target."""
+        answered = self._answered(X)
+        mean = answered.part("mean")
+        if not return_std:
+            return mean
+        return mean, np.sqrt(answered.part("aleatoric_var") + answered.part("epistemic_var"))
+
+    def _target_cells(self, y):
+        if y.dtype.kind in "OUS":
+            try:
+                return y.astype(np.float64)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"fit: expected numbers as y; received texts, such as {y[0]!r}; Classifier takes classes") from error
+        return y
+
+
+def _with_keywords(**given):
+    """Gives a class its keywords, its constructor and the section of its docstring on them."""
+
+    def decorated(cls):
+        found = _options.keywords(cls._likelihoods, **given)
+        cls.__init__ = _options.constructor(found)
+        cls.__doc__ = f"{cls.__doc__.rstrip()}\n\n{_options.documented(found)}\n"
+        return cls
+
+    return decorated
+
+
+@_with_keywords(left_out=(*_COLUMNS_ONLY, *_options.IMAGES))
+class Regressor(_Numbers):
+    """Predicts numbers with a mean, an interval, and how much of the error bar is noise and how much is ignorance.
+
+    >>> model = sb.Regressor().fit(frame, y)
+    >>> mean, sd = model.predict(frame, return_std=True)
+    >>> low, high = model.predict_interval(frame, level=0.9)
+    >>> sb.Regressor("dbk", rank=64).fit(frame, "price").save("price.safetensors")
+    """
+
+    _likelihoods = ("gaussian", "student")
+
+
+@_with_keywords(left_out=(*_COLUMNS_ONLY, *_options.IMAGES))
+class CountRegressor(_Numbers):
+    """Predicts counts (whole numbers from 0): Poisson noise around a rate that is itself uncertain.
+
+    >>> mean, sd = sb.CountRegressor().fit(frame, visits).predict(frame, return_std=True)
+    """
+
+    _likelihoods = ("poisson",)
+
+
+@_with_keywords(left_out=_COLUMNS_ONLY)
+class Classifier(ClassifierMixin, _Estimator):
+    """Predicts classes with probabilities that say how sure they are, of table rows, images (arrays of uint8) and texts.
+
+    >>> model = sb.Classifier().fit(frame, species)
+    >>> model.predict_proba(frame); model.predict_dist(frame).mutual_information
+    >>> sb.Classifier(calibrate="conformal").fit(frame, species).predict_set(frame, level=0.9)
+    >>> sb.Classifier("dnn", epochs=5).fit(images, labels)
+    """
+
+    _likelihoods = ("auto", "bernoulli", "softmax")
+
+    def _likelihood(self, y):
+        if self.likelihood != "auto" or y is None:
+            return self.likelihood
+        return "softmax" if len(self.classes_) > 2 else "bernoulli"
+
+    def _target_cells(self, y):
+        from sklearn.utils.multiclass import check_classification_targets
+
+        check_classification_targets(y)
+        self.classes_ = np.unique(y.astype(str) if y.dtype.kind == "O" and any(isinstance(v, str) for v in y) else y)
+        if len(self.classes_) < 2:
+            raise ValueError(f"Classifier can't train when only one class is present: expected at least two classes in y; received "
+                             f"one class, {self.classes_[0]!r}")
+        return y
+
+    def _codes(self, y):
+        """The number of each label among `classes_`, as images have them."""
+        codes = np.searchsorted(self.classes_, y)
+        known = codes < len(self.classes_)
+        if not known.all() or (self.classes_[codes] != y).any():
+            raise ValueError(f"y contains previously unseen labels; the classes are {self.classes_}")
+        return codes.astype(np.int64)
+
+    def _cells(self, y):
+        return np.array([str(v) for v in y], dtype=object) if y.dtype.kind == "O" else y
+
+    def _take(self, model):
+        super()._take(model)
+        names = self._facts["classes"]
+        if not hasattr(self, "classes_") or len(self.classes_) != len(names):
+            self.classes_ = _values(names, self._facts["target_kind"])
+        order = {_text(value): i for i, value in enumerate(self.classes_)}
+        at = [order.get(name, order.get(_text_of_number(name), i)) for i, name in enumerate(names)]
+        self._columns = None if at == list(range(len(names))) else np.argsort(at)
+
+    def predict_proba(self, X):
+        """The probability of each class [n, C], in the order of `classes_`, averaged over the posterior."""
+        found = self._answered(X).part("probabilities")
+        return found if self._columns is None else found[:, self._columns]
+
+    def predict(self, X):
+        """The most probable class of each row [n]."""
+        probabilities = self.predict_proba(X)
+        return self.classes_[np.argmax(probabilities, axis=1)]
+
+    def predict_set(self, X, level=None, randomised=True):
+        """The plausible classes of each row, [n, C] bool in the order of `classes_`, for a model with calibrate="conformal": it holds
+        the true class with probability `level`. A set that is not randomised is never empty and may be larger."""
+        found = self._answered(X, [self._level(level)], "randomised" if randomised else "deterministic").levels()[0]
+        if found is None:
+            raise ValueError("predict_set: expected a model with calibrate='conformal'; received one without; fit it so")
+        return found if self._columns is None else found[:, self._columns]
+
+    def predict_dist(self, X):
+        found = super().predict_dist(X)
+        return found if self._columns is None else found._replace(probabilities=found.probabilities[:, self._columns])
+
+
+@_with_keywords(left_out=(*_options.TEXT, *_options.IMAGES, *_options.EVENTS, "calibration_fraction"), defaults={"window": 24})
+class Forecaster(_Numbers):
+    """Forecasts a series from windows of its last rows, with the inputs and the target in them.
+
+    >>> model = sb.Forecaster(window=24, horizon=1, time="date", group="station").fit(frame, "pm")
+    >>> model.predict_frame(frame)   # a row for each window: its station, the time of the forecast, mean, sd, interval
+    >>> model.predict(frame)         # the means alone, in the order of predict_frame
+    """
+
+    _likelihoods = ("auto", "gaussian", "student", "poisson", "bernoulli", "softmax")
+
+    def score(self, X, y=None):
+        """R squared of the forecasts whose target is in X."""
+        report = self.evaluate(X)
+        return 1 - report["rmse"] ** 2 / report["rmse_mean"] ** 2 if "rmse_mean" in report else -report["nll"]
+
+
+def _text(value):
+    return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
+
+
+def _text_of_number(name):
+    """How Python writes the number that the library wrote as `name`: 1 is "1.0" among floats."""
+    try:
+        return str(float(name))
+    except ValueError:
+        return name
+
+
+def _values(names, kind):
+    """The classes of a loaded model as Python's values."""
+    if kind != "categorical" and names == ["false", "true"]:
+        return np.array([False, True])
+    if kind in ("numeric", ""):
+        try:
+            numbers = np.array([float(name) for name in names])
+        except ValueError:
+            return np.array(names)
+        return numbers.astype(np.int64) if (numbers == np.round(numbers)).all() else numbers
+    return np.array(names)
+
+
+def fitted_around(model, facts):
+    """The estimator of a model that was read from a file."""
+    task = facts["task"]
+    if facts["fit"]["window"] > 0:
+        cls = Forecaster
+    else:
+        cls = {"regression": Regressor, "classification": Classifier, "counts": CountRegressor}.get(task)
+    if cls is None:
+        raise ValueError(f"load: expected a model of numbers, classes, counts or forecasts; received one of {task}; the command-line "
+                         "tool opens it")
+    known = cls().get_params()
+    usual = {option["name"]: option["default"] for option in _options.describe(facts["method"])["options"]}
+    own = {name: value for name, value in facts["options"].items() if value != usual.get(name)}
+    given = {"method": facts["method"], "seed": facts["seed"], "level": facts["level"], **facts["fit"], **own}
+    params = {name: value for name, value in given.items()
+              if name in known and name != "likelihood" and value not in ([], "") and not isinstance(value, dict)}
+    out = cls(**params)
+    out._take(model)
+    return out
