@@ -75,6 +75,13 @@ def of_overlap(folders, now, found):
     return grid(["claim", "of", "verdict", "with the wider bound", "study"], rows) if rows else "None.\n"
 
 
+def of_one_seed(found):
+    """The number of open claims of studies whose cells all have one seed, and these studies, by name."""
+    folders = [folder for folder, claim in found if claim.verdict == judge.OPEN]
+    folders = [folder for folder in folders if len({cell["seed"] for cell in studies.cells(folder)}) == 1]
+    return len(folders), ", ".join(dict.fromkeys(folder.name for folder in folders)) or "none"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("studies", nargs="*", metavar="STUDY")
@@ -94,8 +101,10 @@ def main():
         if folder in chosen:
             (folder / "README.md").write_text(text)
     overview = (HERE / "record" / "overview.md").read_text()
+    single, of = of_one_seed(found)
     (studies.HERE / "README.md").write_text(overview.format(
-        studies=table_of_studies(folders), tally=tally([claim for _, claim in found]), claims=tables_of_claims(found), overlap=of_overlap(folders, now, found)))
+        studies=table_of_studies(folders), single=single, of=of,
+        tally=tally([claim for _, claim in found]), claims=tables_of_claims(found), overlap=of_overlap(folders, now, found)))
     front.write(now)
     if not options.no_figures:
         import figures

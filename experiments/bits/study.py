@@ -9,6 +9,7 @@ import pathlib
 import platform
 import statistics
 
+import paper_n
 import results
 import studies
 from pages import Page
@@ -112,14 +113,10 @@ def measured_twice():
 
 def of_another_program():
     """The methods of table1's `defaults` whose rows on pol share no commit with those on the other tables."""
-    found = collections.defaultdict(lambda: (set(), set()))
-    for row in results.latest(kept("table1")):
-        if row["study"] == "defaults":
-            found[label(row["method"], row["flags"])][row["data"] == "pol"].add(row["commit"])
-    own = {name: pol for name, (others, pol) in found.items() if pol and others and not pol & others}
+    own = paper_n.of_another_program(kept("table1"))
     if not own:
         return ""
-    return (f"\nIn table1's `defaults`, pol's rows of {', '.join(own)} are from another program ({', '.join(sorted(set().union(*own.values())))}) "
+    return (f"\nIn table1's `defaults`, pol's rows of {', '.join(own)} are from another program ({paper_n.commits_of(own)}) "
             "than those of the other tables and than pol's other methods: a comparison on pol is one of two programs where only one of the two "
             "methods is named here. The recipes of these rows have one name more, `noise_folds`, and differ in nothing that both have. Between 3aeba6e and af0cdc9 the order of a step's sums and the rule that stops a fit "
             "changed: these differences are not the processor's alone.\n")

@@ -24,8 +24,8 @@ ORDERS = [
     Order(OURS, "fid-gp's score tells foreign images better than batch-ensemble's", OWN_OOD, True, FID, (BATCH,)),
     Order(OURS, "fid-gp's score tells foreign images better than ffg-u's", OWN_OOD, True, FID, (FFG,)),
 ]
-TEXT = ("The small network `convnet` of 32 channels, 2 epochs (so the KL counts in the second alone), label smoothing .05: a "
-        "complete run with every baseline. F has no such table.")
+TEXT = ("The small network `convnet` of 32 channels, 2 epochs (so the KL of the methods with inducing weights counts in the second "
+        "alone), label smoothing .05: a complete run with every baseline. F has no such table.")
 
 
 def page(now):

@@ -64,7 +64,8 @@ def parameters(rows):
 def page(now):
     every = studies.rows(studies.HERE / "low_rank_six")
     rows = [row for row in every if row["study"] == "defaults"]
-    parts = ["Six tables, five splits, every method by its defaults.",
+    parts = ["Six tables, five splits (seeds 1 to 5), every method by its defaults. Splits 1 and 2 are those on which the "
+             "defaults of `low-rank` were chosen, with shorter fits ([low_rank_defaults](../low_rank_defaults/README.md)).",
              *[f"By {name} low-rank is worse than: {decided(rows, metric, -1)}. It is better than: {decided(rows, metric, 1)}. "
                "Everything else is undecided."
                for name, metric in (("NLL", NLL), ("CRPS", CRPS)) if rows],

@@ -2,11 +2,12 @@
 
 import itertools
 
+import studies
 from pages import Page
-from paper_n import BOUND, PRESET, SPLIT
+from paper_n import BOUND, METHODS, PREDICTIVE, PRESET, SPLIT
 from results import asked
-from scores import Published, load
-from tables import cell, grid
+from scores import Published, Scores, load
+from tables import DIGITS, cell, grid
 
 TITLE = "What N's text on the noise may mean"
 WHAT = "what N's text on the noise may mean, on N's own baselines"
@@ -35,6 +36,44 @@ def reading_distances(scores, published):
     return cells, found
 
 
+PRESETS = ["exp", "sd"]  # that the preset of N has had
+
+
+def by_preset():
+    """The scores of table1's part `paper` on pol, by the reading of the noise that the preset had. DNN has no noise."""
+    rows = [row for row in studies.all_rows(studies.HERE / "table1") if (row["study"], row["data"]) == ("paper", "pol")]
+    forms = [(row["recipe"].get("options", {}).get("noise_form"), row) for row in rows]
+    return {reading: Scores([row for form, row in forms if form == reading or form is None]) for reading in PRESETS}
+
+
+def judged_on_pol(found):
+    """How table1's claims that a DBK variant is among the two best come out on pol with each reading."""
+    table1, said = studies.load(studies.HERE / "table1"), []
+    for metric, names in (("NLL", [*BOUND, *PREDICTIVE]), ("MAE", METHODS), ("CRPS", [*BOUND, *PREDICTIVE])):
+        cases = [table1.among_two_best(found[reading], "paper", "pol", metric, names) for reading in PRESETS]
+        if all(case.numbers for case in cases):
+            words = [{True: "won", False: "lost", None: "undecided"}[case.won] for case in cases]
+            said.append(f"{metric} {words[0]} with `exp`, {words[1]} with `sd`")
+    return "Pol's case of table1's claims that a DBK variant is best or second-best: " + "; ".join(said) + "." if said else ""
+
+
+def beside_the_mean(published):
+    """What the choice does to the methods that it was not made on."""
+    found, rows, metrics = by_preset(), [], ("NLL", "MAE", "CRPS")
+    for name in [*PREDICTIVE, *BOUND]:
+        scores = [found[reading].get("paper", "pol", name, m) for reading in PRESETS for m in metrics]
+        theirs = [published.get("pol", name, m) for m in metrics]
+        if all(scores):
+            rows.append([name, *(cell(s, digits=DIGITS.get(m, 3)) for s, m in zip([*scores, *theirs], metrics * 3))])
+    if not rows:
+        return ""
+    header = ["method", *(f"{who}: {m}" for who in ("`exp`", "`sd`", "N") for m in metrics)]
+    return ("## What the choice does on pol\n\nThe reading was chosen by the test NLL of VBLL and SV-DKL. The part `paper` of "
+            "[table1](../table1/README.md), split 1, was measured with `exp` and again with `sd`; nothing else differs in the "
+            "options. With `sd` PP-DKL, DBK-SiLU and DBK-RBF have a lower NLL, a higher MAE and a higher CRPS than with `exp`, and "
+            "a higher MAE and CRPS than N prints.\n\n" + grid(header, rows) + "\n" + judged_on_pol(found))
+
+
 def page(now):
     scores, published = load("noise_reading", runner=now), Published("table1")
     cells, found = reading_distances(scores, published)
@@ -45,8 +84,9 @@ def page(now):
     mae.append(["N", *[cell(published.get(t, n, "MAE"), digits=4, seeds=False) for t, n in cells]])
     whole = {reading: sum(far.values()) / len(far) for reading, far in found.items() if len(far) == len(cells)}
     first, *others = [f"{reading}** ({whole[reading]:.3f})" for reading in sorted(whole, key=whole.get)] or [""]
-    chosen = (f"Nearest to N over all six: **{first}{', then **' if others else ''}{', **'.join(others)}; one seed a cell. `--preset paper` takes `sd`, "
-              "which changes nothing that N says. On protein the readings that are measured stay behind N: there the noise is not what differs.\n") if first else ""
+    chosen = (f"Nearest to N over all six: **{first}{', then **' if others else ''}{', **'.join(others)}; one seed a cell. "
+              "`--preset paper` takes `sd`. N's text allows each reading. The choice changes the other methods too: see pol below. "
+              "On protein the readings that are measured stay behind N: there the noise is not what differs.\n") if first else ""
     if "sd" in whole:
         chosen = chosen.rstrip("\n") + " `sd` does not reach N either: abs(ours - N) is " + ", ".join(
             f"{found['sd'][at]:.3f} ({', '.join(at)})" for at in cells) + ".\n"
@@ -57,4 +97,5 @@ def page(now):
           "`softplus`: its inverse softplus; `variance` and `sd`: the variance or its root itself, held at the floor. "
           "Seen from 1e-2 the first errors are so large that AdamW's second moment stills a logarithm for thousands of steps. At no "
           "reading do N's own baselines come out on all six cells; the table says how far each stays.",
-          "## NLL\n\n" + grid([*header, "mean of abs(ours - N) (cells)"], rows), chosen, "## MAE\n\n" + grid(header, mae)], scores=scores)
+          "## NLL\n\n" + grid([*header, "mean of abs(ours - N) (cells)"], rows), chosen, "## MAE\n\n" + grid(header, mae),
+          beside_the_mean(published)], scores=scores)

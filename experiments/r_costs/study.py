@@ -17,7 +17,7 @@ from one_network import OneNetwork
 from pages import Page
 from results import KEY, asked
 from runners import Work, around
-from scores import limit, of
+from scores import limit, of, with_standard_error
 from tables import grid
 
 TITLE = "Costs (R Table 1)"
@@ -94,6 +94,13 @@ def slopes(at, sizes):
     return table
 
 
+def bytes_a_row(at, method):
+    """By which the model file grows from the smallest to the largest n; "" without two sizes."""
+    found = {n: size for (name, n, what), size in at.items() if name == method and what == "model_bytes"}
+    low, high = min(found, default=0), max(found, default=0)
+    return f"{(found[high] - found[low]) / (high - low):.1f}" if high > low else ""
+
+
 def by_round(rows, name, what):
     """By n, then by round, what the cells of one method took."""
     found = {}
@@ -112,7 +119,7 @@ def slope_by_round(rows, name):
         points = [(n, costs[n][i] - costs[sizes[0]][i]) for n in sizes[-3:]]
         if all(y > 0 for _, y in points):
             found[i] = slope(points)
-    return of(found) if found else None
+    return with_standard_error(of(found)) if found else None
 
 
 def claims(rows):
@@ -122,7 +129,9 @@ def claims(rows):
     cases = []
     for what, text in ("fit_s", "a fit"), ("predict_s", "2,000 answers"):
         ours, rival = ({i: value for i, value in by_round(rows, name, what).get(SIZES[-1], {}).items()} for name in ("Rich-BLL", "NNGP (BLL)"))
-        cases.append(lower(text, of(ours), of(rival).times(1.2), "", "1.2 times") if ours and rival else Case(text, None, ""))
+        if ours and rival:
+            ours, rival = (with_standard_error(of(values)) for values in (ours, rival))
+        cases.append(lower(text, ours, rival.times(1.2), "", "1.2 times") if ours and rival else Case(text, None, ""))
     yield judged("R 1", f"Rich-BLL costs what BLL costs: at most a fifth more seconds, of {SIZES[-1]:,} rows", cases)
 
 
@@ -136,7 +145,7 @@ def page(now):
     parts = ["One trained network (two layers of 50, mu-P, two inputs: r = 51 features, 2,751 weights); each cell is a process "
              f"of its own with one thread, processor seconds, medians of {len({row['seed'] for row in rows})} rounds. Seconds and "
              "peak memory hold the start of the program and the reading of the table, which is why the slopes are those of what "
-             "exceeds the smallest n; (S): 500 rows."]
+             "exceeds the smallest n; (S): 500 rows. The claims have means ± standard errors over the rounds."]
     for what, title, digits in (("fit_s", "Seconds of a fit", 2), ("fit_mb", "Peak memory of a fit, MB", 0),
                                 ("predict_s", "Seconds for 2,000 answers", 2), ("model_bytes", "Bytes of the model file", 0)):
         table = [[f"{n:,}", *[f"{at[m, n, what]:,.{digits}f}" if (m, n, what) in at else "" for m in EXPONENTS]] for n in sizes]
@@ -144,6 +153,8 @@ def page(now):
     parts.append("## Slopes\n\n" + grid(["method", "time, ours", "R", "memory, ours", "R"], slopes(at, sizes)) + "\nOf log (cost "
                  "above that at the smallest n) on log n over the three largest n. R counts the posterior alone: ours reads n "
                  "rows and passes them through the network, also for (S), and holds the table of n rows, which is the growth of "
-                 "the memory of BLL and Rich-BLL. The model file grows by the 16 bytes a row of its split and of the hashes by "
-                 "which `forget` knows the rows; NTK-GP's, instead of the hashes, by the rows themselves.")
+                 "the memory of BLL and Rich-BLL. The model file of BLL grows by " + bytes_a_row(at, "NNGP (BLL)") + " bytes a "
+                 "row: 8 of its split and 8 of the hash by which `forget` knows a row, which the validation rows, a tenth, do "
+                 "not have. NTK-GP's grows by " + bytes_a_row(at, "NTK-GP") + " bytes: it has the rows themselves instead of "
+                 "the hashes.")
     return Page(parts, list(claims(rows)))

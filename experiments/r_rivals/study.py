@@ -49,11 +49,11 @@ def claims(scores):
 
 EQUAL = (
     "`held out`: no method is trained again, since ours but the post-hoc ones cannot be: all learn from the 72 %. Noise: the "
-    "validation MSE for Rich-BLL, BLL, MAP, Dropout, SWAG and the ensemble's members; VBLL and BBB learn theirs. VBLL: a linear "
-    "basis of 50 on the network, without mu-P. Dropout .1, 50 masks; SWAG: 40 epochs at 1e-3; BBB: prior sd .3; nothing is tuned, "
-    "R does not say what it tuned. `BBB, beta .1` is no row of R: with a tenth of the KL term it shows how much of BBB's NLL that "
-    "term makes. R's numbers are of its protocol with the second training. The methods have different numbers of seeds so far: compare "
-    "them by the differences, which are of common seeds.")
+    "validation MSE for Rich-BLL, BLL, MAP, Dropout, SWAG and the ensemble's members; VBLL and BBB learn theirs. VBLL and BBB are "
+    "without mu-P. VBLL: a linear basis of 50 on the network. Dropout .1, 50 masks; SWAG: 40 epochs at 1e-3; BBB: prior sd .3; "
+    "nothing is tuned, R does not say what it tuned. `BBB, beta .1` is no row of R: with a tenth of the KL term it shows how "
+    "much of BBB's NLL that term makes. R's numbers are of its protocol with the second training. The methods have different "
+    "numbers of seeds so far: compare them by the differences, which are of common seeds.")
 
 
 def page(now):

@@ -136,7 +136,7 @@ def page(now):
     names = list(dict.fromkeys(name for name, _ in IMAGES.values() if (name, "nll") in scores))
     shown = [("NLL", "nll"), ("ECE", "ece"), ("accuracy", "accuracy"), ("AUROC", "AUROC")]
     table = [[name, "ours", *[cell(scores.get((name, metric))) for _, metric in shown]] for name in names]
-    table += [[name, "R", *[cell(published.get("cifar10", name, title)) for title, _ in shown]] for name in
+    table += [[name, "R", *[published.text("cifar10", name, title) for title, _ in shown]] for name in
               ["NNGP (BLL)", "Rich-BLL (S)", "LL Laplace", "SNGP", "LL Dropout", "Dropout", "Ensemble", "BBB"]]
     kinds = sorted({metric.partition(":")[2] for _, metric in scores if ":" in metric})
     every = [[name, *[cell(scores.get((name, f"AUROC:{kind}")), seeds=False) for kind in kinds]] for name in names]
@@ -144,7 +144,8 @@ def page(now):
         "CIFAR-10 in, CIFAR-100 out (SVHN: no data). R trains a convnet on 45,000 images for 100 epochs; here are 10,000 images, "
         "of which 1,000 validate, a convnet of width 32 (65 features in the last layer) and 40 epochs, so the levels of NLL are "
         "not R's. Mean ± standard error over seeds (their number in brackets). MAP, BLL, Rich-BLL and LL Laplace stand on one "
-        "network a seed, with prior sd 1, a noise variance of 0.1 and at most 1,024 rows a class; (S): 40 % of the rows. R's "
+        "network a seed, the last three with prior sd 1. BLL and Rich-BLL take a noise variance of 0.1 and at most 1,024 rows a "
+        "class; LL Laplace weights its rows by the softmax. (S): 40 % of the rows. R as printed. R's "
         "ridge of 1 is taken as 1 times a row's mean squared norm, which is larger. AUROC: by the variance of the predicted "
         "class's logit (NNGP, Rich-BLL, LL Laplace), the entropy (MAP), the mutual information (Dropout, Ensemble, BBB). LL "
         "Laplace's variance is phi^T S phi with the features phi; with a prior sd of 1e-6, which no row changes, it is |phi|^2 up "

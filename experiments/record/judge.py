@@ -62,7 +62,7 @@ def shown(score):
 
 
 def has_spread(score):
-    return score.sd > 0 or score.seeds > 1
+    return score.sd > 0 or score.seeds > 1 or (score.sd == 0 and score.seeds == 0)  # a printed one
 
 
 def compared(name, a, b, won, of_a="", of_b="", note=""):

@@ -168,13 +168,19 @@ class Published:
     """A paper's printed numbers, from the published.csv of a study; none without one."""
 
     def __init__(self, study):
-        self._values, path = {}, studies.HERE / study / "published.csv"
+        self._values, self._texts, path = {}, {}, studies.HERE / study / "published.csv"
         if path.exists():
             with open(path, newline="") as file:
                 for row in csv.DictReader(file):
                     note = row["note"].partition("rank r=")[2].partition(";")[0]  # of N Figure 9
                     name = row["method"] if not note else f"dbk --rank {note}"
-                    self._values[row["data"], name, row["metric"]] = Score(float(row["value"]), number(row["spread"]), 0)
+                    at = row["data"], name, row["metric"]
+                    self._values[at] = Score(float(row["value"]), number(row["spread"]), 0)
+                    self._texts[at] = row["value"] + f" ± {row['spread']}" * bool(row["spread"])
 
     def get(self, data, name, metric):
         return self._values.get((data, name, metric))
+
+    def text(self, data, name, metric):
+        """The digits of the paper; "" where it prints none."""
+        return self._texts.get((data, name, metric), "")

@@ -5,7 +5,7 @@ import statistics
 import paired
 import studies
 from pages import Page
-from paper_s import MI, numbers_of
+from paper_s import MI, at_the_prior, numbers_of
 from results import asked
 from tables import grid
 
@@ -13,6 +13,7 @@ TITLE = "What each choice is worth"
 WHAT = "rank, start, law, weight of the KL and prior on S's clinical network"
 PAPER = "S"
 
+METRICS = {"AUROC-OOD": f"ood.auroc.{MI}", "AUROC": "auroc", "NLL": "nll", "ECE": "ece"}
 PRESET, WEIGHT = "--preset paper-clinical --epochs 64", "--beta 5.4"
 
 
@@ -41,16 +42,32 @@ def values_of(seeds, metric):
     return {seed: numbers[metric] for seed, numbers in seeds.items() if metric in numbers}
 
 
-def page(now):
-    """Each change by the AUROC for foreign patients and by the NLL."""
-    found = by_choice(studies.rows(studies.HERE / "s_ablations"))
+def table(found, base):
     lines = []
     for name, seeds in found.items():
         line = [name]
-        for metric in (f"ood.auroc.{MI}", "auroc", "nll", "ece"):
-            values, base = values_of(seeds, metric), values_of(found.get("low-rank", {}), metric)
-            line += [f"{statistics.fmean(values.values()):.3f}" if values else "", f"{paired.difference(values, base) or ''}"]
+        for metric in METRICS.values():
+            values, others = values_of(seeds, metric), values_of(base, metric)
+            line += [f"{statistics.fmean(values.values()):.3f}" if values else "", f"{paired.difference(values, others) or ''}"]
         lines.append(line)
-    header = ["", *[word for title in ("AUROC-OOD", "AUROC", "NLL", "ECE") for word in (title, "- low-rank")]]
+    return grid(["", *[word for title in METRICS for word in (title, "- low-rank")]], lines)
+
+
+def without_collapsed(found):
+    """The fits that learnt nothing, and the lines of the table that they leave something of."""
+    lost = {name: [seed for seed, numbers in seeds.items() if at_the_prior(numbers)] for name, seeds in found.items()}
+    named = "; ".join(f"`{name}`, seed{'s' * (len(seeds) > 1)} {', '.join(seeds)}" for name, seeds in lost.items() if seeds)
+    left = {name: {seed: numbers for seed, numbers in seeds.items() if seed not in lost[name]} for name, seeds in found.items()}
+    left = {name: seeds for name, seeds in left.items() if seeds and lost[name]}
+    return (f"## Without the fits that learnt nothing\n\nFits that answer one label for nearly every row: {named}. The means and "
+            "differences above hold them. The lines without them, where other seeds are left:\n\n"
+            + table(left, found.get("low-rank", {}))) if named else ""
+
+
+def page(now):
+    """Each change by the AUROC for foreign patients and by the NLL."""
+    found = by_choice(studies.rows(studies.HERE / "s_ablations"))
     return Page(["Source and network of [s_table1](../s_table1/README.md), one change at a time. Differences from `low-rank` with "
-                 "its preset and beta 5.4, seed by seed, ± standard error (number of pairs).", grid(header, lines)])
+                 "its preset and beta 5.4, seed by seed, ± standard error (number of pairs).",
+                 table(found, found.get("low-rank", {})),
+                 without_collapsed(found)])

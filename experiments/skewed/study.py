@@ -10,11 +10,11 @@ import time
 
 import studies
 from defaults import SCALES
-from judge import Case, judged
+from judge import Case, alike, judged, lower
 from pages import Page
 from results import KEY, asked
 from runners import Failed, Runner
-from scores import number, of
+from scores import limit, number, of
 from tables import cell, grid
 
 TITLE = "A skewed cost, untuned"
@@ -24,7 +24,7 @@ MAY_DIFFER = {"scale": SCALES}
 
 TABLE = runpy.run_path(pathlib.Path(studies.__file__).resolve().parents[2] / "tests" / "cli" / "skewed.py")
 COLUMNS, skewed_rows = TABLE["COLUMNS"], TABLE["skewed_rows"]
-FRESH = 3000
+FRESH, MARGIN = 3000, 0.02
 OURS = ["auto", "dbk", "dnn", "gp-exact"]
 RIVALS = ["sk-ridge", "sk-ridge-log", "sk-boosting", "sk-gradient-boosting"]
 QUARTERS = [f"coverage_{quarter}" for quarter in range(1, 5)]
@@ -150,27 +150,32 @@ def overview(rows):
     return grid(["method", "MAE", "NLL", "CRPS", "coverage, first quarter", "second", "third", "last", "least bound", "seconds"], lines)
 
 
+def score(rows, method, name):
+    values = by_seed(rows, method, name)
+    return of(values) if values else None
+
+
+def ratio_to_the_best(rows):
+    """By seed, auto's MAE over that of the best rival; {} where a rival is missing."""
+    mae, others = by_seed(rows, "auto", "mae"), [by_seed(rows, name, "mae") for name in RIVALS]
+    return {seed: mae[seed] / min(values[seed] for values in others) for seed in mae if all(seed in values for values in others)}
+
+
 def claims(rows):
-    mae = by_seed(rows, "auto", "mae")
-    best = {seed: min(values) for seed in mae
-            if len(values := [by_seed(rows, name, "mae").get(seed) for name in RIVALS]) and None not in values}
-    ratio = [mae[seed] / best[seed] for seed in best]
-    mean = f"mean ratio {sum(ratio) / len(ratio):.3f}, largest {max(ratio):.3f}" if ratio else ""
-    yield judged("ours", "auto's MAE is at most 2 % above the best of the rivals, on the mean over the seeds",
-                 [Case(f"{len(ratio)} seeds", sum(ratio) <= 1.02 * len(ratio) if len(ratio) > 1 else None, mean)])
-    cases = []
-    for name in QUARTERS:
-        values = list(by_seed(rows, "auto", name).values())
-        inside = sum(0.92 <= value <= 0.98 for value in values)
-        share = sum(values) / len(values) if values else 0
-        cases.append(Case(name.replace("coverage_", "quarter "), 0.92 <= share <= 0.98 if len(values) > 1 else None,
-                          f"{share:.3f}, {inside} of {len(values)} seeds inside" if values else ""))
-    yield judged("ours", "auto's coverage at 95 % is from .92 to .98 in each quarter of the predicted means", cases)
+    ratio = ratio_to_the_best(rows)
+    case = lower(f"{len(ratio)} seeds", of(ratio), limit(1 + MARGIN), "ratio") if ratio else Case("seeds", None, "")
+    yield judged("ours", "auto's MAE is at most 2 % above the best of the rivals, seed by seed", [case])
+    coverage = {name: score(rows, "auto", name) for name in QUARTERS}
+    yield judged("ours", "auto's coverage at 95 % is from .92 to .98 in each quarter of the predicted means",
+                 [alike(name.replace("coverage_", "quarter "), held, limit(0.95), 0.03) for name, held in coverage.items()])
+
+
+def least_bound(rows):
+    """A note: the fits take the logarithm of the target, so that no bound can be below zero."""
     least = list(by_seed(rows, "auto", "least_lower").values())
-    yield judged("ours", "no lower bound of auto is below zero",
-                 [Case(f"{len(least)} seeds", min(least) >= 0 if least else None, f"least {min(least):.2f}" if least else "")])
+    return f"The least lower bound of `auto` over {len(least)} seeds is {min(least):.2f}." if least else ""
 
 
 def page(now):
     rows = [row for row in studies.rows(studies.HERE / "skewed") if not row["error"]]
-    return Page([INTRO, overview(rows)], list(claims(rows)))
+    return Page([INTRO, overview(rows), least_bound(rows)], list(claims(rows)))

@@ -98,8 +98,8 @@ INTRO = """R is Rich-BLL, number 12 of [the references](../../docs/references.md
 Of five arms, arm 0 has mean reward 1.2 and the others 1; beyond the radius delta one arm,
 chosen by the quadrant, has mean 50. A phase is 20 pulls, then 100 gradient steps; a game has 800 phases after 3 pulls of each
 arm. Regret: percent of the expected regret of uniformly random arms in the same contexts, first pulls included; lower is better.
-Ours: mean and standard error over seeds (their number in brackets). R: mean and standard error over 10 seeds, as printed; R does not say
-which of its rows it took from Harrison et al. (2024).
+Ours: mean and standard error over seeds (their number in brackets). R: mean and standard error over 10 seeds, as printed; R marks
+the rows that it borrowed from Harrison et al. (2024), and the marks are lost in our copy of the text.
 
 What R and its sources leave open, and what is taken here:
 
@@ -110,8 +110,8 @@ What R and its sources leave open, and what is taken here:
   phase nobody acts, so that the actions are the same. `rich-bll` takes A and the posterior from all pulls, `--subsample 512` both
   from 512 random ones, with the sums scaled up. A is least squares, `--ridge 0` of the tool. The prior sd is 1, for `bll` too.
 - **Noise variance** of `bll` and `rich-bll`: the mean squared error of the predictions before the last pulls. R has a "rolling
-  window" and does not say how long: here the 20 pulls of a phase, which one game of `rich-bll --subsample 512` chose at delta 0.99, with
-  a seed that is not scored. `bll` had no such search.
+  window" and does not say how long: here the 20 pulls of a phase. One game of `rich-bll --subsample 512` at delta 0.99, with
+  a seed that is not scored, chose this window; its row was not kept. `bll` had no such search.
 - **Horizon.** A game has 16,000 pulls, as in R (C.2: 80,000 gradient steps, 16,000 environment steps). The section on the horizon has
   LinDiagPost, the cheapest policy, also in games of 80,000 pulls, in case that R borrowed its row from such games. A game in which a policy never finds the good arm ends near 100 %
   or above, so that at delta 0.99 a mean over few games tells little.
@@ -151,10 +151,10 @@ class Regret:
 
 
 def gap(regret, delta):
-    """Of bll to rich-bll (S), seed by seed."""
+    """Of bll to rich-bll (S), seed by seed, with the standard error."""
     a, b = regret.by_seed("bll", delta), regret.by_seed(S, delta)
     found = {seed: a[seed] - b[seed] for seed in sorted(a.keys() & b.keys(), key=int)}
-    return of(found) if found else None
+    return with_standard_error(of(found)) if found else None
 
 
 def best_of(regret, names, delta, seeds):

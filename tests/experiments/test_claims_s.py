@@ -123,9 +123,31 @@ def test_comparable_on_the_curve_is_judged_against_both_starts_of_full_rank():
 
 
 def test_the_fits_that_learnt_nothing_are_named():
-    rows = [row("main", "d", "low-rank", "", seed, scores=json.dumps({"auroc": auroc})) for seed, auroc in enumerate((0.83, 0.559, 0.56))]
-    rows += [row("beta 32", "d", "rank-1", "", scores='{"auroc": 0.5}'), row("main", "d", "rank-1", "", 1, error="no luck")]
-    assert study("s_table1").collapsed(rows).endswith(": low-rank, seed 1 (0.559).") and study("s_table1").collapsed(rows[:1]) == ""
+    rows = [row("main", "d", "low-rank", "", seed, scores=json.dumps({"errors.rate": rate, "auroc": rate}))
+            for seed, rate in enumerate((0.25, 0.764, 0.27))]
+    rows += [row("beta 32", "d", "rank-1", "", scores='{"errors.rate": 0.764}'), row("main", "d", "rank-1", "", 1, error="no luck")]
+    text = study("s_table1").collapsed(rows)
+    assert "error rates: low-rank, seed 1 (0.764). The means" in text and "| low-rank | ours | 0.260 ± 0.010 (2) |" in text
+    assert "rank-1" not in text and study("s_table1").collapsed(rows[:1]) == ""
+
+
+def test_equal_budgets_are_said_to_be_equal():
+    def rows(*scores):
+        return [row(f"curve, {n} epochs", "d", method, "", valid_score=str(score), steps=str(n))
+                for n, score in zip((16, 256), scores) for method in ("low-rank", "full-rank", "dnn")]
+
+    same = study("s_table1").same_at_every_budget
+    assert "16 epochs and 256 epochs are equal" in same(rows(0.4, 0.4)) and same(rows(0.4, 0.3)) == same([]) == ""
+
+
+def test_an_ablation_names_its_collapsed_fits_and_stands_without_them():
+    found = {"low-rank": {"0": {"auroc": 0.8, "errors.rate": 0.25}, "1": {"auroc": 0.8, "errors.rate": 0.25}},
+             "low-rank --rank 2": {"0": {"auroc": 0.7, "errors.rate": 0.26}, "1": {"auroc": 0.6, "errors.rate": 0.764}},
+             "low-rank --beta 32": {"0": {"auroc": 0.5, "errors.rate": 0.764}}}
+    text = study("s_ablations").without_collapsed(found)
+    assert "low-rank --rank 2, seed 1; low-rank --beta 32, seed 0." in text.replace("`", "")
+    assert "| low-rank --rank 2 |" in text and "-0.1000 (1)" in text and "| low-rank --beta 32 |" not in text
+    assert study("s_ablations").without_collapsed({"low-rank": found["low-rank"]}) == ""
 
 
 def variant(part, seed, data, test, valid):

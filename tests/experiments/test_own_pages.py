@@ -189,7 +189,7 @@ def test_the_bounds_row_is_a_mean_over_the_training_rows(folder, tool, monkeypat
     assert row["error"] == "" and (row["n"], row["noise_var"], row["mean_epistemic_var"], row["bound"]) == (60, "9", "2.5", "7.65")
     assert all("--valid" in words for words, *_ in calls(tool) if words[0] == "fit")
     page = page_of(folder, "r_bound", [row | {"recipe": {}}])
-    assert "| 60 | boston | 0.850 | 0.2778 |  |  |  |" in page and "the largest share of the bound is 0.327" in page
+    assert "| 60 | boston | 0.850 | 0.2778 |  |  |  | 1.000 |" in page and "the largest share of the bound is 0.327" in page
 
 
 def test_one_network_serves_all_cells_of_its_data_and_flags(folder, tool):

@@ -1,5 +1,7 @@
 """The committed rows: what decided a row is in it."""
 
+import collections
+
 import pytest
 from judge import lower
 from measured import row, study
@@ -57,3 +59,15 @@ def test_bits_names_the_methods_of_another_program(monkeypatch):
     assert "pol's rows of VBLL are from another program (two)" in bits.of_another_program()
     monkeypatch.setattr(bits, "kept", lambda *names: rows[2:])
     assert bits.of_another_program() == ""
+
+
+def test_conformal_is_compared_on_the_splits_that_both_have():
+    def rows(part, splits):
+        return [row(part, "concrete", "dbk", f"--level 0.9 --split-seed {split} --steps 1000", coverage=str(0.8 + split / 100))
+                for split in splits]
+    plain, calibrated = ("concrete", "dbk", "plain"), ("concrete", "dbk", "conformal")
+    groups = collections.defaultdict(list) | {plain: rows("plain", [1]), calibrated: rows("conformal", [0, 1])}
+    said = study("conformal").on_common_splits(groups)
+    assert said == "On the splits that both have: concrete, dbk: 0.810 plain, 0.810 conformal (1 splits)."
+    groups[calibrated].pop(0)
+    assert study("conformal").on_common_splits(groups) == ""

@@ -9,6 +9,7 @@ import pages
 import pytest
 import results
 import studies
+from judge import FAILS, HOLDS, OPEN
 from run import ROOT
 
 # Stands for the tool: its intervals hold the 95 % of the rows that are not a multiple of 20.
@@ -65,8 +66,22 @@ def test_cells_resume_and_failures_are_named(folder):
     page = (folder / "README.md").read_text()
     assert "2 of 80 cells measured, at commits f00ba12" in page and "failed: 500, dnn, seed 0: error: no luck" in page
     assert "| `auto` | 2.000 ± 0.000 (2) | 1.000" in page
-    assert "no lower bound of auto is below zero | ours | **holds**" in page
-    assert "above the best of the rivals, on the mean over the seeds | ours | **open**" in page
+    assert "The least lower bound of `auto` over 2 seeds is 0.00." in page
+    assert "above the best of the rivals, seed by seed | ours | **open**" in page
+
+
+def test_the_claims_are_judged_by_the_bound(folder):
+    study = studies.load(folder)
+
+    def verdicts(mae, held):
+        ours = [{"method": "auto", "seed": str(seed), "mae": str(value)} | dict.fromkeys(study.QUARTERS, str(share))
+                for seed, (value, share) in enumerate(zip(mae, held))]
+        others = [{"method": name, "seed": str(seed), "mae": "1"} | dict.fromkeys(study.QUARTERS, "")
+                  for name in study.RIVALS for seed in (0, 1, 2)]
+        return [claim.verdict for claim in study.claims(ours + others)]
+    assert verdicts((1.0, 0.99, 1.0), (0.95, 0.951, 0.949)) == [HOLDS, HOLDS]
+    assert verdicts((0.5, 1.5, 1.0), (0.9, 1.0, 0.95)) == [OPEN, OPEN]
+    assert verdicts((1.1, 1.11, 1.1), (0.9, 0.901, 0.899)) == [FAILS, FAILS]
 
 
 def test_a_row_says_what_decided_it_and_a_changed_default_makes_it_stale(folder):
