@@ -8,7 +8,6 @@
 #include <map>
 #include <numeric>
 
-#include "cli/chart.h"
 #include "cli/columns.h"
 #include "cli/commands.h"
 #include "cli/edge.h"
@@ -20,6 +19,7 @@
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/synthetic.h"
+#include "slimbayes/report/chart.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/workflow/model.h"

@@ -10,8 +10,8 @@
 #include <span>
 #include <utility>
 
-#include "cli/chart.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/report/chart.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
 
@@ -23,7 +23,7 @@ using nlohmann::json;
 
 constexpr const char *kSelective = "selective.svg", *kReliability = "reliability.svg",
                      *kCalibration = "calibration.svg", *kScores = "scores.svg";
-constexpr const char* kColours[] = {"#2b6cb0", "#dd6b20", "#2f855a", "#805ad5"};
+constexpr const char* kColours[] = {"blue", "orange", "green", "purple"};
 constexpr double kHeadroom = 1.1;
 
 Mark line(const std::string& label, const std::string& colour, std::vector<double> x, std::vector<double> y) {
@@ -31,7 +31,7 @@ Mark line(const std::string& label, const std::string& colour, std::vector<doubl
 }
 
 Mark diagonal() {
-  return {Mark::Kind::line, "calibrated", "#718096", 1, {0, 1}, {0, 1}, {}, /*dashed=*/true, 1.2};
+  return {Mark::Kind::line, "calibrated", "grey", 1, {0, 1}, {0, 1}, {}, /*dashed=*/true, 1.2};
 }
 
 /// One line for each score: the error rate (classes) or the MAE of the kept rows, against the share kept in
@@ -68,13 +68,13 @@ Chart reliability_chart(const json& report) {
               {diagonal()}};
   for (size_t i = 0; i < rows.size(); ++i) {
     const double x = confidence[i];
-    panel.marks.push_back(line(i == 0 ? "gap" : "", "#dd6b20", {x, x}, {x, accuracy[i]}));
+    panel.marks.push_back(line(i == 0 ? "gap" : "", "orange", {x, x}, {x, accuracy[i]}));
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     const double radius = kLargest * std::sqrt(rows[i] / std::ranges::max(rows));
     panel.marks.push_back({Mark::Kind::points,
                            i == 0 ? "rows of a bin" : "",
-                           "#2b6cb0",
+                           "blue",
                            0.8,
                            {confidence[i]},
                            {accuracy[i]},

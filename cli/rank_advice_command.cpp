@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <iterator>
 
-#include "cli/chart.h"
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/report.h"
 #include "cli/terminal.h"
 #include "cli/text_table.h"
+#include "slimbayes/report/chart.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/workflow/rank_advice.h"

@@ -34,6 +34,7 @@ ENTRY["method"] = _DATA | _NN | {"table", "train", "method"}
 ENTRY["families"] = set(ENTRY) - {"runtime"} | {"families"}
 ENTRY["methods"] = ENTRY["families"] | {"methods"}
 ENTRY["workflow"] = ENTRY["methods"] | {"workflow"}
+ENTRY["report"] = ENTRY["workflow"] | {"report"}
 ENTRY["root"] = set(ENTRY) | {"root"}  # slimbayes/*.h: version
 TOOL_ENTRY = {"storage", "catalog", "root"}  # of the executable, which opens the engine only when it must
 
