@@ -1,0 +1,250 @@
+// How the intervals of a report hold their level: over all levels at once (the calibration curve and the
+// histogram of the probability integral transform), and at one level in parts of the rows, because intervals
+// that hold their level on average may be too narrow where it matters.
+#include "slimbayes/report/coverage_facts.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/count_distribution.h"
+#include "slimbayes/core/density.h"
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/report/wording.h"
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kLevels = 19;  // 5, 10, ..., 95 %
+constexpr size_t kMostGroups = 12;
+
+/// Returns the share of rows in the central interval of this level. A count y lies in it unless P(Y <= y) is
+/// below the lower end's probability or P(Y < y) at or above the upper end's.
+double coverage_at(double level, const at::Tensor& below, const at::Tensor& upto) {
+  const double low = (1 - level) / 2;
+  return ((upto >= low) & (below < 1 - low)).to(at::kDouble).mean().item<double>();
+}
+
+json calibration_of(const Scored& s, const at::Tensor& below, const at::Tensor& upto) {
+  std::vector<double> levels, shares;
+  double area = 0, signed_area = 0;
+  for (int64_t i = 1; i <= kLevels; ++i) {
+    const double level = static_cast<double>(i) / static_cast<double>(kLevels + 1);
+    levels.push_back(level);
+    shares.push_back(coverage_at(level, below, upto));
+    area += std::abs(shares.back() - level) / static_cast<double>(kLevels);
+    signed_area += (shares.back() - level) / static_cast<double>(kLevels);
+  }
+  json out = {{"level", levels}, {"coverage", shares}, {"area", area}};
+  const auto* numbers = std::get_if<Regression>(&s.answer());
+  if (const int64_t groups = s.model.calibration().groups; groups > 0 && numbers != nullptr) {
+    out["level_calibrated"] = out["coverage_calibrated"] = json::array();
+    for (double level : levels) {
+      if (conformal_rows(level) > groups) continue;
+      const Interval at = s.model.interval(*numbers, level);
+      const at::Tensor inside = (s.y >= at.lower) & (s.y <= at.upper);
+      out["level_calibrated"].push_back(level);
+      out["coverage_calibrated"].push_back(inside.to(at::kDouble).mean().item<double>());
+    }
+  }
+  const double half = shares[kLevels / 2];
+  out["says"] = fmt::format(
+      "The central 50 % intervals hold {} of the {}s. Over all levels the coverage is off by {:.2g} points "
+      "on "
+      "average{}.",
+      percent_text(half), s.noun(), 100 * area,
+      area < 0.02                          ? ", which is little"
+      : std::abs(signed_area) < 0.6 * area ? ": too little at some levels and too much at others"
+      : signed_area < 0                    ? ", on the side of too narrow"
+                                           : ", on the side of too wide");
+  return out;
+}
+
+/// Returns the words for the shape of a histogram of the transform: the shares of the bins at both ends and
+/// in the middle against what a flat one has.
+std::string shape_of(const std::vector<double>& share) {
+  const size_t bins = share.size(), edge = std::max<size_t>(bins / 5, 1);
+  const auto sum = [&](size_t from, size_t to) {
+    return std::accumulate(share.begin() + static_cast<std::ptrdiff_t>(from),
+                           share.begin() + static_cast<std::ptrdiff_t>(to), 0.0);
+  };
+  const double flat = static_cast<double>(edge) / static_cast<double>(bins);
+  const double low = sum(0, edge), high = sum(bins - edge, bins), ends = (low + high) / 2;
+  if (low > 1.3 * flat && high > 1.3 * flat) return "both ends stand out: the distributions are too narrow";
+  if (low < 0.7 * flat && high < 0.7 * flat) return "the middle stands out: the distributions are too wide";
+  if (high - low > 0.6 * flat) return "it rises to the right: the targets tend to lie above the predictions";
+  if (low - high > 0.6 * flat) return "it falls to the right: the targets tend to lie below the predictions";
+  if (ends < 0.8 * flat) return "the middle is somewhat high: the distributions are rather wide";
+  if (ends > 1.2 * flat) return "the ends are somewhat high: the distributions are rather narrow";
+  return "it is nearly flat over the ends and the middle";
+}
+
+json pit_of(const at::Tensor& below, const at::Tensor& upto) {
+  const int64_t n = below.size(0), bins = n >= 400 ? 20 : 10;
+  const at::Tensor width = (upto - below).clamp_min(1e-12);
+  const auto cdf = [&](double u) {  // of the averaged transform at u
+    return ((u - below) / width).clamp(0, 1).mean().item<double>();
+  };
+  std::vector<double> share;
+  int64_t outside = 0;
+  const auto [low, high] = binomial_band(1.0 / static_cast<double>(bins), n);
+  for (int64_t i = 0; i < bins; ++i) {
+    const double from = static_cast<double>(i) / static_cast<double>(bins),
+                 to = static_cast<double>(i + 1) / static_cast<double>(bins);
+    share.push_back((i + 1 == bins ? 1 : cdf(to)) - (i == 0 ? 0 : cdf(from)));
+    outside += share.back() < low || share.back() > high ? 1 : 0;
+  }
+  return {{"share", share},
+          {"band", {low, high}},
+          {"says", fmt::format("Here {}; {} of {} bars lie outside the band that chance explains.",
+                               shape_of(share), outside, bins)}};
+}
+
+/// Returns an entry of a list of parts: the rows of a part, the share of hits among them, and the share that
+/// is expected with its band.
+json part_of_rows(const at::Tensor& rows, const at::Tensor& hits, const at::Tensor& expected,
+                  const at::Tensor& width) {
+  const int64_t n = rows.size(0);
+  const double mean = expected.index_select(0, rows).mean().item<double>();
+  const auto [low, high] = binomial_band(mean, n);
+  json out = {{"rows", n},
+              {"share", hits.index_select(0, rows).to(at::kDouble).mean().item<double>()},
+              {"expected", mean},
+              {"band", {low, high}}};
+  if (width.defined()) out["width"] = width.index_select(0, rows).mean().item<double>();
+  return out;
+}
+
+json quarters_of(const at::Tensor& by, const at::Tensor& hits, const at::Tensor& expected,
+                 const at::Tensor& width) {
+  const at::Tensor order = at::argsort(by, /*stable=*/true, 0, false);
+  const int64_t n = by.size(0), parts = std::min<int64_t>(n, 4);
+  json out = json::array();
+  for (int64_t i = 0; i < parts; ++i) {
+    const at::Tensor rows = order.slice(0, i * n / parts, (i + 1) * n / parts);
+    json part = part_of_rows(rows, hits, expected, width);
+    part["low"] = by[rows[0]].item<double>();
+    part["high"] = by[rows[-1]].item<double>();
+    out.push_back(std::move(part));
+  }
+  return out;
+}
+
+/// Returns a sentence on the part of the rows whose share of hits lies farthest from what is expected, in
+/// sds. `names` has the name of each part, `hit` is the name of the share.
+std::string says_of_parts(const std::vector<const json*>& parts, const std::vector<std::string>& names,
+                          const char* hit) {
+  size_t outside = 0, worst = 0;
+  double most = -1;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto share = parts[i]->at("share").get<double>(), expected = parts[i]->at("expected").get<double>();
+    const auto low = parts[i]->at("band")[0].get<double>(), high = parts[i]->at("band")[1].get<double>();
+    outside += share < low || share > high ? 1 : 0;
+    const double sd =
+        std::sqrt(std::max(expected * (1 - expected), 1e-12) / parts[i]->at("rows").get<double>());
+    if (std::abs(share - expected) / sd <= most) continue;
+    most = std::abs(share - expected) / sd;
+    worst = i;
+  }
+  if (outside == 0)
+    return fmt::format("In every part the {} lies within the band that chance explains.", hit);
+  return fmt::format(
+      "The {} leaves the band that chance explains in {} of {} parts, most clearly in {}: {}, where {} is "
+      "expected.",
+      hit, outside, parts.size(), names[worst], percent_text(parts[worst]->at("share").get<double>()),
+      percent_text(parts[worst]->at("expected").get<double>()));
+}
+
+std::string says_of_quarters(const json& by_mean, const json& by_sd) {
+  constexpr const char* kOrder[] = {"smallest", "second", "third", "largest"};
+  std::vector<const json*> parts;
+  std::vector<std::string> names;
+  for (const json* quarters : {&by_mean, &by_sd})
+    for (size_t i = 0; i < quarters->size(); ++i) {
+      parts.push_back(&(*quarters)[i]);
+      names.push_back(
+          fmt::format("the {} quarter of the {}", kOrder[i], quarters == &by_mean ? "mean" : "sd"));
+    }
+  return says_of_parts(parts, names, "coverage");
+}
+
+}  // namespace
+
+std::pair<double, double> binomial_band(double p, int64_t n, double mass) {
+  if (p <= 0 || p >= 1) return {p, p};
+  const auto count = static_cast<double>(n);
+  // As usual for a discrete quantile: the least number of hits whose cdf reaches the probability.
+  namespace policies = boost::math::policies;
+  using Up = policies::policy<policies::discrete_quantile<policies::integer_round_up>>;
+  const boost::math::binomial_distribution<double, Up> distribution(count, p);
+  const double tail = (1 - mass) / 2;
+  return {boost::math::quantile(distribution, tail) / count,
+          boost::math::quantile(boost::math::complement(distribution, tail)) / count};
+}
+
+std::string width_word(double coverage, int64_t n, double level) {
+  const auto [low, high] = binomial_band(level, n, 0.99);
+  return coverage < low ? "too narrow" : coverage > high ? "too wide" : "as wide as they should be";
+}
+
+std::pair<at::Tensor, at::Tensor> integral_transform(const Predictive& p, const at::Tensor& y) {
+  if (const auto* counts = std::get_if<Counts>(&p))
+    return {poisson_lognormal_cdf(counts->rate, y - 1), poisson_lognormal_cdf(counts->rate, y)};
+  const at::Tensor z = normal_score(std::get<Regression>(p), y);
+  const at::Tensor u = 0.5 * at::erfc(-z / std::sqrt(2.0));
+  return {u, u};
+}
+
+json group_facts(const Scored& s, const at::Tensor& hits, const at::Tensor& expected,
+                 const at::Tensor& width) {
+  json groups = json::array();
+  for (const InputColumn& column : input_columns(s)) {
+    const ColumnKind kind = column.cells->kind;
+    if (kind != ColumnKind::categorical && kind != ColumnKind::boolean) continue;
+    std::map<std::string, std::vector<int64_t>> rows;
+    for (int64_t i = 0; i < s.size(); ++i) {
+      const double cell = column.cells->values[static_cast<size_t>(i)];
+      rows[std::isnan(cell) ? "(missing)" : cell_text(*column.cells, cell)].push_back(i);
+    }
+    if (rows.size() < 2 || rows.size() > kMostGroups) continue;
+    json levels = json::array();
+    for (const auto& [level, of_level] : rows) {
+      json entry = part_of_rows(at::tensor(of_level, at::kLong), hits, expected, width);
+      entry["level"] = level;
+      levels.push_back(std::move(entry));
+    }
+    std::vector<const json*> parts;
+    std::vector<std::string> names;
+    for (const json& level : levels) {
+      parts.push_back(&level);
+      names.push_back(in_quotes(level["level"].get<std::string>()));
+    }
+    std::string says = says_of_parts(parts, names, are_classes(s.answer()) ? "accuracy" : "coverage");
+    groups.push_back({{"column", column.feature->name}, {"levels", levels}, {"says", std::move(says)}});
+  }
+  return groups;
+}
+
+json coverage_facts(const Scored& s) {
+  const auto [below, upto] = integral_transform(s.answer(), s.y);
+  const Interval& interval = *s.answers.levels.front().interval;
+  const at::Tensor hits = inside_interval(s).to(at::kDouble), width = interval.upper - interval.lower,
+                   expected = at::full_like(hits, s.level());
+  const auto [mean, sd] = mean_and_sd(s.answer());
+  const json by_mean = quarters_of(mean, hits, expected, width),
+             by_sd = quarters_of(sd, hits, expected, width);
+  return {{"calibration", calibration_of(s, below, upto)},
+          {"pit", pit_of(below, upto)},
+          {"quarters", {{"mean", by_mean}, {"sd", by_sd}, {"says", says_of_quarters(by_mean, by_sd)}}},
+          {"groups", group_facts(s, hits, expected, width)}};
+}
+
+}  // namespace slimbayes

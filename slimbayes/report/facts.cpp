@@ -1,0 +1,194 @@
+#include "slimbayes/report/facts.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <numeric>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/report/card.h"
+#include "slimbayes/report/class_facts.h"
+#include "slimbayes/report/coverage_facts.h"
+#include "slimbayes/report/forecast_facts.h"
+#include "slimbayes/report/foreign_facts.h"
+#include "slimbayes/report/importance.h"
+#include "slimbayes/report/residual_facts.h"
+#include "slimbayes/report/score_facts.h"
+#include "slimbayes/workflow/held_out.h"
+#include "slimbayes/workflow/persistence.h"
+#include "slimbayes/workflow/trust_notes.h"
+#include "slimbayes/workflow/uncertainty.h"
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kMostDrawn = 1000;
+constexpr double kShareOfAnswers = 0.3;  // of the progress; the rest is the importance
+
+/// The examples to score, and why these.
+struct Part {
+  Examples examples;
+  std::vector<int64_t> places;  // their indices in the file
+  std::string name;             // "train", "valid", "calibration", "test" or "all"
+  bool fitted_on = false;       // the data are those that the model was fitted on
+};
+
+std::vector<int64_t> places_of(const SplitRows& split, const std::string& part) {
+  return part == "train"         ? split.train
+         : part == "valid"       ? split.valid
+         : part == "calibration" ? split.calibration
+                                 : split.test;
+}
+
+Part chosen_part(const Model& model, Examples examples, const std::string& asked) {
+  Part part{std::move(examples), {}, asked.empty() ? "all" : asked};
+  part.fitted_on = hash_of(part.examples) == model.data_hash();
+  if (asked.empty() && part.fitted_on && !model.split().test.empty()) part.name = "test";
+  if (part.name == "all") {
+    part.places.resize(static_cast<size_t>(count(part.examples)));
+    std::iota(part.places.begin(), part.places.end(), 0);
+    return part;
+  }
+  part.examples = part_of(model, part.examples, part.name);
+  part.places = places_of(model.split(), part.name);
+  return part;
+}
+
+/// Returns the sentence on which examples were scored and whether the model knows them.
+std::string part_text(const Part& part, int64_t all, const std::string& noun, json& warnings) {
+  const auto n = static_cast<int64_t>(part.places.size());
+  const bool held_out = part.name != "all" && part.name != "train";
+  if (!part.fitted_on) return fmt::format("All {} {}s are scored.", n, noun);
+  if (!held_out) {
+    warnings.push_back(
+        fmt::format("These data were fitted on, and the training {0}s are scored too: the scores "
+                    "flatter the model. Score new data, or fit with a test part "
+                    "(--test-fraction).",
+                    noun));
+    return part.name == "all" ? fmt::format("All {} {}s are scored, those of the training too.", n, noun)
+                              : fmt::format("The {} training {}s are scored.", n, noun);
+  }
+  if (part.name != "test")
+    warnings.push_back(fmt::format("The {} {}s took part in the fit: the scores may flatter the model.",
+                                   part.name == "valid" ? "validation" : part.name, noun));
+  return fmt::format(
+      "The model was fitted on these data. Only the {} {} {}s of {}, which the training did not "
+      "see, are scored.",
+      n, part.name == "valid" ? "validation" : part.name, noun, all);
+}
+
+/// Appends the notes that `evaluate` logs on such a report.
+void add_notes(const Model& model, const Part& part, const Scored& s, const json& metrics, json& notes) {
+  const std::string name = part.name == "all" ? "" : part.name;
+  for (const std::string& note : persistence_notes(metrics, windows_of_part(metrics, name)))
+    notes.push_back(note);
+  if (const auto far = outside(model.encoder(), s.examples); far && far->rows > 0)
+    notes.push_back(outside_text(*far, std::get<Table>(s.examples)));
+  if (part.fitted_on && (name.empty() || name == "train")) return;  // learned in training
+  const std::string row = fmt::format("{}{}{}", name, name.empty() ? "" : " ", s.noun());
+  if (const std::string few = few_scored(metrics, row, name == "test" ? kTestMore : ""); !few.empty())
+    notes.push_back(few);
+  for (const std::string& note : trust_notes(model, {{metrics, row + "s", s.level(), /*fresh=*/true}}))
+    notes.push_back(note);
+}
+
+/// Returns at most kMostDrawn rows, evenly spaced in the order of the mean, for the plot of predicted against
+/// observed.
+json predicted_rows(const Scored& s) {
+  const MeanAndSd answer = mean_and_sd(s.answer());
+  const at::Tensor order = at::argsort(answer.mean, /*stable=*/true, 0, false),
+                   rows = order.index_select(0, at::tensor(spaced(s.size(), kMostDrawn), at::kLong));
+  const Interval& interval = *s.answers.levels.front().interval;
+  const auto taken = [&](const at::Tensor& x) { return list_of(x.index_select(0, rows)); };
+  const at::Tensor above = (s.y > interval.upper).sum(), below = (s.y < interval.lower).sum();
+  json numbers = json::array();
+  for (double i : list_of(rows)) numbers.push_back(s.numbers[static_cast<size_t>(i)]);
+  return {{"row", numbers},
+          {"target", taken(s.y)},
+          {"mean", taken(answer.mean)},
+          {"lower", taken(interval.lower)},
+          {"upper", taken(interval.upper)},
+          {"says", fmt::format("{} of {} targets lie above their interval and {} below.",
+                               above.item<int64_t>(), s.size(), below.item<int64_t>())}};
+}
+
+/// Adds the parts of the report that the examples have.
+void add_parts(const Scored& s, const json& metrics, const PredictOptions& predict, json& facts) {
+  const bool classes = are_classes(s.answer());
+  if (classes) {
+    facts.update(class_facts(s, metrics));
+  } else {
+    facts["predicted"] = predicted_rows(s);
+    facts.update(coverage_facts(s));
+  }
+  const PredictOptions rest = predict.within(kShareOfAnswers, 1);
+  const std::vector<ColumnImportance> importance = permutation_importance(s, rest.progress);
+  if (json found = importance_facts(s, importance); !found.is_null()) facts["importance"] = std::move(found);
+  if (!classes)
+    if (json residuals = residual_facts(s, importance); !residuals.empty())
+      facts["residuals"] = std::move(residuals);
+  facts["surprising"] = surprising_rows(s);
+  if (json foreign = foreign_facts(s); !foreign.is_null()) facts["foreign"] = std::move(foreign);
+  if (json forecast = forecast_facts(s); !forecast.is_null()) facts["forecast"] = std::move(forecast);
+}
+
+/// Throws std::invalid_argument for a model that has no report.
+void check_reported(const Model& model) {
+  const Task& task = model.schema().task;
+  check(!task.grid, "report", "a model of numbers, classes or counts", "one of segmentation",
+        "`slimbayes evaluate` scores it, `slimbayes predict --maps` draws its uncertainty");
+  check(task.kind != TaskKind::events, "report", "a model of numbers, classes or counts", "one of events",
+        "`slimbayes evaluate` scores it");
+}
+
+}  // namespace
+
+json report_facts(const Model& model, const Examples& given, const FactsOptions& options) {
+  check_reported(model);
+  Examples examples = model.examples(given, /*with_target=*/true);
+  json notes = options.notes, warnings = json::array();
+  if (model.interrupted()) notes.push_back("the fit of this model was stopped before its end");
+  for (const std::string& note : notes_for(model.encoder(), examples)) notes.push_back(note);
+  const std::string noun(noun_of(kind_of(model.encoder())));
+  const std::string file = std::filesystem::path(source_of(examples)).filename().string();
+  const int64_t all = count(examples);
+  Part part = chosen_part(model, std::move(examples), options.part);
+  const std::string scored_text = part_text(part, all, noun, warnings);
+  Answers answers =
+      model.answers(part.examples, {{options.level}}, options.predict.within(0, kShareOfAnswers));
+  const size_t left_out = answers.bad.size();
+  if (left_out > 0 && !answers.rows.empty())
+    notes.push_back(bad_examples_text(part.examples, answers.bad, "left out of the report"));
+  const Scored s = scored(model, part.examples, std::move(answers), part.places);
+  json metrics = model.evaluate(s.examples, s.answers);
+  metrics.update(uncertainty_of(model, s.examples, s.answers));
+  add_notes(model, part, s, metrics, notes);
+  json facts = {{"title", fmt::format("{} predicted by {}", model.target(), model.method())},
+                {"headline", headline_of(s, metrics)},
+                {"version", options.version},
+                {"level", s.level()},
+                {"noun", noun},
+                {"task", name_of(model.schema().task.kind)},
+                {"input", name_of(kind_of(model.encoder()))},
+                {"target", model.target()},
+                {"card", card_facts(model)},
+                {"data",
+                 {{"file", file},
+                  {"part", part.name},
+                  {"rows", all},
+                  {"scored", s.size()},
+                  {"left_out", left_out},
+                  {"fitted_on", part.fitted_on},
+                  {"says", scored_text}}},
+                {"scores", score_facts(s, metrics)},
+                {"report", metrics},
+                {"warnings", warnings},
+                {"notes", notes}};
+  add_parts(s, metrics, options.predict, facts);
+  return facts;
+}
+
+}  // namespace slimbayes

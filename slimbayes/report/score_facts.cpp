@@ -1,0 +1,170 @@
+// Scores with a word on each. A score says little alone: 3.1 nats are good on one table and poor on another.
+// So each is set beside what a model would have that knows no inputs, or beside its nominal value. The
+// verdicts are conventions: an error below half of the constant's is good, above 90 % poor (as trust_notes).
+#include "slimbayes/report/score_facts.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/report/coverage_facts.h"
+#include "slimbayes/report/wording.h"
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kGoodError = 0.5, kPoorError = 0.9;  // shares of the constant's RMSE
+constexpr double kGoodNats = 0.1;                     // below the constant's NLL
+
+double value_of(const json& metrics, const char* key) {
+  const auto found = metrics.find(key);
+  return found == metrics.end() || !found->is_number() ? NAN : found->get<double>();
+}
+
+void add_score(json& scores, const json& metrics, const char* key, const std::string& label,
+               const std::string& word, const char* verdict) {
+  if (!std::isfinite(value_of(metrics, key))) return;
+  scores.push_back(
+      {{"key", key}, {"label", label}, {"value", metrics[key]}, {"word", word}, {"verdict", verdict}});
+}
+
+/// Returns the verdict on a quotient that is 1 for a model without inputs and 0 for a perfect one.
+const char* verdict_of(double quotient) {
+  return std::isnan(quotient) ? "" : quotient < kGoodError ? "good" : quotient < kPoorError ? "fair" : "poor";
+}
+
+void add_rmse(json& scores, const json& metrics) {
+  const double rmse = value_of(metrics, "rmse"), constant = value_of(metrics, "rmse_constant");
+  const double share = rmse / constant;
+  add_score(scores, metrics, "rmse", "RMSE of the mean",
+            std::isnan(share)
+                ? "in the target's units"
+                : fmt::format("one number for every row has {}; the model explains {} of the variance",
+                              number_text_of(constant), percent_text(std::max(0.0, 1 - share * share))),
+            verdict_of(share));
+}
+
+void add_nll(json& scores, const json& metrics, const char* constant_answer) {
+  const double nll = value_of(metrics, "nll"), constant = value_of(metrics, "nll_constant");
+  const double gain = constant - nll;
+  add_score(scores, metrics, "nll", "NLL, nats a row",
+            std::isnan(gain)
+                ? "lower is better"
+                : fmt::format("{:.3g} nats {} {}, {}", std::abs(gain), gain > 0 ? "below" : "above",
+                              constant_answer, number_text_of(constant)),
+            std::isnan(gain)   ? ""
+            : gain > kGoodNats ? "good"
+            : gain > 0         ? "fair"
+                               : "poor");
+}
+
+void add_coverage(json& scores, const Scored& s, const json& metrics) {
+  const double coverage = value_of(metrics, "coverage");
+  if (std::isnan(coverage)) return;
+  const std::string word = width_word(coverage, s.size(), s.level());
+  const bool sets = are_classes(s.answer());
+  const char* what = sets ? "sets" : "intervals";
+  const std::string shown = !sets                  ? word
+                            : word == "too narrow" ? "too small"
+                            : word == "too wide"   ? "too large"
+                                                   : "as large as they should be";
+  const auto n = static_cast<double>(s.size());
+  add_score(scores, metrics, "coverage", fmt::format("coverage of the {} {}", percent_text(s.level()), what),
+            fmt::format("{}: {} of {} {}s lie outside, where {:.3g} are expected", shown,
+                        std::llround((1 - coverage) * n), s.size(), s.noun(), (1 - s.level()) * n),
+            word == "too narrow" ? "poor"
+            : word == "too wide" ? "fair"
+                                 : "good");
+}
+
+/// Adds the model's MAE divided by that of a forecast without a model on the same windows.
+void add_persistence(json& scores, const std::string& key, const json& forecast) {
+  const double own = value_of(forecast, "model_mae"), of = value_of(forecast, "mae"), quotient = own / of;
+  if (!std::isfinite(quotient)) return;
+  const std::string rival = key == "persistence"
+                                ? "the last value seen"
+                                : "the value " + forecast.at("season").get<std::string>() + " before";
+  scores.push_back({{"key", key},
+                    {"label", key == "persistence" ? "MAE / persistence" : "MAE / seasonal persistence"},
+                    {"value", quotient},
+                    {"word", fmt::format("the model has {} where {} has {}; below 1 the model is better",
+                                         number_text_of(own), rival, number_text_of(of))},
+                    {"verdict", quotient < 0.9 ? "good"
+                                : quotient < 1 ? "fair"
+                                               : "poor"}});
+}
+
+void add_numbers(json& scores, const Scored& s, const json& metrics) {
+  add_rmse(scores, metrics);
+  const bool counts = std::holds_alternative<Counts>(s.answer());
+  const double mae = value_of(metrics, "mae"), crps = value_of(metrics, "crps");
+  add_score(scores, metrics, "mae", counts ? "MAE of the mean" : "MAE of the median",
+            "mean absolute error in the target's units", "");
+  add_nll(scores, metrics,
+          counts ? "that of one Poisson rate for all rows" : "that of one Gaussian for all rows");
+  add_score(scores, metrics, "crps", "CRPS",
+            fmt::format("{:.2f} of the MAE; honest Gaussian answers have about 0.71", crps / mae), "");
+  add_coverage(scores, s, metrics);
+  const double sds = value_of(metrics, "width_standardized");
+  add_score(scores, metrics, "width", fmt::format("mean width at {}", percent_text(s.level())),
+            std::isnan(sds) ? "in the target's units" : fmt::format("{:.2g} sds of the target", sds), "");
+  for (const char* key : {"persistence", "seasonal_persistence"})
+    if (metrics.contains(key)) add_persistence(scores, key, metrics[key]);
+}
+
+void add_classes(json& scores, const Scored& s, const json& metrics) {
+  const double accuracy = value_of(metrics, "accuracy"), base = value_of(metrics, "base_rate"),
+               ece = value_of(metrics, "ece");
+  add_score(scores, metrics, "accuracy", "accuracy",
+            fmt::format("always {} would be right in {}",
+                        in_quotes(metrics.at("base_class").get<std::string>()), percent_text(base)),
+            base >= 1 ? "" : verdict_of((1 - accuracy) / (1 - base)));
+  add_nll(scores, metrics, "that of the class frequencies");
+  add_score(scores, metrics, "brier", "Brier score", "squared error of the probabilities, 0 to 2", "");
+  add_score(scores, metrics, "ece", "calibration error (ECE)",
+            fmt::format("confidence and accuracy differ by {:.2g} points on average", 100 * ece),
+            ece < 0.03   ? "good"
+            : ece < 0.08 ? "fair"
+                         : "poor");
+  add_score(scores, metrics, "f1_macro", "F1, mean over the classes",
+            "1 is perfect; small classes count as large ones", "");
+  add_score(scores, metrics, "auroc", "AUROC",
+            "how well the probability ranks the two classes; 0.5 is chance", "");
+  add_coverage(scores, s, metrics);
+  add_score(scores, metrics, "set_size", "mean size of a set", "classes in the set of a row", "");
+}
+
+}  // namespace
+
+json score_facts(const Scored& s, const json& metrics) {
+  json scores = json::array();
+  if (are_classes(s.answer()))
+    add_classes(scores, s, metrics);
+  else
+    add_numbers(scores, s, metrics);
+  return scores;
+}
+
+std::string headline_of(const Scored& s, const json& metrics) {
+  if (are_classes(s.answer())) {
+    const double accuracy = value_of(metrics, "accuracy"), sure = value_of(metrics, "ece");
+    return fmt::format(
+        "The most probable class is right in {} of the {}s; its probability is off by {:.2g} points "
+        "on average.",
+        percent_text(accuracy), s.noun(), 100 * sure);
+  }
+  const double rmse = value_of(metrics, "rmse"), constant = value_of(metrics, "rmse_constant"),
+               coverage = value_of(metrics, "coverage");
+  const std::string beside =
+      std::isnan(constant) ? ""
+                           : fmt::format(", {} of that of one number for all", percent_text(rmse / constant));
+  return fmt::format(
+      "The mean is off by {} (RMSE){}. The intervals hold {} of the {}s at the nominal {}: they are {}.",
+      number_text_of(rmse), beside, percent_text(coverage), s.noun(), percent_text(s.level()),
+      width_word(coverage, s.size(), s.level()));
+}
+
+}  // namespace slimbayes

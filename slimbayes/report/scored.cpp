@@ -1,0 +1,72 @@
+#include "slimbayes/report/scored.h"
+
+#include <ATen/ATen.h>
+
+#include <utility>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+Scored scored(const Model& model, Examples examples, Answers answers, const std::vector<int64_t>& places) {
+  check_same(examples, answers);
+  if (answers.rows.empty() && !answers.bad.empty()) throw_bad_example(examples, answers.bad.front());
+  check_targets(model.encoder(), examples);
+  if (!answers.bad.empty()) examples = take(examples, answers.rows);
+  Scored s{model, std::move(examples), std::move(answers), {}, nullptr, {}};
+  std::vector<int64_t>& rows = s.answers.rows;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    s.numbers.push_back(places[static_cast<size_t>(rows[i])] + 1);
+    rows[i] = static_cast<int64_t>(i);
+  }
+  s.answers.bad.clear();
+  s.y = target_as_given(model.encoder(), s.examples).to(at::kDouble);
+  // last_rows() may point into its argument, which lives elsewhere once the result is moved: copy it.
+  if (const auto rows_seen = last_rows(s.examples)) s.cells = std::make_shared<const Table>(*rows_seen);
+  for (size_t i = 0; s.cells != nullptr && i < s.numbers.size(); ++i)
+    s.numbers[i] = row_number(*s.cells, static_cast<int64_t>(i));
+  return s;
+}
+
+bool are_classes(const Predictive& p) { return std::holds_alternative<Classes>(p); }
+
+MeanAndSd mean_and_sd(const Predictive& p) {
+  if (const auto* counts = std::get_if<Counts>(&p)) return {mean(counts->rate), total_var(*counts).sqrt()};
+  check(std::holds_alternative<Regression>(p), "mean_and_sd", "answers to numbers or counts", "others");
+  const auto& r = std::get<Regression>(p);
+  return {r.mean, total_var(r).sqrt()};
+}
+
+at::Tensor inside_interval(const Scored& s) {
+  const auto& interval = s.answers.levels.front().interval;
+  check(interval.has_value(), "inside_interval", "answers with intervals", "others");
+  return (s.y >= interval->lower) & (s.y <= interval->upper);
+}
+
+std::vector<InputColumn> input_columns(const Scored& s) {
+  std::vector<InputColumn> columns;
+  const auto* rows = std::get_if<Encoder>(&s.model.encoder());
+  if (const auto* windows = std::get_if<WindowEncoder>(&s.model.encoder())) rows = &windows->rows();
+  if (rows == nullptr || s.cells == nullptr) return columns;
+  for (const Encoder::Feature& feature : rows->columns()) {
+    const Column* cells = s.cells->find(feature.name);
+    if (cells == nullptr && feature.name.ends_with(" (past)"))  // the target's past values in a window
+      cells = s.cells->find(s.model.target());
+    if (feature.width() > 0 && cells != nullptr) columns.push_back({&feature, cells});
+  }
+  return columns;
+}
+
+std::vector<double> list_of(const at::Tensor& x) {
+  const at::Tensor flat = x.to(at::kDouble).contiguous();
+  return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
+}
+
+std::vector<int64_t> spaced(int64_t n, int64_t most) {
+  std::vector<int64_t> out;
+  const int64_t kept = std::min(n, most);
+  for (int64_t i = 0; i < kept; ++i) out.push_back(i * n / kept);
+  return out;
+}
+
+}  // namespace slimbayes
