@@ -1,0 +1,136 @@
+#include "slimbayes/report/page_head.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "slimbayes/report/chart.h"
+#include "slimbayes/report/html.h"
+#include "slimbayes/report/wording.h"
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+
+/// Returns an option's value as text.
+std::string option_text(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return fmt::format("{:g}", value.get<double>());
+  if (!value.is_array()) return value.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string text;
+  for (const json& one : value) text += (text.empty() ? "" : ", ") + option_text(one);
+  return text.empty() ? "none" : text;
+}
+
+/// Returns a sentence as HTML with the flags of the tool in it, such as --level, set as code.
+std::string with_flags(const std::string& sentence) {
+  const std::string text = text_html(sentence);
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const bool flag =
+        text.compare(at, 2, "--") == 0 && (at == 0 || text[at - 1] == ' ' || text[at - 1] == '(');
+    size_t end = flag ? text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", at) : at + 1;
+    end = std::min(end, text.size());
+    out += flag ? element("code", "", text.substr(at, end - at)) : text.substr(at, end - at);
+    at = end;
+  }
+  return out;
+}
+
+std::string entry(const std::string& term, const std::string& inner) {
+  return inner.empty() ? "" : text_element("dt", "", term) + element("dd", "", inner);
+}
+
+std::string rows_text(const json& rows) {
+  std::string text;
+  for (const char* part : {"training", "validation", "calibration", "test"})
+    if (rows.value(part, int64_t{0}) > 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", rows.at(part).get<int64_t>(), part);
+  return text;
+}
+
+std::string chips_of(const json& columns) {
+  std::string inputs, dropped;
+  for (const json& column : columns) {
+    const auto why = column.at("dropped").get<std::string>();
+    std::string& list = why.empty() ? inputs : dropped;
+    list +=
+        element("span", "chip",
+                text_element("bdi", "", column.at("name").get<std::string>()) +
+                    text_element("span", "muted", why.empty() ? column.at("kind").get<std::string>() : why));
+  }
+  const auto box = [](const std::string& chips) {
+    return chips.empty() ? "" : element("div", "chips", chips);
+  };
+  return entry("columns", box(inputs)) + entry("not used", box(dropped));
+}
+
+std::string options_of_card(const json& options) {
+  std::string chips;
+  for (const json& option : options)
+    chips += element("span", "chip",
+                     text_element("bdi", "",
+                                  fmt::format("{} = {}", option.at("name").get<std::string>(),
+                                              option_text(option.at("value")))) +
+                         text_element("span", "muted", "default " + option_text(option.at("fallback"))));
+  return chips.empty() ? "all as by default" : element("div", "chips", chips);
+}
+
+}  // namespace
+
+std::string header_html(const json& facts) {
+  const json& data = facts.at("data");
+  std::string out = text_element("p", "kicker", "slimbayes report") +
+                    text_element("h1", "", facts.at("title").get<std::string>());
+  out += text_element("p", "lead", facts.at("headline").get<std::string>());
+  out += element("p", "muted",
+                 text_element("bdi", "", data.at("file").get<std::string>()) + ": " +
+                     xml_escaped(data.at("says").get<std::string>()));
+  std::string warnings;
+  for (const json& warning : facts.at("warnings"))
+    warnings += element("p", "", with_flags(warning.get<std::string>()));
+  return element("header", "", out + (warnings.empty() ? "" : element("div", "warning", warnings)));
+}
+
+std::string scores_html(const json& facts) {
+  std::string boxes;
+  for (const json& score : facts.at("scores")) {
+    const auto verdict = score.at("verdict").get<std::string>(), key = score.at("key").get<std::string>();
+    const bool share = key == "coverage" || key == "accuracy";
+    const auto value = score.at("value").get<double>();
+    const std::string pill = verdict.empty() ? "" : text_element("span", "pill " + verdict, verdict);
+    boxes += element(
+        "div", "score",
+        element("div", "label", text_element("span", "", score.at("label").get<std::string>()) + pill) +
+            text_element("div", "value", share ? percent_text(value) : number_text_of(value)) +
+            text_element("p", "word", score.at("word").get<std::string>()));
+  }
+  return section_html("scores", "Scores", element("div", "scores", boxes));
+}
+
+std::string notes_html(const json& facts) {
+  std::string list;
+  for (const json& note : facts.at("notes")) list += element("li", "", with_flags(note.get<std::string>()));
+  if (list.empty()) return "";
+  return section_html("notes", "Notes on data and trust", element("div", "box", element("ul", "", list)));
+}
+
+std::string card_html(const json& facts) {
+  const json& card = facts.at("card");
+  const auto text = [&](const char* key) { return card.at(key).get<std::string>(); };
+  std::string noise;
+  for (const json& note : card.at("noise")) noise += text_element("p", "", note.get<std::string>());
+  const std::string list =
+      entry("method", text_element("strong", "", text("method")) + " " + xml_escaped(text("summary"))) +
+      entry("task", xml_escaped(fmt::format("{}, {} likelihood", text("task"), text("likelihood")))) +
+      entry("input", xml_escaped(text("input"))) + entry("target", xml_escaped(text("target"))) +
+      entry(facts.at("noun").get<std::string>() + "s", rows_text(card.at("rows"))) +
+      chips_of(card.at("columns")) + entry("options", options_of_card(card.at("options"))) +
+      entry("calibration", text("calibration").empty() ? "none: intervals and probabilities of the model"
+                                                       : xml_escaped(text("calibration"))) +
+      entry("noise", noise);
+  return section_html("model", "The model", element("div", "box", element("dl", "", list)));
+}
+
+}  // namespace slimbayes
