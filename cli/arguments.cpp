@@ -73,6 +73,7 @@ Command command_named(const std::string& name, const Parsed& p) {
   if (name == "compare") return request(compare_of(p));
   if (name == "predict") return request(p.predict);
   if (name == "evaluate") return request(p.evaluate);
+  if (name == "report") return request(p.report);
   if (name == "update") return request(p.update);
   if (name == "forget") return request(p.forget);
   if (name == "merge") return request(p.merge);

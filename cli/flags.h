@@ -24,6 +24,7 @@ struct Parsed {
   FitRequest fit;
   PredictRequest predict;
   EvaluateRequest evaluate;
+  ReportRequest report;
   UpdateRequest update, forget;
   MergeRequest merge;
   ExportRequest exported;
@@ -47,9 +48,10 @@ struct Parsed {
 [[noreturn]] void misuse(const std::string& text);
 
 /// Add commands with their flags, help and examples to `root`. add_model_commands adds the commands that need
-/// a model file (predict, evaluate, update, forget, merge, export), add_other_commands adds methods,
+/// a model file (predict, evaluate, report, update, forget, merge, export), add_other_commands adds methods,
 /// describe, generate and demo, add_theory_commands adds rank-advice and bounds.
 void add_model_commands(CLI::App& root, Parsed& parsed);
+void add_report(CLI::App& root, Parsed& parsed);
 void add_other_commands(CLI::App& root, Parsed& parsed);
 void add_theory_commands(CLI::App& root, Parsed& parsed);
 

@@ -221,6 +221,7 @@ void add_export(CLI::App& root, Parsed& p) {
 void add_model_commands(CLI::App& root, Parsed& parsed) {
   add_predict(root, parsed);
   add_evaluate(root, parsed);
+  add_report(root, parsed);
   add_updates(root, parsed);
   add_merge(root, parsed);
   add_export(root, parsed);

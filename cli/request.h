@@ -53,6 +53,15 @@ struct EvaluateRequest {
   bool json = false;
 };
 
+struct ReportRequest {
+  std::string model, data;
+  std::string out = "report.html";
+  std::string split;  // part of the fit's data to score, or "all"; empty: see FactsOptions
+  std::vector<std::string> rename, fill;  // --rename and --fill
+  double level = 0.95;
+  bool json = false;  // print the facts in place of writing the page
+};
+
 struct UpdateRequest {
   std::string model, data;
   std::string out;                   // model file to write; empty: `model`
@@ -121,8 +130,8 @@ struct BoundsRequest {
 };
 
 struct Request {
-  std::variant<FitRequest, PredictRequest, EvaluateRequest, UpdateRequest, MergeRequest, ExportRequest,
-               CompareRequest, GenerateRequest, DemoRequest, RankAdviceRequest, BoundsRequest>
+  std::variant<FitRequest, PredictRequest, EvaluateRequest, ReportRequest, UpdateRequest, MergeRequest,
+               ExportRequest, CompareRequest, GenerateRequest, DemoRequest, RankAdviceRequest, BoundsRequest>
       command;
   int threads = kThreadsOfMethod;
   uint64_t table_memory = 0;  // memory for reading tables, in bytes; 0: the library's default

@@ -1,0 +1,49 @@
+#include <fmt/format.h>
+
+#include <span>
+
+#include "cli/commands.h"
+#include "cli/edge.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/terminal.h"
+#include "slimbayes/report/facts.h"
+#include "slimbayes/report/page.h"
+#include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/version.h"
+
+namespace slimbayes::cli {
+
+int run_command(const ReportRequest& r) {
+  check_model_first("report", r.model, r.data);
+  if (!r.json) {
+    check_not_input("report", "--out", r.out, r.data);
+    check_not_input("report", "--out", r.out, r.model);
+    check_writable(r.out);
+  }
+  const Model model = Model::load(r.model);
+  log_interrupted(model);
+  FactsOptions options{r.level, r.split, {}, version()};
+  const ColumnChanges changes = column_changes(r.rename, r.fill);
+  const Examples data =
+      read_for(model, r.data, data_source(), /*with_target=*/true, &options.notes, {}, changes);
+  nlohmann::json facts;
+  {
+    AnswerProgress shown("report");
+    options.predict.progress = [&shown](double share) { shown.report(share); };
+    facts = report_facts(model, data, options);
+  }
+  for (const char* list : {"warnings", "notes"})
+    for (const nlohmann::json& note : facts.at(list)) log_note(note.get<std::string>());
+  if (r.json) {
+    print(facts);
+    return kDone;
+  }
+  const std::string page = report_page(facts);
+  write_atomically(r.out, std::as_bytes(std::span(page)));
+  print(fmt::format("{}\n{}\n{}\n", shown(facts.at("data").at("says").get<std::string>()),
+                    shown(facts.at("headline").get<std::string>()), shown(r.out)));
+  return kDone;
+}
+
+}  // namespace slimbayes::cli
