@@ -36,7 +36,7 @@ json reliability_of(const Scored& s, const json& metrics, const at::Tensor& righ
   return out;
 }
 
-json confusion_of(const json& metrics) {
+json confusion_of(const json& metrics, std::string_view noun) {
   const json& counts = metrics.at("confusion");
   const json& classes = metrics.at("classes");
   int64_t most = 0;
@@ -51,9 +51,9 @@ json confusion_of(const json& metrics) {
   const auto name = [&](size_t i) { return in_quotes(classes[i].get<std::string>()); };
   return {{"classes", classes},
           {"counts", counts},
-          {"says", most == 0 ? std::string("No row is answered wrongly.")
+          {"says", most == 0 ? std::string(fmt::format("No {} is answered wrongly.", noun))
                              : fmt::format("The most frequent mistake is {} answered as {} ({}).", name(from),
-                                           name(to), counted(most, "row"))}};
+                                           name(to), counted(most, noun))}};
 }
 
 json selective_of(const Scored& s, const at::Tensor& right, const Scores& uncertainty) {
@@ -98,18 +98,17 @@ json entropy_of(const Classes& p, const at::Tensor& right) {
 json sets_of(const Scored& s, const PredictionSet& set, const json& metrics) {
   const auto coverage = metrics.at("coverage").get<double>();
   const auto [low, high] = binomial_band(s.level(), s.size(), 0.99);
-  return {
-      {"level", s.level()},
-      {"coverage", coverage},
-      {"size", metrics.at("set_size")},
-      {"sizes", list_of(at::bincount(set.sum(1), {}, set.size(1) + 1))},
-      {"says", fmt::format("The sets hold the true class in {} of the rows at the nominal {}{}; a set has "
-                           "{:.3g} classes on average.",
-                           percent_text(coverage), percent_text(s.level()),
-                           coverage < low    ? ": too seldom"
-                           : coverage > high ? ": more often than asked"
-                                             : ", as they should",
-                           metrics.at("set_size").get<double>())}};
+  return {{"level", s.level()},
+          {"coverage", coverage},
+          {"size", metrics.at("set_size")},
+          {"sizes", list_of(at::bincount(set.sum(1), {}, set.size(1) + 1))},
+          {"says", fmt::format("The sets hold the true class in {} of the {}s at the nominal {}{}; a set has "
+                               "{:.3g} classes on average.",
+                               percent_text(coverage), s.noun(), percent_text(s.level()),
+                               coverage < low    ? ": too seldom"
+                               : coverage > high ? ": more often than asked"
+                                                 : ", as they should",
+                               metrics.at("set_size").get<double>())}};
 }
 
 }  // namespace
@@ -121,7 +120,7 @@ json class_facts(const Scored& s, const json& metrics) {
   json out = {{"reliability", reliability_of(s, metrics, right, confidence)},
               {"entropy", entropy_of(p, right)},
               {"groups", group_facts(s, right, confidence, {})}};
-  if (metrics.contains("confusion")) out["confusion"] = confusion_of(metrics);
+  if (metrics.contains("confusion")) out["confusion"] = confusion_of(metrics, s.noun());
   Scores uncertainty = {{"max_softmax", 1 - confidence}};
   uncertainty["mutual_information"] = mutual_information(p);
   if (json selective = selective_of(s, right, uncertainty); !selective.is_null())

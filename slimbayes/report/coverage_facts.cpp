@@ -26,11 +26,16 @@ using nlohmann::json;
 constexpr int64_t kLevels = 19;  // 5, 10, ..., 95 %
 constexpr size_t kMostGroups = 12;
 
-/// Returns the share of rows in the central interval of this level. A count y lies in it unless P(Y <= y) is
-/// below the lower end's probability or P(Y < y) at or above the upper end's.
+/// Returns the mean over the rows of the cdf at u of the transform of a row, which is uniform between its two
+/// ends. For numbers, whose ends are equal, it is the share of rows whose transform is at most u.
+double mean_cdf(double u, const at::Tensor& below, const at::Tensor& upto) {
+  return ((u - below) / (upto - below).clamp_min(1e-12)).clamp(0, 1).mean().item<double>();
+}
+
+/// Returns the share of rows in the central interval of this level. Intervals of counts end at whole numbers,
+/// so that they hold more than their level; here a count at an end counts in part.
 double coverage_at(double level, const at::Tensor& below, const at::Tensor& upto) {
-  const double low = (1 - level) / 2;
-  return ((upto >= low) & (below < 1 - low)).to(at::kDouble).mean().item<double>();
+  return mean_cdf((1 + level) / 2, below, upto) - mean_cdf((1 - level) / 2, below, upto);
 }
 
 json calibration_of(const Scored& s, const at::Tensor& below, const at::Tensor& upto) {
@@ -89,17 +94,14 @@ std::string shape_of(const std::vector<double>& share) {
 
 json pit_of(const at::Tensor& below, const at::Tensor& upto) {
   const int64_t n = below.size(0), bins = n >= 400 ? 20 : 10;
-  const at::Tensor width = (upto - below).clamp_min(1e-12);
-  const auto cdf = [&](double u) {  // of the averaged transform at u
-    return ((u - below) / width).clamp(0, 1).mean().item<double>();
-  };
   std::vector<double> share;
   int64_t outside = 0;
   const auto [low, high] = binomial_band(1.0 / static_cast<double>(bins), n);
   for (int64_t i = 0; i < bins; ++i) {
     const double from = static_cast<double>(i) / static_cast<double>(bins),
                  to = static_cast<double>(i + 1) / static_cast<double>(bins);
-    share.push_back((i + 1 == bins ? 1 : cdf(to)) - (i == 0 ? 0 : cdf(from)));
+    share.push_back((i + 1 == bins ? 1 : mean_cdf(to, below, upto)) -
+                    (i == 0 ? 0 : mean_cdf(from, below, upto)));
     outside += share.back() < low || share.back() > high ? 1 : 0;
   }
   return {{"share", share},

@@ -112,7 +112,7 @@ Chart residual_figure(const json& residual) {
   const bool levels = !residual.contains("points");
   double most = kLeastY;
   if (levels) {
-    const size_t room = std::max<size_t>(2, 42 / std::max<size_t>(parts.size(), 1));
+    const size_t room = std::max<size_t>(2, 36 / std::max<size_t>(parts.size(), 1));
     for (size_t i = 0; i < parts.size(); ++i) {
       x.push_back(static_cast<double>(i));
       chart.x_ticks.push_back({x.back(), shortened_text(parts[i].at("level").get<std::string>(), room)});

@@ -43,6 +43,7 @@ figure,.box{margin:0;background:var(--card);border:1px solid var(--line);border-
 min-width:0}
 .grid{display:grid;gap:16px;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr))}
 .three{display:grid;gap:16px;grid-template-columns:repeat(auto-fill,minmax(min(100%,290px),1fr))}
+.pair{gap:16px 32px;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr))}
 .stack{display:grid;gap:16px;grid-template-columns:minmax(0,1fr)}
 .chart{display:block;width:100%;height:auto}
 .warning{background:var(--warn);border:1px solid var(--warn-line);border-radius:10px;padding:12px 18px;

@@ -24,13 +24,14 @@ HtmlCell name_cell(const std::string& text) { return {text_element("div", "name"
 /// Returns the table of parts of the rows, such as the quarters of the mean. `name` returns the name of a
 /// part.
 template <class Name>
-std::string parts_table(const json& parts, const std::string& head, const std::string& share, Name name) {
+std::string parts_table(const json& parts, const std::string& head, const std::string& share,
+                        const std::string& noun, Name name) {
   double low = 1;
   for (const json& part : parts)
     low = std::min({low, part.at("share").get<double>(), part.at("band")[0].get<double>()});
   low = std::max(0.0, std::floor(low * 20 - 0.5) / 20);
   const bool widths = parts.front().contains("width"), ranges = parts.front().contains("low");
-  std::vector<HtmlCell> heads = {text_cell(head), {"rows", true}, {share, true}, text_cell("")};
+  std::vector<HtmlCell> heads = {text_cell(head), {noun + "s", true}, {share, true}, text_cell("")};
   heads[3].inner = fmt::format("{:.0f} to 100 %", 100 * low);
   if (widths) heads.push_back({"width", true});
   std::vector<std::vector<HtmlCell>> rows;
@@ -75,12 +76,13 @@ std::vector<HtmlCell> surprising_cells(const json& row) {
 
 std::string parts_html(const json& facts) {
   std::string out;
+  const auto noun = facts.at("noun").get<std::string>();
   if (facts.contains("quarters")) {
     const json& quarters = facts.at("quarters");
     const std::string tables =
-        element("div", "grid",
-                parts_table(quarters.at("mean"), "predicted mean", "coverage", range_name) +
-                    parts_table(quarters.at("sd"), "predicted sd", "coverage", range_name));
+        element("div", "grid pair",
+                parts_table(quarters.at("mean"), "predicted mean", "coverage", noun, range_name) +
+                    parts_table(quarters.at("sd"), "predicted sd", "coverage", noun, range_name));
     out +=
         figure_html("Coverage by quarter of the prediction", quarters.at("says").get<std::string>(), tables,
                     std::string(kHowParts) +
@@ -91,7 +93,7 @@ std::string parts_html(const json& facts) {
   std::string groups;
   for (const json& group : facts.at("groups"))
     groups += figure_html("By " + group.at("column").get<std::string>(), group.at("says").get<std::string>(),
-                          parts_table(group.at("levels"), "level", classes ? "accuracy" : "coverage",
+                          parts_table(group.at("levels"), "level", classes ? "accuracy" : "coverage", noun,
                                       [](const json& level) { return level.at("level").get<std::string>(); }),
                           classes ? "The accuracy in each level; the mark is the mean confidence of its "
                                     "rows. The grey band is what "

@@ -3,6 +3,7 @@
 // verdicts are conventions: an error below half of the constant's is good, above 90 % poor (as trust_notes).
 #include "slimbayes/report/score_facts.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -36,8 +37,14 @@ const char* verdict_of(double quotient) {
   return std::isnan(quotient) ? "" : quotient < kGoodError ? "good" : quotient < kPoorError ? "fair" : "poor";
 }
 
-void add_rmse(json& scores, const json& metrics) {
-  const double rmse = value_of(metrics, "rmse"), constant = value_of(metrics, "rmse_constant");
+/// Returns the RMSE of one number for all rows, the mean of their targets; NaN if all are equal.
+double constant_rmse(const Scored& s) {
+  const double sd = s.y.std(/*unbiased=*/false).item<double>();
+  return sd > 0 ? sd : NAN;
+}
+
+void add_rmse(json& scores, const Scored& s, const json& metrics) {
+  const double rmse = value_of(metrics, "rmse"), constant = constant_rmse(s);
   const double share = rmse / constant;
   add_score(scores, metrics, "rmse", "RMSE of the mean",
             std::isnan(share)
@@ -98,7 +105,7 @@ void add_persistence(json& scores, const std::string& key, const json& forecast)
 }
 
 void add_numbers(json& scores, const Scored& s, const json& metrics) {
-  add_rmse(scores, metrics);
+  add_rmse(scores, s, metrics);
   const bool counts = std::holds_alternative<Counts>(s.answer());
   const double mae = value_of(metrics, "mae"), crps = value_of(metrics, "crps");
   add_score(scores, metrics, "mae", counts ? "MAE of the mean" : "MAE of the median",
@@ -156,7 +163,7 @@ std::string headline_of(const Scored& s, const json& metrics) {
         "on average.",
         percent_text(accuracy), s.noun(), 100 * sure);
   }
-  const double rmse = value_of(metrics, "rmse"), constant = value_of(metrics, "rmse_constant"),
+  const double rmse = value_of(metrics, "rmse"), constant = constant_rmse(s),
                coverage = value_of(metrics, "coverage");
   const std::string beside =
       std::isnan(constant) ? ""
