@@ -19,6 +19,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr size_t kMostBeside = 5;  // classes of a confusion matrix that fits beside a figure
+
 std::string says_in(const json& part) { return part.at("says").get<std::string>(); }
 
 std::string grid(const std::string& figures) { return element("div", "grid", figures); }
@@ -74,8 +76,11 @@ std::string classes_html(const json& facts) {
                     inset_svg(set_size_figure(facts.at("sets"), noun), {"sets", 480, 340}),
                     "How many classes are plausible for a row at the level of the sets. Small sets are "
                     "informative; the coverage says whether they may be believed.");
+  const bool beside = facts.contains("confusion") && !facts.contains("sets") &&
+                      facts.at("confusion").at("classes").size() <= kMostBeside;
   return section_html("predictions", "Probabilities and their honesty",
-                      element("div", "stack", grid(figures) + confusion_html(facts)));
+                      beside ? grid(figures + confusion_html(facts))
+                             : element("div", "stack", grid(figures) + confusion_html(facts)));
 }
 
 std::string forecast_html(const json& facts) {

@@ -13,6 +13,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr size_t kMostChips = 40;  // columns that are shown at once; more open at a click
+
 /// Returns an option's value as text.
 std::string option_text(const json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -52,18 +54,23 @@ std::string rows_text(const json& rows) {
 
 std::string chips_of(const json& columns) {
   std::string inputs, dropped;
+  size_t unused = 0;
   for (const json& column : columns) {
     const auto why = column.at("dropped").get<std::string>();
+    unused += why.empty() ? 0 : 1;
     std::string& list = why.empty() ? inputs : dropped;
     list +=
         element("span", "chip",
                 text_element("bdi", "", column.at("name").get<std::string>()) +
                     text_element("span", "muted", why.empty() ? column.at("kind").get<std::string>() : why));
   }
-  const auto box = [](const std::string& chips) {
-    return chips.empty() ? "" : element("div", "chips", chips);
+  const auto box = [](const std::string& chips, size_t count) {
+    if (chips.empty()) return chips;
+    const std::string list = element("div", "chips", chips);
+    if (count <= kMostChips) return list;
+    return element("details", "", element("summary", "", fmt::format("{} columns", count)) + list);
   };
-  return entry("columns", box(inputs)) + entry("not used", box(dropped));
+  return entry("columns", box(inputs, columns.size() - unused)) + entry("not used", box(dropped, unused));
 }
 
 std::string options_of_card(const json& options) {

@@ -63,6 +63,7 @@ dd{margin:0;overflow-wrap:anywhere}
 .chips{display:flex;flex-wrap:wrap;gap:6px}
 .chip{border:1px solid var(--line);border-radius:7px;padding:0 8px;font-size:13.5px;max-width:100%;
 overflow-wrap:anywhere}
+details>summary{cursor:pointer;margin-bottom:6px}
 .chip .muted{font-size:12px;margin-left:.45em}
 )css";
 

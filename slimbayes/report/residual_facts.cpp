@@ -72,6 +72,11 @@ std::string says_of(const Moments& worst, const std::string& where, std::string_
                      counted(static_cast<int64_t>(worst.rows), noun));
 }
 
+/// Returns a cell as text, numbers with four digits.
+std::string short_cell(const Column& column, double value) {
+  return column.kind == ColumnKind::numeric ? number_text_of(value) : cell_text(column, value);
+}
+
 json of_numbers(const InputColumn& column, const std::vector<double>& z, std::string_view noun) {
   const std::vector<double>& cells = column.cells->values;
   json parts = json::array();
@@ -87,9 +92,9 @@ json of_numbers(const InputColumn& column, const std::vector<double>& z, std::st
     if (m.errors() <= worst.errors()) continue;
     worst = m;
     const double low = cells[rows.front()], high = cells[rows.back()];
-    where = low == high ? fmt::format("it is {}", cell_text(*column.cells, low))
-                        : fmt::format("it is {} to {}", cell_text(*column.cells, low),
-                                      cell_text(*column.cells, high));
+    where = low == high ? fmt::format("it is {}", short_cell(*column.cells, low))
+                        : fmt::format("it is {} to {}", short_cell(*column.cells, low),
+                                      short_cell(*column.cells, high));
   }
   json x = json::array(), shown = json::array();
   for (int64_t i : spaced(std::ssize(z), kMostPoints)) {
@@ -135,7 +140,7 @@ json unusual_cell(const std::vector<InputColumn>& columns, size_t row) {
     const double sds = (cell - column.feature->fill) / column.feature->range->sd;
     if (std::abs(sds) <= most) continue;
     most = std::abs(sds);
-    found = {{"column", column.feature->name}, {"value", cell_text(*column.cells, cell)}, {"sds", sds}};
+    found = {{"column", column.feature->name}, {"value", short_cell(*column.cells, cell)}, {"sds", sds}};
   }
   return found;
 }
