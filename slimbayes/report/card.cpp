@@ -63,7 +63,7 @@ json card_facts(const Model& model) {
           {"calibration", groups == 0
                               ? ""
                               : fmt::format("conformal {} from {}", classes ? "sets of classes" : "intervals",
-                                            counted(groups, "calibration row"))},
+                                            counted(groups, "different calibration input"))},
           {"noise", model.noise().notes}};
 }
 

@@ -106,8 +106,9 @@ json pit_of(const at::Tensor& below, const at::Tensor& upto) {
   }
   return {{"share", share},
           {"band", {low, high}},
-          {"says", fmt::format("Here {}; {} of {} bars lie outside the band that chance explains.",
-                               shape_of(share), outside, bins)}};
+          {"says", fmt::format("Here {}; {} the band that chance explains.", shape_of(share),
+                               outside == 0 ? "no bar lies outside"
+                                            : fmt::format("{} of {} bars lie outside", outside, bins))}};
 }
 
 /// Returns an entry of a list of parts: the rows of a part, the share of hits among them, and the share that

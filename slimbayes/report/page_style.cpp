@@ -91,13 +91,14 @@ code{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.92em;white-spa
 font-variant-numeric:tabular-nums}
 .heat td:first-child{text-align:right;background:none}
 @media (max-width:640px){main{padding:24px 14px 48px}h1{font-size:25px}.lead{font-size:16.5px}
-figure,.box{padding:14px 14px}.wide .chart{min-width:640px}.scores{grid-template-columns:1fr 1fr}
+figure,.box{padding:14px 14px}.wide .chart{min-width:720px}
+.chart .tick,.chart .key,.chart .sub{font-size:13px}.chart .label{font-size:14px}.scores{grid-template-columns:1fr 1fr}
 .score .value{font-size:22px}dl{grid-template-columns:minmax(0,1fr);gap:0}dd{margin-bottom:8px}}
 @media print{body{background:#fff}figure,.box,.score{break-inside:avoid}}
 )css";
 
 }  // namespace
 
-std::string page_style() { return std::string(kVariables) + kText + kBoxes + kTables + chart_style(); }
+std::string page_style() { return std::string(kVariables) + chart_style() + kText + kBoxes + kTables; }
 
 }  // namespace slimbayes
