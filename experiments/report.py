@@ -75,11 +75,15 @@ def of_overlap(folders, now, found):
     return grid(["claim", "of", "verdict", "with the wider bound", "study"], rows) if rows else "None.\n"
 
 
-def of_one_seed(found):
-    """The number of open claims of studies whose cells all have one seed, and these studies, by name."""
-    folders = [folder for folder, claim in found if claim.verdict == judge.OPEN]
-    folders = [folder for folder in folders if len({cell["seed"] for cell in studies.cells(folder)}) == 1]
-    return len(folders), ", ".join(dict.fromkeys(folder.name for folder in folders)) or "none"
+def that_stay(found):
+    """The number of open claims that no cell which is asked for can change: of studies whose cells are all measured, or have one
+    seed each."""
+    def ended(folder):
+        cells = studies.cells(folder)
+        done = [row for row in studies.rows(folder) if not row["error"]]
+        return len(done) >= len(cells) or len({cell["seed"] for cell in cells}) == 1
+
+    return sum(ended(folder) for folder, claim in found if claim.verdict == judge.OPEN)
 
 
 def main():
@@ -101,9 +105,8 @@ def main():
         if folder in chosen:
             (folder / "README.md").write_text(text)
     overview = (HERE / "record" / "overview.md").read_text()
-    single, of = of_one_seed(found)
     (studies.HERE / "README.md").write_text(overview.format(
-        studies=table_of_studies(folders), single=single, of=of,
+        studies=table_of_studies(folders), stays=that_stay(found),
         tally=tally([claim for _, claim in found]), claims=tables_of_claims(found), overlap=of_overlap(folders, now, found)))
     front.write(now)
     if not options.no_figures:

@@ -165,7 +165,7 @@ def at_the_limit(scores):
 
 def page(now):
     scores = load(STUDY, runner=now)
-    return Page([INTRO, "## NLL, split by split\n\nMean difference ± its standard error over the splits; below 0 auto is "
+    return Page([INTRO, "## NLL, split by split\n\nThe column `auto`: mean ± sd over the splits, as the other means on this page; then the mean difference ± its standard error; below 0 auto is "
                  "better.\n\n" + nll_table(scores) + f"\n{without_the_chosen_splits(scores)}\n\n{unexhausted(scores)}",
                  "## Coverage and time of auto\n\nCRPS, MAE and RMSE on the standardised target. A fit ends at its time limit, 60 s times "
                  f"(training rows / 1000)^.59; it was reached on: {at_the_limit(scores)}.\n\n" + other_table(scores),

@@ -54,12 +54,12 @@ def table(found, base):
 
 
 def without_collapsed(found):
-    """The fits that learnt nothing, and the lines of the table that they leave something of."""
+    """The fits that answer one label for every row, though some rank the rows, and the lines of the table that they leave something of."""
     lost = {name: [seed for seed, numbers in seeds.items() if at_the_prior(numbers)] for name, seeds in found.items()}
     named = "; ".join(f"`{name}`, seed{'s' * (len(seeds) > 1)} {', '.join(seeds)}" for name, seeds in lost.items() if seeds)
     left = {name: {seed: numbers for seed, numbers in seeds.items() if seed not in lost[name]} for name, seeds in found.items()}
     left = {name: seeds for name, seeds in left.items() if seeds and lost[name]}
-    return (f"## Without the fits that learnt nothing\n\nFits that answer one label for nearly every row: {named}. The means and "
+    return (f"## Without the fits that answer one label for every row\n\nFits that answer one label for every row: {named}. The means and "
             "differences above hold them. The lines without them, where other seeds are left:\n\n"
             + table(left, found.get("low-rank", {}))) if named else ""
 

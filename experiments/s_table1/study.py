@@ -50,7 +50,7 @@ TIMES = not_measured("S 4.5", "low-rank trains about as long as full-rank: small
                      "the rows' seconds are of a busy machine")
 
 
-HELD = ("In the means of the first table and in the claims stand fits that answer one label for nearly every row, with their error "
+HELD = ("In the means of the first table and in the claims stand fits that answer one label for every row, with their error "
         "rates:")
 
 
@@ -63,7 +63,7 @@ def collapsed(rows):
     others = paper_s.Measured([row for row in rows if row not in found])
     cut = list(dict.fromkeys(map(paper_s.name_of, found)))
     claims = [paper_s.judged(order, others) for order in ORDERS if {order.a, *order.others} & set(cut)]
-    return (f"## Without the fits that learnt nothing\n\n{HELD} {named}. The means of these methods without them:\n\n"
+    return (f"## Without the fits that answer one label for every row\n\n{HELD} {named}. The means of these methods without them:\n\n"
             + paper_s.table_of(others, {}, COLUMNS, cut)
             + "\nThe claims would be as follows, which is no verdict, since the fits were left out after they were seen:\n\n"
             + "\n".join(f"- {claim.text}: {claim.verdict}, {claim.numbers}" for claim in claims))

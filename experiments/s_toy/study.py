@@ -28,7 +28,7 @@ ORDERS = [
 COLUMNS = [("RMSE", "rmse", "rmse_mc200", 1), ("width in", "width_in", "epistemic_width_in_domain", 1),
            ("width out", "width_out", "epistemic_width_out_of_domain", 1), ("ratio", "width_ratio", "epistemic_width_ratio", 1),
            ("parameters", "parameters", "params", 1)]
-TEXT = ("In full: 800 epochs. The noise is held at .02 of the target's sd during the training. The residuals of five folds then "
+TEXT = ("In full: 800 epochs. The noise is held at an sd of .02, in the target's own units as in S, during the training. The residuals of five folds then "
         "give a lower bound on the noise of the answers (`noise_folds`), which is above it; the epistemic sd is the "
         "same.{answered} The widths are of the 5-95 % range of a Gaussian with the epistemic sd, medians over a grid.")
 

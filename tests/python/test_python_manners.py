@@ -176,3 +176,20 @@ def test_another_torch_is_refused_with_a_sentence():
 
     with pytest.raises(ImportError, match="was built with torch 1.13.0 and found torch 2"):
         _library._check_torch("1.13.0")
+
+
+@quiet
+def test_a_report_is_the_page_of_the_tool(tmp_path):
+    frame, y = toys.table(200)
+    whole = frame.assign(price=y)
+    fitted = sb.Regressor("ridge", test_fraction=0.2).fit(whole, "price")
+    report = fitted.report(*toys.table(100, seed=7))
+    assert report.html.startswith("<!doctype html>") and "<script" not in report.html and "srcdoc" in report._repr_html_()
+    assert report.facts["headline"] in repr(report)
+    report.save(tmp_path / "ours.html")
+    fitted.save(tmp_path / "m.safetensors")
+    new, target = toys.table(100, seed=7)
+    new.assign(price=target).to_parquet(tmp_path / "new.parquet", index=False)
+    toys.tool(tmp_path, "report", "m.safetensors", "new.parquet", "--out", "tool.html")
+    ours, tools = ((tmp_path / f"{name}.html").read_text() for name in ("ours", "tool"))
+    assert ours.replace("the frame", "") == tools.replace("new.parquet", "")
