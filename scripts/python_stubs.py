@@ -57,9 +57,9 @@ def constructor(cls, types):
 
 RESULTS = {"predict_proba": "Floats", "predict_interval": "tuple[Floats, Floats]", "predict_quantiles": "Floats",
            "predict_set": "NDArray[np.bool_]", "predict_dist": "Distribution", "ood_scores": "dict[str, Floats]",
-           "evaluate": "dict[str, Any]", "save": "None", "predict_frame": "Any", "score": "float", "predict": "Any"}
+           "evaluate": "dict[str, Any]", "report": "Report", "save": "None", "predict_frame": "Any", "score": "float", "predict": "Any"}
 ARGUMENTS = {"X": "Any", "x": "Any", "y": "Any", "valid": "Any", "network_from": "str | PathLike[str] | None", "return_std": "bool",
-             "level": "float | None", "q": "float | Sequence[float]", "keep": "Sequence[str]", "parts": "bool", "other": "Any",
+             "level": "float | None", "part": "str", "q": "float | Sequence[float]", "keep": "Sequence[str]", "parts": "bool", "other": "Any",
              "path": "str | PathLike[str]", "randomised": "bool", "sample_weight": "ArrayLike | None"}
 
 
@@ -100,6 +100,7 @@ def text():
         lines.append(f"    def set_params(self, **params: Any) -> {cls.__name__}: ...")
         lines += [f"    {method(cls, name)}" for name in own(cls)]
         lines.append("")
+    lines += ["class Report:", "    facts: dict[str, Any]", "    html: str", "    def save(self, path: str | PathLike[str]) -> None: ...", ""]
     lines.append("class Posterior:")
     lines += ["    @property", "    def method(self) -> str: ...", "    @property", "    def facts(self) -> list[str]: ..."]
     lines += [f"    {method(sb.Posterior, name)}" for name in own(sb.Posterior)]

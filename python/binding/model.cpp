@@ -6,7 +6,9 @@
 #include "binding/binding.h"
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/density.h"
-#include "slimbayes/storage/model_kind.h"
+#include "slimbayes/report/facts.h"
+#include "slimbayes/report/page.h"
+#include "slimbayes/version.h"
 #include "slimbayes/workflow/answer_table.h"
 #include "slimbayes/workflow/data_file.h"
 #include "slimbayes/workflow/held_out.h"
@@ -143,6 +145,14 @@ py::dict ood_scores(const Answered& a) {
   return out;
 }
 
+/// The facts of the report on these examples (report/facts.h), as JSON, and its page, which is HTML.
+std::pair<std::string, std::string> reported(const Model& model, const Rows& rows, double level,
+                                             const std::string& part) {
+  const py::gil_scoped_release released;
+  const json facts = report_facts(model, *rows, {level, part, {}, version()});
+  return {to_text(facts), report_page(facts)};
+}
+
 /// The table that the tool's `predict` writes, as an Arrow stream.
 py::capsule answer_stream(const Answered& a, const Words& kept, bool parts) {
   auto* stream = new ArrowArrayStream{};
@@ -257,6 +267,7 @@ void bind_model(py::module_& module) {
           "save", [](const Model& model, const std::string& path) { model.save(path); }, Released())
       .def("to_bytes", &bytes_of)
       .def(py::pickle(&bytes_of, &model_of))
+      .def("report", &reported, py::arg("rows"), py::arg("level"), py::arg("part"))
       .def("facts", [](const Model& model) { return to_text(facts(model)); })
       .def("read", &read_table_for, py::arg("frame"), py::arg("with_target"), py::arg("kept") = Words{})
       .def("read", &read_images_for, py::arg("images"), py::arg("with_target"))

@@ -18,6 +18,7 @@ _HOMES = {
     "CountRegressor": "_estimators",
     "Forecaster": "_estimators",
     "Distribution": "_answers",
+    "Report": "_report",
     "load": "_files",
     "compare": "_compare",
     "posterior": "_posterior",

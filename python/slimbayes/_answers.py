@@ -135,6 +135,18 @@ class Answers:
         warn(notes)
         return json.loads(text)
 
+    def report(self, X, y=None, level=None, part=""):
+        """A page that shows whether the model can be trusted on these rows, as `slimbayes report` writes: a `Report`, which a notebook
+        shows and `save` writes as one HTML file. Of the rows of the fit itself only the test part is scored, if there is one.
+
+        y : targets; None: X has the column that the model predicts. part : "train", "valid", "test" or "all" of the fit's own rows.
+        """
+        from slimbayes._report import Report
+
+        self._check_fitted()
+        rows = self._rows(X, with_target=True, target=y)
+        return Report(*self.model_.report(rows, self._level(level), part))
+
     def update(self, X, y=None):
         """Learns more rows without training, where the method has an exact posterior. Changes this model and returns it."""
         self._check_fitted()
