@@ -12,6 +12,7 @@
 #include "slimbayes/core/predictive.h"
 #include "slimbayes/data/examples.h"
 #include "slimbayes/data/table/frame.h"
+#include "slimbayes/workflow/model.h"
 
 namespace slimbayes::python {
 
@@ -23,6 +24,8 @@ struct Rows {
   std::shared_ptr<const Examples> shared;
   const Examples& operator*() const { return *shared; }
 };
+
+using SharedModel = std::shared_ptr<const Model>;
 
 /// Returns an array that shares the memory of the tensor and keeps it alive. The tensor is float64, int64 or
 /// bool.
@@ -47,6 +50,7 @@ std::string to_text(const nlohmann::json& json);
 void bind_errors(py::module_& module);
 void bind_data(py::module_& module);
 void bind_model(py::module_& module);
+void bind_answers(py::module_& module);
 void bind_fit(py::module_& module);
 void bind_posterior(py::module_& module);
 

@@ -27,6 +27,7 @@ constexpr int64_t kBlock = 512;
 /// Returns the function that copies cells of this type; nullptr for a type that is no number.
 Copy copier(const py::dtype& type) {
   const auto size = type.itemsize();
+  if (type.byteorder() == '>') return nullptr;
   switch (type.kind()) {
     case 'b':
       return copy_cells<bool>;
@@ -95,6 +96,9 @@ py::array to_numpy(const at::Tensor& tensor) {
 
 at::Tensor to_tensor(const py::array& given) {
   const py::array array = py::array::ensure(given, py::array::c_style);
+  if (array.dtype().byteorder() == '>')
+    throw std::invalid_argument(
+        "expected numbers in this machine's byte order; received others; convert them by astype");
   const char kind = array.dtype().kind();
   const auto size = array.dtype().itemsize();
   at::ScalarType type = at::kDouble;
@@ -121,12 +125,7 @@ void bind_data(py::module_& module) {
       .def("add_stream", &add_capsule, py::arg("capsule"));
   py::class_<Images>(module, "Images")
       .def(py::init(&images_of), py::arg("pixels"), py::arg("labels") = py::none());
-  py::class_<Rows>(module, "Rows")
-      .def("__len__", [](const Rows& rows) { return count(*rows); })
-      .def("hash", [](const Rows& rows) { return hash_of(*rows); })
-      .def("take", [](const Rows& rows, const std::vector<int64_t>& places) {
-        return Rows{std::make_shared<const Examples>(take(*rows, places))};
-      });
+  py::class_<Rows>(module, "Rows").def("__len__", [](const Rows& rows) { return count(*rows); });
 }
 
 }  // namespace slimbayes::python

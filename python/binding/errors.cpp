@@ -44,11 +44,13 @@ std::string to_text(const nlohmann::json& json) {
 }
 
 void bind_errors(py::module_& module) {
-  static py::object data_error, numerical_error;
+  module.def("in_python", &in_python, py::arg("message"));
+  static PyObject *data_error = nullptr,
+                  *numerical_error = nullptr;  // never freed: the interpreter may be gone
   const auto made = [&](const char* name, PyObject* base, const char* doc) {
-    auto type = py::reinterpret_steal<py::object>(
-        PyErr_NewExceptionWithDoc((std::string("slimbayes.") + name).c_str(), doc, base, nullptr));
-    module.attr(name) = type;
+    PyObject* type =
+        PyErr_NewExceptionWithDoc((std::string("slimbayes.") + name).c_str(), doc, base, nullptr);
+    module.attr(name) = py::reinterpret_borrow<py::object>(type);
     return type;
   };
   data_error = made("DataError", PyExc_ValueError, "A table, image or file that cannot be used.");
@@ -61,9 +63,9 @@ void bind_errors(py::module_& module) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const DataError& error) {
-      raise(data_error.ptr(), error.what());
+      raise(data_error, error.what());
     } catch (const NumericalError& error) {
-      raise(numerical_error.ptr(), error.what());
+      raise(numerical_error, error.what());
     } catch (const OutOfMemory& error) {
       raise(PyExc_MemoryError, error.what());
     } catch (const c10::Error& error) {  // what() would contain a backtrace
@@ -72,6 +74,9 @@ void bind_errors(py::module_& module) {
             ("the tensor library failed: " + text.substr(0, text.find('\n'))).c_str());
     } catch (const std::invalid_argument& error) {
       raise(PyExc_ValueError, error.what());
+    } catch (const nlohmann::json::exception& error) {
+      raise(PyExc_ValueError,
+            (std::string("expected options of the right type; received others: ") + error.what()).c_str());
     }
   });
 }

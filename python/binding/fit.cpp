@@ -1,5 +1,7 @@
 // Fits and comparisons, and the description of methods and options from which the keywords derive.
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/InferenceMode.h>
 #include <pybind11/stl.h>
 
 #include <chrono>
@@ -50,6 +52,11 @@ class Watcher : public Callback {
   }
 
   bool stopped() const { return raised_ != nullptr; }
+  /// Whether what stopped the fit was Ctrl-C, after which the best model so far is kept.
+  bool by_keyboard() const {
+    const py::gil_scoped_acquire locked;
+    return raised_ && raised_->matches(PyExc_KeyboardInterrupt);
+  }
   /// Throws what Python's handler of the signal raised, KeyboardInterrupt for Ctrl-C.
   [[noreturn]] void raise() const { throw py::error_already_set(*raised_); }
 
@@ -118,12 +125,21 @@ struct Fit {
   bool interrupted;
 };
 
+/// Turns gradients on for a fit, whatever the caller has turned off (torch.no_grad, torch.inference_mode).
+struct Gradients {
+  c10::InferenceMode no_inference{false};
+  c10::AutoGradMode gradients{true};
+};
+
 Fit fit_examples(Examples examples, const Examples* valid, const Request& request, Words notes,
                  Watcher& watcher) {
+  const Gradients on;
   const ResolvedFit resolved = resolve_fit(examples, request.fit, request.choices);
   examples = examples_of(std::move(examples), resolved.fit);
   FitOutcome out = fit_in_memory(resolved, examples, valid, notes, watcher);
-  if (!out.model) watcher.raise();
+  if (watcher.stopped() && !(out.model && watcher.by_keyboard())) watcher.raise();
+  if (out.interrupted)
+    out.notes.insert(out.notes.begin(), "interrupted: the model holds the best parameters so far");
   for (std::string& note : out.notes) note = in_python(note);
   return {std::make_shared<Model>(*std::move(out.model)), to_text(out.valid), to_text(out.test), out.notes,
           out.interrupted};
@@ -164,6 +180,7 @@ std::string compared(Frame& frame, const std::string& text, const std::string& p
   check_target(examples, request.fit);
   examples = examples_of(std::move(examples), request.fit);
   std::vector<MethodChoice> methods;
+  const Gradients on;
   const bool named = !plan.at("methods").empty();
   for (const MethodInfo& info : method_catalog()) {
     if (!named && !info.plain) methods.push_back({info.name, info.resolve(json::object())});
@@ -184,10 +201,11 @@ std::string compared(Frame& frame, const std::string& text, const std::string& p
                 watcher.stage(title);
                 return std::make_unique<Shared>(watcher);
               });
-  if (watcher.stopped() && results.empty()) watcher.raise();
-  json out = json::array();
+  if (watcher.stopped() && (results.empty() || !watcher.by_keyboard())) watcher.raise();
+  json out = {{"interrupted", watcher.stopped()}, {"results", json::array()}};
   for (const MethodRuns& each : results)
-    out.push_back({{"method", each.method}, {"runs", each.runs}, {"failure", in_python(each.failure)}});
+    out["results"].push_back(
+        {{"method", each.method}, {"runs", each.runs}, {"failure", in_python(each.failure)}});
   return to_text(out);
 }
 

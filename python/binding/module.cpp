@@ -11,10 +11,10 @@ PYBIND11_MODULE(_core, module) {
   bind_errors(module);
   bind_data(module);
   bind_model(module);
+  bind_answers(module);
   bind_fit(module);
   bind_posterior(module);
   module.attr("__version__") = slimbayes::version();
   module.attr("torch_version") = SLIMBAYES_TORCH_VERSION;
   module.def("set_threads", [](int threads) { at::set_num_threads(threads); });
-  module.def("threads", [] { return at::get_num_threads(); });
 }

@@ -1,5 +1,7 @@
 // A posterior around a network that PyTorch trained, which arrives as a TorchScript archive.
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/InferenceMode.h>
 #include <pybind11/stl.h>
 
 #include "binding/binding.h"
@@ -21,6 +23,8 @@ ModulePosterior made(const std::string& archive, const std::string& layer, const
                      const std::string& options, uint64_t seed) {
   const Split split{rows_of(train, classes), rows_of(valid, classes)};
   const py::gil_scoped_release released;
+  const c10::InferenceMode no_inference(false);
+  const c10::AutoGradMode gradients(true);
   const auto* first = reinterpret_cast<const std::byte*>(archive.data());
   const ScriptNetwork network = ScriptNetwork::from_bytes({first, first + archive.size()}, layer);
   return module_posterior(network, split, classes, method, from_text(options), Stream(seed));

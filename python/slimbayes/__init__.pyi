@@ -208,10 +208,10 @@ class Forecaster:
     valid_report_: dict[str, Any] | None
     test_report_: dict[str, Any] | None
     def __init__(self, method: str | None = None, *, seed: int = 0, preset: str | None = None, tune: bool | Sequence[str] =
-        False, level: float = 0.95, threads: int | None = None, progress: bool | None = None, likelihood: str = 'auto', ignore:
-        str | Sequence[str] | None = None, categorical: str | Sequence[str] | None = None, na: str | Sequence[str] | None =
-        None, scale: str = 'auto', scale_on: str = 'train', target_scale: str = 'standard', window: int = 24, horizon: int = 1,
-        time: str | Sequence[str] | None = None, group: str | Sequence[str] | None = None, fill_gaps: bool = False,
+        False, level: float = 0.95, threads: int | None = None, progress: bool | None = None, likelihood: str = 'gaussian',
+        ignore: str | Sequence[str] | None = None, categorical: str | Sequence[str] | None = None, na: str | Sequence[str] |
+        None = None, scale: str = 'auto', scale_on: str = 'train', target_scale: str = 'standard', window: int = 24, horizon:
+        int = 1, time: str | Sequence[str] | None = None, group: str | Sequence[str] | None = None, fill_gaps: bool = False,
         valid_fraction: float = 0.1, test_fraction: float = 0.0, split: str = 'auto', split_seed: int = 0, calibrate: str =
         'none', noise_folds: int = 5, candidates: str | None = None, combine: str | None = None, log_target: str | None = None,
         tails: str | None = None, folds: int | None = None, time_limit: float | None = None, steps: int | None = None, epochs:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from slimbayes import _data
-from slimbayes._notes import warn
+from slimbayes._library import core
+from slimbayes._notes import warn, warn_as
 
 
 class Distribution(NamedTuple):
@@ -23,7 +24,9 @@ class Distribution(NamedTuple):
 
     @property
     def sd(self):
-        """[n] total standard deviation."""
+        """[n] total standard deviation; None for classes, which have entropies."""
+        if self.aleatoric_var is None:
+            return None
         return np.sqrt(self.aleatoric_var + self.epistemic_var)
 
 
@@ -32,45 +35,44 @@ class Answers:
 
     def _names(self, X):
         """The names of the columns of an array, as the model knows them."""
-        fitted = self._facts["columns"]
-        own = getattr(self, "feature_names_in_", None)
         count = X.shape[1] if X.ndim == 2 else 0
-        expected = getattr(self, "n_features_in_", len(fitted))
-        if X.ndim == 2 and count != expected:
+        expected, own = getattr(self, "n_features_in_", None), getattr(self, "feature_names_in_", None)
+        if X.ndim == 2 and expected is not None and count != expected:
             raise ValueError(f"X has {count} features, but {type(self).__name__} is expecting {expected} features as input.")
         if own is not None:
-            self._warn_names(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names")
+            warn_as(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names", UserWarning)
             return list(own)
-        return fitted if len(fitted) == count and not hasattr(self, "n_features_in_") else [f"x{i}" for i in range(count)]
-
-    @staticmethod
-    def _warn_names(text):
-        import warnings
-
-        warnings.warn(text, UserWarning, stacklevel=5)
+        names = [f"x{i}" for i in range(count)]
+        if X.ndim == 2 and not set(self._facts["columns"]) <= set(names):
+            raise ValueError(f"predict: expected a data frame with the columns {', '.join(self._facts['columns'][:20])}, which the model "
+                             f"reads by name; received an array of {count} columns")
+        return names
 
     def _rows(self, X, with_target=False, target=None, kept=()):
         """The examples in X as the model reads them. `target`: their targets, of one that is no column of X. `kept`: columns of X that
         answers copy."""
-        if type(X) is not np.ndarray:
+        if type(X) is not np.ndarray or not X.dtype.isnative:
             X = _data.as_table(X)
+        if isinstance(target, str) and target != self._facts["target"]:
+            raise ValueError(f"expected the targets, or the name of the column that the model predicts, {self._facts['target']!r}; "
+                             f"received {target!r}")
         if self._facts["kind"] == "images":
             if not _data.are_images(X):
                 raise ValueError("predict: expected images (an array [n, h, w] or [n, c, h, w] of uint8), as the model was fitted on")
-            labels = None if target is None else self._codes(_data.targets(target, len(X)))
+            labels = None if target is None else self._codes(_data.targets(target, len(X)), self.classes_)
             return self.model_.read(_data.images(X, labels), with_target)[0]
-        frame = _data.frame(X, self._names(X) if isinstance(X, np.ndarray) else None)
+        needed = {*self._facts["columns"], self._facts["target"], *map(str, kept)}
+        frame = _data.frame(X, self._names(X) if isinstance(X, np.ndarray) else None, lambda name: name not in needed)
         if target is not None and not isinstance(target, str):
-            _data.add_target(frame, self._facts["target"], self._cells(_data.targets(target, _data.row_count(X))))
-        rows, notes = self.model_.read(frame, with_target, list(kept))
-        warn(notes, level=5)
+            _data.add_target(frame, self._facts["target"], self._cells(self._target_cells(_data.targets(target, _data.row_count(X)))))
+        rows, notes = self.model_.read(frame, with_target, [str(name) for name in kept])
+        warn(notes)
         return rows
 
     def _answered(self, X, levels=(), sets="randomised", with_target=False, target=None, kept=()):
         self._check_fitted()
-        answered = self.model_.answers(self._rows(X, with_target, target, kept), list(levels), sets)
-        if bad := answered.bad():
-            warn([bad], level=4)
+        answered = core.answers(self.model_, self._rows(X, with_target, target, kept), list(levels), sets)
+        warn(answered.notes)
         return answered
 
     def _check_fitted(self):
@@ -88,7 +90,7 @@ class Answers:
     def predict_interval(self, X, level=None):
         """The central interval of each row: (lower, upper), [n] each, in units of the target.
 
-        level : coverage between 0 and 1; None: that of the fit. With ``calibrate="conformal"`` it holds on average over new rows.
+        level : coverage between 0 and 1; None: that of the fit (0.95 for a model from a file, which does not keep it). With ``calibrate="conformal"`` it holds on average over new rows.
         """
         ends = self._answered(X, [self._level(level)]).levels()[0]
         if not isinstance(ends, tuple):
@@ -108,7 +110,7 @@ class Answers:
         import pyarrow as pa
 
         answered = self._answered(X, [self._level(level)], kept=keep)
-        table = pa.table(_Stream(answered.stream(list(keep), parts)))
+        table = pa.table(_Stream(answered.stream([str(name) for name in keep], parts)))
         library = type(X).__module__.partition(".")[0]
         if library == "polars":
             import polars
@@ -117,9 +119,12 @@ class Answers:
         if library == "pyarrow":
             return table
         try:
-            return table.to_pandas()
+            answers = table.to_pandas()
         except ImportError:
             return table
+        if library == "pandas" and len(answers) == len(X):  # of series a row is a window
+            answers.index = X.index
+        return answers
 
     def ood_scores(self, X):
         """Scores for out-of-distribution detection by name, [n] each; a larger score means farther from the training data."""
@@ -152,19 +157,20 @@ class Answers:
         self._check_fitted()
         rows = self._rows(X, with_target=True, target=y)
         warn(self.model_.update_notes(rows))
-        self._take(self.model_.update(rows))
+        self._take(self.model_.update(rows), getattr(self, "classes_", None))
         return self
 
     def forget(self, X, y=None):
         """Removes rows that the model has learned from its posterior. Changes this model and returns it."""
         self._check_fitted()
-        self._take(self.model_.forget(self._rows(X, with_target=True, target=y)))
+        self._take(self.model_.forget(self._rows(X, with_target=True, target=y)), getattr(self, "classes_", None))
         return self
 
     def merge(self, other):
         """Adds what another model has learned: shards of one fit that learned different rows. Changes this model and returns it."""
         self._check_fitted()
-        self._take(self.model_.merge(other.model_))
+        other._check_fitted()
+        self._take(self.model_.merge(other.model_), getattr(self, "classes_", None))
         return self
 
     def shard(self, X, y=None):
@@ -173,7 +179,7 @@ class Answers:
 
         self._check_fitted()
         out = copy.copy(self)
-        out._take(self.model_.shard(self._rows(X, with_target=True, target=y)))
+        out._take(self.model_.shard(self._rows(X, with_target=True, target=y)), getattr(self, "classes_", None))
         return out
 
     def save(self, path):
@@ -183,17 +189,17 @@ class Answers:
         self._check_fitted()
         self.model_.save(os.fspath(path))
 
-    def _take(self, model):
+    def _take(self, model, classes=None):
         self.model_ = model
         self._facts = json.loads(model.facts())
 
     def _level(self, level):
         return float(self._facts.get("level", 0.95) if level is None else level)
 
-    def _cells(self, y):
+    def _target_cells(self, y):
         return y
 
-    def _codes(self, y):
+    def _cells(self, y):
         return y
 
 

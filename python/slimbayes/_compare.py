@@ -19,7 +19,8 @@ def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fr
     seeds : fits of a method on each split; repeats : random splits; folds : cross-validation in the place of random test parts.
     options : those of a fit that all methods share, such as valid_fraction=0.1, window=24, calibrate="conformal".
 
-    The frame's `attrs["runs"]` holds the report of every fit, `attrs["failures"]` why a method failed.
+    The frame's `attrs["runs"]` holds the report of every fit, `attrs["notes"]` what the fits had to say, `attrs["failures"]` why a method
+    failed, `attrs["interrupted"]` whether Ctrl-C ended it.
     """
     import pandas as pd
 
@@ -38,11 +39,21 @@ def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fr
                         "that method")
     likelihood = options.pop("likelihood", "auto")
     request = _options.request({**options, "test_fraction": test_fraction}, likelihood, name)
-    plan = json.dumps({"methods": [methods] if isinstance(methods, str) else list(methods or []), "seeds": seeds, "repeats": repeats,
-                       "folds": folds})
+    plan = _options.as_json({"methods": [methods] if isinstance(methods, str) else list(methods or []), "seeds": _above(0, "seeds", seeds),
+                             "repeats": _above(0, "repeats", repeats), "folds": _above(-1, "folds", folds)})
     with shown(progress, "compare") as show:
-        results = json.loads(core.compare(data, request, plan, show))
-    return _summary(pd, results)
+        found = json.loads(core.compare(data, request, plan, show))
+    table = _summary(pd, found["results"])
+    if found["interrupted"]:
+        warn(["interrupted: the comparison holds the fits that were done, the last method perhaps with fewer"])
+    table.attrs["interrupted"] = found["interrupted"]
+    return table
+
+
+def _above(least, name, value):
+    if isinstance(value, bool) or not isinstance(value, int) or value <= least:
+        raise ValueError(f"compare: expected a whole number above {least} for {name}; received {value!r}")
+    return value
 
 
 def _summary(pd, results):
@@ -59,6 +70,7 @@ def _summary(pd, results):
     table = pd.DataFrame(rows).set_index("method")
     table = table.sort_values("nll") if "nll" in table else table
     table.attrs["runs"] = {result["method"]: result["runs"] for result in results}
+    table.attrs["notes"] = list(notes)
     table.attrs["failures"] = {result["method"]: result["failure"] for result in results if result["failure"]}
-    warn([f"{method} failed: {why}" for method, why in table.attrs["failures"].items()], level=4)
+    warn([f"{method} failed: {why}" for method, why in table.attrs["failures"].items()])
     return table

@@ -5,11 +5,11 @@ without a copy. Columns of Python objects become Arrow's by their values.
 """
 
 import sys
-import warnings
 
 import numpy as np
 
 from slimbayes._library import DataError, core
+from slimbayes._notes import warn_as
 
 
 def _module_of(value):
@@ -23,17 +23,32 @@ def _is_frame(X):
 def as_table(X):
     """X as it is if it is a data frame, else as an array. Raises for what is neither."""
     if _is_frame(X):
-        if _module_of(X) in ("pandas", "polars") and getattr(X, "ndim", 2) != 2:
+        if getattr(X, "ndim", 2) != 2 or type(X).__name__ == "Series":
             raise ValueError("Expected 2D array, got a 1D series instead: give a data frame, series.to_frame()")
+        if type(X).__name__ == "LazyFrame":
+            raise ValueError("expected a data frame; received a LazyFrame, which holds no rows yet: give frame.collect()")
+        if not hasattr(X, "columns") and not hasattr(X, "column_names"):
+            import pyarrow as pa
+
+            X = pa.table(X)
         return X
     if hasattr(X, "tocsr") or _module_of(X) == "scipy":
         raise TypeError("Sparse data was passed, but dense data is required: use X.toarray()")
     if _module_of(X) == "torch":
         X = X.detach().cpu().numpy()
-    array = X if isinstance(X, np.ndarray) else np.asarray(X)
+    return _native(X)
+
+
+def _native(values):
+    """Values as an array in this machine's byte order, without a mask. Lists that hold texts and numbers keep both."""
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.astype(np.float64).filled(np.nan)
+    array = values if isinstance(values, np.ndarray) else np.asarray(values)
+    if array is not values and array.dtype.kind in "US":
+        array = np.asarray(values, dtype=object)
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported")
-    return array
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def column_names(X):
@@ -42,10 +57,6 @@ def column_names(X):
         return None
     names = X.column_names if hasattr(X, "column_names") else list(X.columns)
     return [str(name) for name in names]
-
-
-def column_count(X):
-    return X.shape[1] if isinstance(X, np.ndarray) else len(column_names(X))
 
 
 def row_count(X):
@@ -67,7 +78,7 @@ def images(X, labels=None):
     return core.Images(np.ascontiguousarray(X), labels)
 
 
-def _check_matrix(array):
+def check_matrix(array):
     if array.ndim != 2:
         raise ValueError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1) for one column, "
                          "X.reshape(1, -1) for one row")
@@ -89,19 +100,27 @@ def arrow_column(values, name):
     return array
 
 
-def _capsule_of(frame, leave_out=()):
+def _column_or_nulls(values, name, ignored):
+    """The column for Arrow; one without values where it is not needed and Arrow cannot hold it."""
+    try:
+        return arrow_column(values, name)
+    except DataError:
+        if not ignored(name):
+            raise
+        import pyarrow as pa
+
+        return pa.nulls(len(values))
+
+
+def _capsule_of(frame, ignored):
     """The Arrow stream of a data frame without its index."""
     if _module_of(frame) == "pandas":
         import pyarrow as pa
 
-        columns = {str(name): arrow_column(frame[name] if frame.columns.is_unique else frame.iloc[:, i], name)
-                   for i, name in enumerate(frame.columns) if str(name) not in leave_out}
-        if len(columns) + len(leave_out) < frame.shape[1]:
+        columns = {str(name): _column_or_nulls(frame.iloc[:, i], str(name), ignored) for i, name in enumerate(frame.columns)}
+        if len(columns) < frame.shape[1]:
             raise DataError("the frame: expected columns with different names; received a name twice; rename one")
         return pa.table(columns).__arrow_c_stream__() if columns else None
-    if leave_out:
-        names = [name for name in column_names(frame) if name not in leave_out]
-        frame = frame.select(names)
     return frame.__arrow_c_stream__() if column_names(frame) else None
 
 
@@ -112,8 +131,7 @@ def _add_objects(frame, array, names):
     columns = {}
     for i, name in enumerate(names):
         column = array[:, i]
-        if array.dtype.kind == "O" and any(isinstance(value, (bytes, bytearray)) for value in column[:1]):
-            column = [value.decode() for value in column]
+        column = [value.decode() if isinstance(value, (bytes, bytearray)) else value for value in column]
         columns[name] = arrow_column(list(column), name)
     frame.add_stream(pa.table(columns).__arrow_c_stream__())
 
@@ -129,24 +147,32 @@ def _numbers_of_objects(array):
     return array
 
 
-def frame(X, names, leave_out=(), source="the frame"):
-    """A frame of the library with the columns of X. `names`: those of an array's columns."""
+def frame(X, names, ignored=lambda name: False, source="the frame"):
+    """A frame of the library with the columns of X. `names`: those of an array's columns. `ignored` tells for a name whether the column is
+    not needed: it may then hold what Arrow cannot."""
     out = core.Frame(source)
     if not isinstance(X, np.ndarray):
-        capsule = _capsule_of(X, leave_out)
+        capsule = _capsule_of(X, ignored)
         if capsule is not None:
             out.add_stream(capsule)
         return out
-    _check_matrix(X)
+    check_matrix(X)
     if X.dtype.kind not in "biuf" or X.dtype == np.float16:
         X = X.astype(np.float32) if X.dtype == np.float16 else _numbers_of_objects(X)
-    if X.dtype.kind in "biuf":
+    if X.dtype.kind in "biuf" and X.dtype.itemsize <= 8 and not _are_large(X):
         out.add_numbers(X, names)
+    elif X.dtype.kind in "iu":
+        _add_objects(out, X, names)
     elif X.dtype.kind in "OUS":
         _add_objects(out, X, names)
     else:
         raise DataError(f"the frame: expected an array of numbers or texts; received {X.dtype}; give a data frame for dates")
     return out
+
+
+def _are_large(array):
+    """Whether integers lie beyond 2^53, where a double cannot tell one from the next: Arrow keeps them apart."""
+    return array.dtype.kind in "iu" and array.dtype.itemsize == 8 and bool(((array > 2**53) | (array < -(2**53))).any())
 
 
 def targets(y, n=None):
@@ -155,21 +181,19 @@ def targets(y, n=None):
         raise ValueError("requires y to be passed, but the target y is None: give the targets, or the name of their column")
     if _module_of(y) == "torch":
         y = y.detach().cpu().numpy()
-    array = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    array = _native(y.to_numpy() if hasattr(y, "to_numpy") else y)
     if array.ndim == 2 and array.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
-        warnings.warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
-                      "example using ravel().", DataConversionWarning, stacklevel=4)
+        warn_as("A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
+                "example using ravel().", DataConversionWarning)
         array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead.")
     if n is not None and len(array) != n:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(array)}]")
-    if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported")
     _check_present(array)
-    return array
+    return array.astype(str) if array.dtype.kind == "O" and all(isinstance(value, str) for value in array) else array
 
 
 def _check_present(array):
@@ -185,7 +209,7 @@ def _check_present(array):
 
 def add_target(frame_, name, array):
     """Adds the targets as one more column."""
-    if array.dtype.kind in "biuf":
+    if array.dtype.kind in "biuf" and not _are_large(array):
         frame_.add_numbers(array.astype(np.float32) if array.dtype == np.float16 else array, [name])
     else:
         import pyarrow as pa

@@ -1,14 +1,15 @@
 """The estimators: scikit-learn's interface around fits of the library."""
 
 import json
+import os
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from slimbayes import _data, _options
+from slimbayes import _data, _labels, _options
 from slimbayes._answers import Answers
 from slimbayes._card import card
-from slimbayes._library import core
+from slimbayes._library import DataError, core
 from slimbayes._notes import warn
 from slimbayes._progress import shown
 
@@ -20,9 +21,6 @@ class _Estimator(Answers, BaseEstimator):
 
     _likelihoods = ("gaussian",)
 
-    def _likelihood(self, y):
-        return getattr(self, "likelihood", self._likelihoods[0])
-
     def fit(self, X, y=None, *, valid=None, network_from=None):
         """Fits the model. Ctrl-C ends the fit with the best model so far; it raises KeyboardInterrupt where there is none yet.
 
@@ -32,46 +30,56 @@ class _Estimator(Answers, BaseEstimator):
         network_from : model file whose trained network the fit takes instead of training one (methods `rich-bll`, `swag`, ...).
         """
         X = _data.as_table(X)
-        data, target, cells = self._data_of(X, y)
+        if _data.row_count(X) == 1:
+            raise ValueError("fit: expected at least 2 rows; received 1 sample; give more rows")
+        if isinstance(X, np.ndarray) and not _data.are_images(X):
+            _data.check_matrix(X)
+        cells = None if isinstance(y, str) else self._target_cells(_data.targets(y, _data.row_count(X)))
+        classes = self._classes_in(cells)
+        data, target = self._data_of(X, y, cells, classes)
         own = None
         if valid is not None:
-            own_X, own_y = valid if isinstance(valid, tuple) else (valid, y)
-            own = self._data_of(_data.as_table(own_X), own_y, target)[0]
-        likelihood = "auto" if _data.are_images(X) else self._likelihood(cells)
+            own_X, own_y = valid if isinstance(valid, (tuple, list)) and len(valid) == 2 else (valid, y)
+            own_X = _data.as_table(own_X)
+            own_cells = None if isinstance(own_y, str) else self._target_cells(_data.targets(own_y, _data.row_count(own_X)))
+            own = self._data_of(own_X, own_y, own_cells, classes, target)[0]
+        likelihood = "auto" if _data.are_images(X) else self._likelihood(classes)
+        network_from = None if network_from is None else os.fspath(network_from)
         request = _options.request({**self.get_params(), "network_from": network_from}, likelihood, target)
         with shown(getattr(self, "progress", None), self.method or "auto") as show:
             fit = core.fit(data, request, own, show)
-        self._take(fit.model)
+        self._take(fit.model, classes)
         self._seen(X, target)
         self.valid_report_, self.test_report_ = json.loads(fit.valid), json.loads(fit.test)
         self.notes_, self.interrupted_ = fit.notes, fit.interrupted
         warn(fit.notes)
         return self
 
-    def _data_of(self, X, y, target=None):
-        """(the library's data, the name of the target, the targets) of a fit."""
-        if _data.row_count(X) == 1:
-            raise ValueError("fit: expected at least 2 rows; received 1 sample; give more rows")
+    def _likelihood(self, classes):
+        return getattr(self, "likelihood", self._likelihoods[0])
+
+    def _classes_in(self, cells):
+        """The classes of the targets; None for numbers."""
+        return None
+
+    def _data_of(self, X, y, cells, classes, target=None):
+        """(the library's data, the name of the target). `cells`: the targets, None where y names a column of X."""
         if _data.are_images(X):
-            cells = self._target_cells(_data.targets(y, len(X)))
-            return _data.images(X, self._codes(cells)), "", cells
-        if isinstance(X, np.ndarray):
-            names = [f"x{i}" for i in range(X.shape[1])] if X.ndim == 2 else []
-        else:
-            names = _data.column_names(X)
-        if isinstance(y, str):
+            if classes is None:
+                raise ValueError(f"fit: expected a table; received images; Classifier takes them, {type(self).__name__} does not")
+            return _data.images(X, self._codes(cells, classes)), ""
+        names = _data.column_names(X) or [f"x{i}" for i in range(X.shape[1] if X.ndim == 2 else 0)]
+        frame = _data.frame(X, names, _options.names(self.ignore).__contains__)
+        if cells is None:
             if y not in names:
                 raise ValueError(f"fit: expected the name of a column as y; received {y!r}; the columns are {', '.join(names[:20])}")
-            return _data.frame(X, names), y, None
-        frame = _data.frame(X, names)
-        cells = self._target_cells(_data.targets(y, _data.row_count(X)))
+            return frame, y
         own = getattr(y, "name", None)
+        if isinstance(own, str) and own in names and target is None:
+            warn([f"X has a column '{own}' as the targets are called: it is an input; fit(X, '{own}') would leave it out of the inputs"])
         target = target or _data.free_name(own if isinstance(own, str) and own else "target", names)
         _data.add_target(frame, target, self._cells(cells))
-        return frame, target, cells
-
-    def _target_cells(self, y):
-        return y
+        return frame, target
 
     def _seen(self, X, target):
         """Sets the attributes that scikit-learn reads after a fit."""
@@ -80,14 +88,18 @@ class _Estimator(Answers, BaseEstimator):
                 delattr(self, name)
         if _data.are_images(X):
             return
-        names = [name for name in _data.column_names(X) or [] if name != target]
-        self.n_features_in_ = len(names) if not isinstance(X, np.ndarray) else X.shape[1]
-        columns = getattr(X, "columns", names)
-        if names and all(isinstance(name, str) for name in columns):
-            self.feature_names_in_ = np.array(names, dtype=object)
+        if isinstance(X, np.ndarray):
+            self.n_features_in_ = X.shape[1]
+            return
+        names = [name for name in _data.column_names(X) if name != target]
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
 
     def _repr_html_(self):
-        return card(self._facts) if hasattr(self, "model_") else BaseEstimator._repr_html_(self)
+        return card(self._facts) if hasattr(self, "model_") else super()._repr_mimebundle_()["text/html"]
+
+    def _repr_mimebundle_(self, **kwargs):
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -165,39 +177,44 @@ class Classifier(ClassifierMixin, _Estimator):
 
     _likelihoods = ("auto", "bernoulli", "softmax")
 
-    def _likelihood(self, y):
-        if self.likelihood != "auto" or y is None:
+    def _likelihood(self, classes):
+        if self.likelihood != "auto" or classes is None:
             return self.likelihood
-        return "softmax" if len(self.classes_) > 2 else "bernoulli"
+        return "softmax" if len(classes) > 2 else "bernoulli"
 
     def _target_cells(self, y):
         from sklearn.utils.multiclass import check_classification_targets
 
         check_classification_targets(y)
-        self.classes_ = np.unique(y.astype(str) if y.dtype.kind == "O" and any(isinstance(v, str) for v in y) else y)
-        if len(self.classes_) < 2:
-            raise ValueError(f"Classifier can't train when only one class is present: expected at least two classes in y; received "
-                             f"one class, {self.classes_[0]!r}")
         return y
 
-    def _codes(self, y):
-        """The number of each label among `classes_`, as images have them."""
-        codes = np.searchsorted(self.classes_, y)
-        known = codes < len(self.classes_)
-        if not known.all() or (self.classes_[codes] != y).any():
-            raise ValueError(f"y contains previously unseen labels; the classes are {self.classes_}")
+    def _classes_in(self, cells):
+        if cells is None:
+            return None
+        classes = np.unique(cells)
+        if len(classes) < 2:
+            raise ValueError(f"Classifier can't train when only one class is present: expected at least two classes in y; received "
+                             f"one class, {classes[0]!r}")
+        return classes
+
+    def _codes(self, y, classes):
+        """The number of each label among the classes, as images have them."""
+        codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        if (unknown := classes[codes] != y).any():
+            raise ValueError(f"y contains previously unseen labels: expected one of {classes.tolist()}; received {y[unknown][0]!r}")
         return codes.astype(np.int64)
 
-    def _cells(self, y):
-        return np.array([str(v) for v in y], dtype=object) if y.dtype.kind == "O" else y
-
-    def _take(self, model):
+    def _take(self, model, classes=None):
         super()._take(model)
         names = self._facts["classes"]
-        if not hasattr(self, "classes_") or len(self.classes_) != len(names):
-            self.classes_ = _values(names, self._facts["target_kind"])
-        order = {_text(value): i for i, value in enumerate(self.classes_)}
-        at = [order.get(name, order.get(_text_of_number(name), i)) for i, name in enumerate(names)]
+        self.classes_ = classes = _labels.values(names, self._facts["target_kind"]) if classes is None else classes
+        if self._facts["kind"] == "images":
+            self._columns = None
+            return
+        order = {_labels.text(value): i for i, value in enumerate(classes)} | {_labels.text_of_number(_labels.text(v)): i for i, v in enumerate(classes)}
+        at = [order.get(name, order.get(_labels.text_of_number(name))) for name in names]
+        if sorted(place for place in at if place is not None) != list(range(len(names))):
+            raise ValueError(f"Classifier: expected a model of the classes {classes}; received one of {names}")
         self._columns = None if at == list(range(len(names))) else np.argsort(at)
 
     def predict_proba(self, X):
@@ -208,6 +225,9 @@ class Classifier(ClassifierMixin, _Estimator):
     def predict(self, X):
         """The most probable class of each row [n]."""
         probabilities = self.predict_proba(X)
+        if (without := np.isnan(probabilities[:, 0])).any():
+            raise DataError(f"predict: expected rows that have an answer; received {without.sum()} of {len(without)} without one, the first "
+                            f"is row {np.argmax(without) + 1}: leave them out; predict_proba gives NaN for them")
         return self.classes_[np.argmax(probabilities, axis=1)]
 
     def predict_set(self, X, level=None, randomised=True):
@@ -232,37 +252,14 @@ class Forecaster(_Numbers):
     >>> model.predict(frame)         # the means alone, in the order of predict_frame
     """
 
-    _likelihoods = ("auto", "gaussian", "student", "poisson", "bernoulli", "softmax")
+    _likelihoods = ("gaussian", "student", "poisson")
 
     def score(self, X, y=None):
         """R squared of the forecasts whose target is in X."""
-        report = self.evaluate(X)
-        return 1 - report["rmse"] ** 2 / report["rmse_mean"] ** 2 if "rmse_mean" in report else -report["nll"]
-
-
-def _text(value):
-    return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
-
-
-def _text_of_number(name):
-    """How Python writes the number that the library wrote as `name`: 1 is "1.0" among floats."""
-    try:
-        return str(float(name))
-    except ValueError:
-        return name
-
-
-def _values(names, kind):
-    """The classes of a loaded model as Python's values."""
-    if kind != "categorical" and names == ["false", "true"]:
-        return np.array([False, True])
-    if kind in ("numeric", ""):
-        try:
-            numbers = np.array([float(name) for name in names])
-        except ValueError:
-            return np.array(names)
-        return numbers.astype(np.int64) if (numbers == np.round(numbers)).all() else numbers
-    return np.array(names)
+        found = self.predict_frame(X)
+        mean, actual = (np.asarray(found[name], dtype=float) for name in ("mean", "actual"))
+        known = np.isfinite(mean) & np.isfinite(actual)
+        return 1 - np.mean((mean - actual)[known] ** 2) / np.var(actual[known])
 
 
 def fitted_around(model, facts):
@@ -280,7 +277,9 @@ def fitted_around(model, facts):
     own = {name: value for name, value in facts["options"].items() if value != usual.get(name)}
     given = {"method": facts["method"], "seed": facts["seed"], "level": facts["level"], **facts["fit"], **own}
     params = {name: value for name, value in given.items()
-              if name in known and name != "likelihood" and value not in ([], "") and not isinstance(value, dict)}
+              if name in known and value not in ([], "") and not isinstance(value, dict) and name != "likelihood"}
+    if facts["likelihood"] in cls._likelihoods and "likelihood" in known and facts["fit"]["likelihood"] != "auto":
+        params["likelihood"] = facts["likelihood"]
     out = cls(**params)
     out._take(model)
     return out

@@ -36,5 +36,18 @@ from slimbayes import _core as core
 _check_torch(core.torch_version)
 DataError, NumericalError = core.DataError, core.NumericalError
 
-# A child of fork has none of the threads that its parent computed with, and would wait for them.
-os.register_at_fork(after_in_child=lambda: core.set_threads(1))
+_forked = []
+
+
+def _in_child():
+    """A child of fork has none of the threads that its parent computed with, and would wait for them."""
+    _forked.append(True)
+    core.set_threads(1)
+
+
+def is_forked():
+    """Whether this process is a child of fork, in which every computation takes one thread."""
+    return bool(_forked)
+
+
+os.register_at_fork(after_in_child=_in_child)

@@ -1,7 +1,12 @@
 """What the library has to say about data and models, as warnings of one class."""
 
-import re
+import os
+import sys
 import warnings
+
+from slimbayes._library import core
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class Note(UserWarning):
@@ -9,13 +14,21 @@ class Note(UserWarning):
     ``warnings.simplefilter("ignore", slimbayes.Note)``."""
 
 
-def in_python(text):
-    """The sentence with the names of Python: "--test-fraction" becomes "test_fraction"."""
-    return re.sub(r"(?<![\w-])--([a-z][a-z-]*[a-z])", lambda found: found[1].replace("-", "_"), text)
+def level_of_caller():
+    """The `stacklevel` of the first frame outside this package, for a warning of the function that asks."""
+    frame, level = sys._getframe(1), 1
+    while frame is not None and os.path.abspath(frame.f_code.co_filename).startswith(_HERE):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
-def warn(sentences, level=3):
-    """Warns of each sentence, as if from the caller's caller."""
+def warn(sentences):
+    """Warns of each sentence, at the line of the user's that called the package."""
     for sentence in sentences:
         if sentence:
-            warnings.warn(in_python(sentence), Note, stacklevel=level)
+            warnings.warn(core.in_python(sentence), Note, stacklevel=level_of_caller())
+
+
+def warn_as(text, category):
+    """A warning of another class, such as scikit-learn's, at the same line."""
+    warnings.warn(text, category, stacklevel=level_of_caller())

@@ -1,13 +1,15 @@
 """The keywords of the estimators. Names, defaults, bounds and texts come from the library's own description of its options, which is
 also what ``slimbayes describe`` prints."""
 
+import difflib
 import functools
 import inspect
 import json
+import numbers
 import textwrap
 from typing import Any, NamedTuple
 
-from slimbayes._library import core
+from slimbayes._library import core, is_forked
 
 OWN = ("target", "likelihood", "format", "network_from")  # set by the estimators and by `fit`
 WINDOWS = ("window", "horizon", "time", "group", "fill_gaps")
@@ -45,8 +47,9 @@ def describe(method):
     for known in description()["methods"]:
         if method in (known["name"], *known["aliases"]):
             return known
-    names = ", ".join(known["name"] for known in description()["methods"])
-    raise ValueError(f"describe: expected one of the methods {names}; received {method!r}")
+    every = [known["name"] for known in description()["methods"]]
+    near = difflib.get_close_matches(str(method), every, 1)
+    raise ValueError(f"expected one of the methods {', '.join(every)}; received {method!r}" + (f"; did you mean {near[0]}?" if near else ""))
 
 
 GENERAL = (
@@ -123,8 +126,9 @@ def constructor(keywords_):
     def __init__(self, method=None, **given):
         unknown = sorted(set(given) - set(defaults))
         if unknown:
+            near = difflib.get_close_matches(unknown[0], defaults, 1)
             raise TypeError(f"{type(self).__name__}: expected a keyword of this class; received {', '.join(unknown)}; "
-                            f"help({type(self).__name__}) lists them")
+                            + (f"did you mean {near[0]}?" if near else f"help({type(self).__name__}) lists them"))
         for name, default in defaults.items():
             setattr(self, name, given.get(name, default))
         self.method = method
@@ -135,8 +139,22 @@ def constructor(keywords_):
     return __init__
 
 
-def _as_list(value):
-    return [value] if isinstance(value, str) else list(value)
+def names(value):
+    """The names in an option that is a list, such as `ignore`: a text, a list of texts or of whole numbers (pandas has such names)."""
+    if value is None or isinstance(value, str):
+        return [] if value is None else [value]
+    if not isinstance(value, (list, tuple, set)) or not all(isinstance(one, (str, int)) for one in value):
+        raise ValueError(f"fit: expected a text or a list of texts; received {value!r}")
+    return [str(one) for one in value]
+
+
+def _check_preset(method, preset):
+    """Raises ValueError for a preset that the method, or without a method any, does not have."""
+    having = [known["name"] for known in description()["methods"] if preset in known["presets"]]
+    own = describe(method)["name"] if method else None
+    if preset and (not having or (own and own not in having)):
+        raise ValueError(f"fit: expected a preset of {own or 'some method'}; received {preset!r}; methods with it: "
+                         f"{', '.join(having) or 'none'}; slimbayes.describe(method)['presets'] lists them")
 
 
 def request(params, likelihood, target):
@@ -147,19 +165,46 @@ def request(params, likelihood, target):
         name = option["name"]
         if params.get(name) is None or name in ("target", "likelihood"):
             continue
-        fit[name] = _as_list(params[name]) if option["type"] == "list" else params[name]
-    names = {option["name"] for method in description()["methods"] for option in method["options"]}
-    options = {name: params[name] for name in sorted(names) if params.get(name) is not None and name not in fit}
+        fit[name] = names(params[name]) if option["type"] == "list" else params[name]
+    known = {option["name"] for method in description()["methods"] for option in method["options"]}
+    options = {name: params[name] for name in sorted(known) if params.get(name) is not None and name not in fit}
     tune = params.get("tune", False)
-    return json.dumps({
-        "fit": fit, "method": params.get("method") or "", "options": options, "seed": _whole("seed", params.get("seed", 0)),
-        "level": params.get("level", 0.95), "threads": -1 if params.get("threads") is None else params["threads"],
-        "preset": params.get("preset") or "", "tune": tune if isinstance(tune, bool) else _as_list(tune)}, default=_plain)
+    _check_preset(_text("method", params.get("method")), _text("preset", params.get("preset")))
+    threads = -1 if params.get("threads") is None else _whole("threads", params["threads"])
+    return as_json({
+        "fit": fit, "method": _text("method", params.get("method")), "options": options, "seed": _whole("seed", params.get("seed", 0)),
+        "level": _number("level", params.get("level", 0.95)), "threads": 1 if is_forked() else threads,
+        "preset": _text("preset", params.get("preset")), "tune": tune if isinstance(tune, bool) else names(tune)})
+
+
+def as_json(value):
+    """The value as JSON for the library, which takes no NaN and no infinity."""
+    try:
+        return json.dumps(value, default=_plain, allow_nan=False)
+    except ValueError as error:
+        if "JSON compliant" not in str(error):
+            raise
+        raise ValueError("fit: expected finite numbers as options; received NaN or an infinite one") from error
+
+
+def _text(name, value):
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ValueError(f"fit: expected a text or None for {name}; received {value!r}")
+    return value
+
+
+def _number(name, value):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ValueError(f"fit: expected a number for {name}; received {value!r}")
+    return float(value)
 
 
 def _whole(name, value):
-    if isinstance(value, bool) or int(value) != value or value < 0:
-        raise ValueError(f"fit: expected a whole number from 0 for {name}; received {value!r}")
+    whole = isinstance(value, numbers.Real) and not isinstance(value, bool) and value == value and 0 <= value < 2**63 and int(value) == value
+    if not whole:
+        raise ValueError(f"fit: expected a whole number from 0 to 2^63 for {name}; received {value!r}")
     return int(value)
 
 

@@ -7,6 +7,7 @@ import struct
 
 import numpy as np
 
+from slimbayes import _options
 from slimbayes._answers import Distribution
 from slimbayes._library import core
 from slimbayes._notes import warn
@@ -17,6 +18,8 @@ def _numbers(values):
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
     array = np.asarray(values)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind == "f" and array.dtype not in (np.float32, np.float64):
         return array.astype(np.float32)
     if array.dtype.kind in "iub" and array.dtype not in (np.int64, np.uint8):
@@ -28,9 +31,10 @@ def _pair(data, what):
     """(x, y) of a pair, or of what yields pairs, such as a DataLoader."""
     if isinstance(data, (tuple, list)) and len(data) == 2 and all(hasattr(part, "__len__") for part in data):
         return _numbers(data[0]), _numbers(data[1])
-    if hasattr(data, "__iter__") and not hasattr(data, "dtype"):
-        parts = [(_numbers(x), _numbers(y)) for x, y in data]
-        if parts:
+    if hasattr(data, "__iter__") and not hasattr(data, "dtype") and not isinstance(data, (tuple, list, dict)):
+        batches = list(data)
+        if batches and all(isinstance(batch, (tuple, list)) and len(batch) == 2 for batch in batches):
+            parts = [(_numbers(x), _numbers(y)) for x, y in batches]
             return np.concatenate([x for x, _ in parts]), np.concatenate([y for _, y in parts])
     raise ValueError(f"posterior: expected {what} as a pair (x, y) or a DataLoader that yields pairs; received {type(data).__name__}")
 
@@ -41,6 +45,9 @@ def _last_linear(module):
 
     linear = [name for name, part in module.named_modules()
               if isinstance(part, torch.nn.Linear) or getattr(part, "original_name", "") == "Linear"]
+    if linear == [""]:
+        raise ValueError("posterior: expected a network whose last layer has a name; received a bare torch.nn.Linear; wrap it: "
+                         "torch.nn.Sequential(layer)")
     if not linear:
         raise ValueError("posterior: expected a module that ends in a torch.nn.Linear; received one without; name its last layer by "
                          "layer=, or add a linear layer as its output")
@@ -108,6 +115,8 @@ def posterior(module, data, method="rich-bll", layer=None, *, valid=None, valid_
     if len(x) != len(y):
         raise ValueError(f"posterior: expected as many targets as rows; received {len(y)} and {len(x)}")
     archive = _archive(module, x)
+    if layer is not None and not isinstance(layer, str):
+        layer = next((name for name, part in module.named_modules() if part is layer), None)
     layer = layer or _last_linear(module)
     if classes is None:
         classes = _classes_of(module, layer, y)
@@ -119,8 +128,11 @@ def posterior(module, data, method="rich-bll", layer=None, *, valid=None, valid_
         keep = len(x) - max(round(valid_fraction * len(x)), 1)
         own = (x[keep:], _targets(y[keep:], classes))
         x, y = x[:keep], y[:keep]
-    made = core.ModulePosterior(archive, layer, (x, _targets(y, classes)), own, classes, method, json.dumps(options), seed)
+    made = core.ModulePosterior(archive, layer, (x, _targets(y, classes)), own, classes, method, _options.as_json(options),
+                                _options._whole("seed", seed))
     notes = made.notes()
+    if classes == 0 and set(np.unique(y)) == {0, 1} and y.dtype.kind in "iu":
+        notes.append("y holds 0 and 1 and the module has one output: taken as numbers. For classes give a module with two logits")
     if valid is None and not classes:
         notes.append("the noise comes from rows that the module may have been trained on, so it may be too small: give rows that it "
                      "has not seen by valid=(x, y)")
@@ -182,6 +194,8 @@ class Posterior:
 
     def predict_interval(self, x, level=0.95):
         """The central interval of each row, (lower, upper) [n] each."""
+        if not 0 < level < 1:
+            raise ValueError(f"predict_interval: expected a level between 0 and 1; received {level!r}")
         parts = self._made.answers(_numbers(x), level)
         if "lower" not in parts:
             raise ValueError("predict_interval: expected a regression; received a classifier; predict_proba has its probabilities")

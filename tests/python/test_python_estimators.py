@@ -166,3 +166,9 @@ def test_the_stubs_are_those_of_the_library():
     text = subprocess.run([sys.executable, toys.ROOT / "scripts" / "python_stubs.py"], capture_output=True, text=True, check=True,
                           env={**os.environ, "PYTHONPATH": str(toys.ROOT / "build" / "python")}).stdout
     assert (toys.ROOT / "python" / "slimbayes" / "__init__.pyi").read_text() == text
+
+
+def test_the_pages_of_the_classes_are_those_of_the_docstrings():
+    done = subprocess.run([sys.executable, toys.ROOT / "scripts" / "python_pages.py", "--check"], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(toys.ROOT / "build" / "python")})
+    assert done.returncode == 0, done.stderr

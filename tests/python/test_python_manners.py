@@ -184,7 +184,7 @@ def test_a_report_is_the_page_of_the_tool(tmp_path):
     whole = frame.assign(price=y)
     fitted = sb.Regressor("ridge", test_fraction=0.2).fit(whole, "price")
     report = fitted.report(*toys.table(100, seed=7))
-    assert report.html.startswith("<!doctype html>") and "<script" not in report.html and "srcdoc" in report._repr_html_()
+    assert report.html.startswith("<!DOCTYPE html>") and "<script" not in report.html and "srcdoc" in report._repr_html_()
     assert report.facts["headline"] in repr(report)
     report.save(tmp_path / "ours.html")
     fitted.save(tmp_path / "m.safetensors")

@@ -98,7 +98,12 @@ bool append_dictionary(const arrow::Array& chunk, Levels& levels, std::vector<do
   std::vector<double> codes;
   Column entries;
   Levels own{entries};
-  if (!append_text(*array.dictionary(), own, codes)) return false;
+  const arrow::Array& words = *array.dictionary();
+  if (!append_text(words, own, codes)) {
+    if (!arrow::is_primitive(words.type_id()) && !arrow::is_decimal(words.type_id())) return false;
+    for (int64_t i = 0; i < words.length(); ++i)  // categories that are numbers, booleans or times
+      codes.push_back(words.IsNull(i) ? kMissing : own(cell_text(words, i)));
+  }
   for (int64_t i = 0; i < array.length(); ++i) {
     double code = array.IsNull(i) ? kMissing : codes[static_cast<size_t>(array.GetValueIndex(i))];
     out.push_back(std::isnan(code) ? kMissing : levels(entries.levels[static_cast<size_t>(code)]));

@@ -1,0 +1,181 @@
+// The answers of a model as arrays, and what is computed from them: quantiles, scores, the report of an evaluation.
+#include "slimbayes/core/answers.h"
+
+#include <ATen/ATen.h>
+#include <arrow/c/abi.h>
+#include <pybind11/stl.h>
+
+#include "binding/binding.h"
+#include "slimbayes/core/density.h"
+#include "slimbayes/workflow/answer_table.h"
+#include "slimbayes/workflow/trust_notes.h"
+#include "slimbayes/workflow/uncertainty.h"
+
+namespace slimbayes::python {
+namespace {
+
+using Words = std::vector<std::string>;
+using nlohmann::json;
+
+/// The answers of a model to n examples, and the model that gave them.
+struct Answered {
+  SharedModel model;
+  Rows examples;
+  Answers answers;
+  Words notes;  // on the rows and on the answers
+};
+
+/// Returns the values [m, ...] of the answered examples as an array [n, ...], with NaN (false) for the others.
+py::array in_place(const Answered& a, const at::Tensor& values) {
+  if (a.answers.bad.empty()) return to_numpy(values);
+  std::vector<int64_t> shape = values.sizes().vec();
+  shape[0] = count(*a.examples);
+  const at::Tensor rows = at::tensor(a.answers.rows, at::kLong);
+  at::Tensor all = values.scalar_type() == at::kBool ? at::zeros(shape, values.options())
+                                                     : at::full(shape, kMissing, values.options());
+  return to_numpy(all.index_copy_(0, rows, values));
+}
+
+py::array part(const Answered& a, const std::string& name) {
+  if (const auto* r = std::get_if<Regression>(&a.answers.answer); r != nullptr && name == "mean")
+    return in_place(a, r->mean);
+  const auto parts = parts_of(a.answers.answer);
+  const auto found = parts.find(name);
+  if (found == parts.end()) throw py::key_error(name);
+  return in_place(a, found->second);
+}
+
+/// Quantiles at probabilities nearer to 0 or 1 are refused: the level 1 - 2 p of an interval would round to 1.
+constexpr double kLeastProbability = 1e-12;
+
+/// Returns the quantile of every answered example at probability p.
+py::array quantile_at(const Answered& a, double p) {
+  if (!(p >= kLeastProbability && p <= 1 - kLeastProbability))
+    throw std::invalid_argument(
+        "predict_quantiles: expected probabilities between 0 and 1, not beyond 1e-12; received " +
+        std::to_string(p));
+  if (const auto* r = std::get_if<Regression>(&a.answers.answer))
+    return in_place(a, quantile(*r, normal_quantile(p)));
+  if (std::holds_alternative<Classes>(a.answers.answer))
+    throw std::invalid_argument(
+        "predict_quantiles: expected a model of numbers or counts; received classes; predict_proba has their "
+        "probabilities");
+  // The lower end of the central interval of level 1 - 2 p is the quantile at p.
+  if (p == 0.5) p = std::nextafter(0.5, 0.0);
+  const Interval ends = *a.model->interval(a.answers.answer, std::abs(1 - 2 * p));
+  return in_place(a, p < 0.5 ? ends.lower : ends.upper);
+}
+
+py::dict answers_dict(const Answered& a) {
+  py::dict out;
+  for (const auto& [name, values] : parts_of(a.answers.answer)) out[py::str(name)] = in_place(a, values);
+  return out;
+}
+
+py::list level_arrays(const Answered& a) {
+  py::list out;
+  for (const LevelAnswer& at_level : a.answers.levels) {
+    if (at_level.set)
+      out.append(in_place(a, *at_level.set));
+    else if (at_level.interval)
+      out.append(
+          py::make_tuple(in_place(a, at_level.interval->lower), in_place(a, at_level.interval->upper)));
+    else
+      out.append(py::none());
+  }
+  return out;
+}
+
+Answered answered(const SharedModel& model, const Rows& examples, const std::vector<double>& levels,
+                  const std::string& sets) {
+  const py::gil_scoped_release released;
+  Answered out{model, examples, model->answers(*examples, {levels, sets == "deterministic"}), {}};
+  const InputEncoder& encoder = model->encoder();
+  if (!out.answers.bad.empty())
+    out.notes.push_back(bad_examples_text(*examples, out.answers.bad, "left blank"));
+  std::ranges::move(notes_for(encoder, *examples), std::back_inserter(out.notes));
+  if (const auto far = outside(encoder, *examples); far && far->rows > 0)
+    out.notes.push_back(outside_text(*far, std::get<Table>(*examples)));
+  if (!levels.empty())
+    std::ranges::move(answer_notes(*model, *examples, out.answers), std::back_inserter(out.notes));
+  return out;
+}
+
+/// The report of `evaluate`, with the metrics of the uncertainty, and the sentences on what to doubt.
+std::pair<std::string, Words> evaluated(const Answered& a, double level) {
+  const py::gil_scoped_release released;
+  const Model& model = *a.model;
+  json report = model.evaluate(*a.examples, a.answers);
+  report.update(uncertainty_of(model, *a.examples, a.answers));
+  report["level"] = level;
+  report["method"] = model.method();
+  Words notes;
+  if (hash_of(*a.examples) != model.data_hash()) {
+    const std::string noun = noun_of(*a.examples);
+    if (const std::string few = few_scored(report, noun, ""); !few.empty()) notes.push_back(few);
+    std::ranges::move(trust_notes(model, {{report, noun + "s", level, /*fresh=*/true}}),
+                      std::back_inserter(notes));
+  }
+  return {to_text(report), notes};
+}
+
+/// Out-of-distribution scores by name, [n] each.
+py::dict ood_scores(const Answered& a) {
+  Scores scores;
+  {
+    const py::gil_scoped_release released;
+    scores = a.model->ood(*a.examples, a.answers);
+  }
+  py::dict out;
+  for (const auto& [name, values] : scores) out[py::str(name)] = in_place(a, values);
+  return out;
+}
+
+/// The table that the tool's `predict` writes, as an Arrow stream.
+py::capsule answer_stream(const Answered& a, const Words& kept, bool parts) {
+  auto* stream = new ArrowArrayStream{};
+  py::capsule capsule(stream, "arrow_array_stream", [](PyObject* self) {
+    auto* held = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(self, "arrow_array_stream"));
+    if (held->release != nullptr) held->release(held);
+    delete held;
+  });
+  write_stream(answer_table(*a.model, *a.examples, a.answers, {kept, {}, parts}).table, *stream);
+  return capsule;
+}
+
+}  // namespace
+
+/// The numbers of a predictive by name, each [m] or [m, C].
+std::map<std::string, at::Tensor> parts_of(const Predictive& p) {
+  if (const auto* r = std::get_if<Regression>(&p))
+    return {{"mean", r->mean},
+            {"median", median(*r).clone()},  // of a Gaussian it is the mean, which a user may change
+            {"aleatoric_var", r->aleatoric_var},
+            {"epistemic_var", r->epistemic_var}};
+  if (const auto* c = std::get_if<Classes>(&p))
+    return {{"probabilities", c->probabilities},
+            {"entropy", c->predictive_entropy},
+            {"expected_entropy", c->expected_entropy},
+            {"mutual_information", mutual_information(*c)}};
+  const auto* counts = std::get_if<Counts>(&p);
+  const Rate& rate = counts ? counts->rate : std::get<Intensity>(p).rate;
+  std::map<std::string, at::Tensor> parts = {{"mean", mean(rate)}, {"epistemic_var", var(rate)}};
+  parts["aleatoric_var"] =
+      counts ? total_var(*counts) - parts["epistemic_var"] : at::zeros_like(parts["mean"]);
+  return parts;
+}
+
+void bind_answers(py::module_& module) {
+  module.def("answers", &answered, py::arg("model"), py::arg("rows"), py::arg("levels"), py::arg("sets"));
+  py::class_<Answered>(module, "Answered")
+      .def("part", &part)
+      .def("parts", &answers_dict)
+      .def("levels", &level_arrays)
+      .def("quantile", &quantile_at)
+      .def("ood", &ood_scores)
+      .def("evaluate", &evaluated, py::arg("level"))
+      .def("stream", &answer_stream, py::arg("kept"), py::arg("parts"))
+      .def_readonly("notes", &Answered::notes);
+}
+
+}  // namespace slimbayes::python

@@ -1,0 +1,28 @@
+"""Class labels as Python has them and as the library names them."""
+
+import numpy as np
+
+
+def text(value):
+    return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
+
+
+def text_of_number(name):
+    """How Python writes the number that the library wrote as `name`: 1 is "1.0" among floats."""
+    try:
+        return str(float(name))
+    except ValueError:
+        return name
+
+
+def values(names, kind):
+    """The classes of a loaded model as Python's values."""
+    if kind != "categorical" and names == ["false", "true"]:
+        return np.array([False, True])
+    if kind in ("numeric", ""):
+        try:
+            numbers = np.array([float(name) for name in names])
+        except ValueError:
+            return np.array(names)
+        return numbers.astype(np.int64) if (numbers == np.round(numbers)).all() else numbers
+    return np.array(names)
