@@ -33,8 +33,11 @@ def least(call, repeats):
     return min(found)
 
 
-def import_seconds(code):
-    return least(lambda: subprocess.run([sys.executable, "-c", code], check=True), 1)
+def import_seconds(before, name):
+    """The least seconds of an import in a new interpreter, after the other imports."""
+    code = f"{before}\nimport time; start = time.perf_counter(); import {name}; print(time.perf_counter() - start)"
+    runs = [subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True) for _ in range(ROUNDS)]
+    return min(float(run.stdout) for run in runs)
 
 
 def one_row():
@@ -45,9 +48,9 @@ def one_row():
         model = sb.Regressor("dbk", steps=500).fit(X, X[:, 0] + 0.1 * draw.normal(size=2000))
     row = X[:1]
     rows = model.model_.read(_data.frame(row, [f"x{i}" for i in range(8)]), False)[0]
-    inside = least(lambda: model.model_.answers(rows), 1000)
+    inside = least(lambda: _core.answers(model.model_, rows, [], "randomised"), 1000)
     for name, given in ("numpy", row), ("pandas", pd.DataFrame(row, columns=[f"x{i}" for i in range(8)])):
-        whole = least(lambda given=given: model.predict(given), 1000 if name == "numpy" else 100)
+        whole = least(lambda given=given: model.predict(given), 1000)
         print(f"predict of one row of {name}: {1e6 * whole:.0f} us, the library's part {1e6 * inside:.0f} us, above it {1e6 * (whole - inside):.0f} us")
 
 
@@ -64,10 +67,8 @@ def hand_over(rows=1_000_000, columns=20):
 def main():
     torch.set_num_threads(1)
     print(f"slimbayes {_core.__version__}, torch {torch.__version__}")
-    bare, torch_alone = import_seconds("import slimbayes"), import_seconds("import torch")
-    both = import_seconds("import torch, slimbayes")
-    print(f"import slimbayes: {1e3 * bare:.0f} ms with Python's start; import torch {1e3 * torch_alone:.0f} ms, and slimbayes after it "
-          f"{1e3 * (both - torch_alone):.0f} ms more")
+    print(f"import torch {1e3 * import_seconds('', 'torch'):.0f} ms, slimbayes after it {1e3 * import_seconds('import torch', 'slimbayes'):.1f} ms; "
+          f"its compiled module, at the first use, {1e3 * import_seconds('import torch', 'slimbayes._library'):.0f} ms")
     one_row()
     hand_over()
 

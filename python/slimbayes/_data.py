@@ -78,6 +78,16 @@ def images(X, labels=None):
     return core.Images(np.ascontiguousarray(X), labels)
 
 
+def _small_numbers(frame):
+    """A few rows of a pandas frame of numbers as an array, which costs a tenth of Arrow's way; None for other frames. Whole numbers
+    beyond 2^53 beside fractions take Arrow's way too, which keeps them apart."""
+    if _module_of(frame) != "pandas" or not 0 < len(frame) <= 64 or frame.shape[1] == 0 or not frame.columns.is_unique:
+        return None
+    array = frame.values
+    small = array.dtype in (np.float32, np.float64) and array.dtype.isnative and not (np.abs(array) >= 2**53).any()
+    return array if small else None
+
+
 def check_matrix(array):
     if array.ndim != 2:
         raise ValueError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: X.reshape(-1, 1) for one column, "
@@ -152,6 +162,9 @@ def frame(X, names, ignored=lambda name: False, source="the frame"):
     not needed: it may then hold what Arrow cannot."""
     out = core.Frame(source)
     if not isinstance(X, np.ndarray):
+        if (small := _small_numbers(X)) is not None:
+            out.add_numbers(small, column_names(X))
+            return out
         capsule = _capsule_of(X, ignored)
         if capsule is not None:
             out.add_stream(capsule)

@@ -174,3 +174,19 @@ def test_the_answers_as_a_frame_of_the_same_library(fitted):
     assert fitted.predict_frame(pa.Table.from_pandas(frame)).column_names == ["mean", "sd", "lower", "upper"]
     kept = fitted.predict_frame(frame, keep=["kind", "n"])
     assert kept["kind"].astype(str).tolist() == frame["kind"].tolist() and kept["n"].tolist() == frame["n"].tolist()
+
+
+@pytest.mark.parametrize("form", ["floats", "ints beside floats", "booleans beside floats", "large", "nullable"])
+def test_few_rows_of_numbers_are_read_as_many(form):
+    X, y = toys.matrix(200)
+    frame = pd.DataFrame(X, columns=["u", "v", "w"])
+    if form == "ints beside floats":
+        frame["u"] = (10 * frame["u"]).round().astype(int)
+    elif form == "booleans beside floats":
+        frame["v"] = frame["v"] > 0
+    elif form == "large":
+        frame["u"] = (2**53 + np.arange(200)).astype(np.int64)
+    elif form == "nullable":
+        frame = frame.convert_dtypes()
+    model = sb.Regressor("ridge").fit(frame, y)
+    assert np.allclose(model.predict(frame.iloc[:5]), model.predict(frame)[:5], rtol=1e-12)
