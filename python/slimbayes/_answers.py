@@ -187,6 +187,10 @@ class Answers:
         import os
 
         self._check_fitted()
+        classes = getattr(self, "classes_", np.arange(0))
+        if self._facts["kind"] == "images" and classes.tolist() != list(range(len(classes))):
+            warn([f"a file of images holds the numbers of the classes, not their names: 0 to {len(classes) - 1} stand for {classes.tolist()}; "
+                  "a pickle keeps the names"])
         self.model_.save(os.fspath(path))
 
     def _take(self, model, classes=None):
