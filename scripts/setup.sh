@@ -44,6 +44,7 @@ libpng-dev      header png.h
 libboost-math-dev header boost/math/quadrature/gauss_kronrod.hpp
 python3         command -v python3
 python3-venv    python3 -c import\ venv,ensurepip
+python3-dev     python_headers
 '
 readonly optional='
 ccache          command -v ccache
@@ -53,6 +54,11 @@ libbenchmark-dev header benchmark/benchmark.h
 
 header() {
   printf '#include <%s>\n' "$1" | g++ -std=c++20 -E -x c++ - -o /dev/null
+}
+
+# Whether python3 can compile modules.
+python_headers() {
+  test -f "$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')/Python.h"
 }
 
 # The packages of a list that are neither installed nor otherwise there.
