@@ -1,4 +1,5 @@
-// The answers of a model as arrays, and what is computed from them: quantiles, scores, the report of an evaluation.
+// The answers of a model as arrays, and what is computed from them: quantiles, scores, the report of an
+// evaluation.
 #include "slimbayes/core/answers.h"
 
 #include <ATen/ATen.h>
@@ -25,7 +26,8 @@ struct Answered {
   Words notes;  // on the rows and on the answers
 };
 
-/// Returns the values [m, ...] of the answered examples as an array [n, ...], with NaN (false) for the others.
+/// Returns the values [m, ...] of the answered examples as an array [n, ...], with NaN (false) for the
+/// others.
 py::array in_place(const Answered& a, const at::Tensor& values) {
   if (a.answers.bad.empty()) return to_numpy(values);
   std::vector<int64_t> shape = values.sizes().vec();
@@ -45,7 +47,8 @@ py::array part(const Answered& a, const std::string& name) {
   return in_place(a, found->second);
 }
 
-/// Quantiles at probabilities nearer to 0 or 1 are refused: the level 1 - 2 p of an interval would round to 1.
+/// Quantiles at probabilities nearer to 0 or 1 are refused: the level 1 - 2 p of an interval would round to
+/// 1.
 constexpr double kLeastProbability = 1e-12;
 
 /// Returns the quantile of every answered example at probability p.

@@ -1,5 +1,5 @@
-// Tables and images from Python. A matrix of numbers is converted once, to the doubles of the table's columns;
-// Arrow columns enter without a copy and are converted once when the table is read.
+// Tables and images from Python. A matrix of numbers is converted once, to the doubles of the table's
+// columns; Arrow columns enter without a copy and are converted once when the table is read.
 #include <ATen/ATen.h>
 #include <arrow/c/abi.h>
 #include <pybind11/stl.h>

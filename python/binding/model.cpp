@@ -14,7 +14,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 using nlohmann::json;
-/// Returns the examples of a frame as the model reads them, with notes on what was left out. Empties the frame.
+/// Returns the examples of a frame as the model reads them, with notes on what was left out. Empties the
+/// frame.
 std::pair<Rows, Words> read_table_for(const SharedModel& model, Frame& frame, bool with_target,
                                       const Words& kept) {
   Words notes;
@@ -106,10 +107,8 @@ void bind_model(py::module_& module) {
   py::class_<Model, std::shared_ptr<Model>>(module, "Model")
       .def_static(
           "load", [](const std::string& path) { return Model::load(path); }, Released())
-      .def_static("from_bytes", &model_of)
       .def(
           "save", [](const Model& model, const std::string& path) { model.save(path); }, Released())
-      .def("to_bytes", &bytes_of)
       .def(py::pickle(&bytes_of, &model_of))
       .def("report", &reported, py::arg("rows"), py::arg("level"), py::arg("part"))
       .def("facts", [](const Model& model) { return to_text(facts(model)); })

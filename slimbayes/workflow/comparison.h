@@ -38,9 +38,9 @@ using FitWatcher = std::function<std::unique_ptr<Callback>(const std::string& ti
 std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitOptions& options,
                                             const std::vector<MethodChoice>& methods, bool all_must);
 
-/// Returns the methods of a comparison: `methods` themselves if the user `named` them, else those of them that
-/// take these examples; then the plain methods (MethodInfo::plain) that take them and are not among those.
-/// Throws as methods_that_take.
+/// Returns the methods of a comparison: `methods` themselves if the user `named` them, else those of them
+/// that take these examples; then the plain methods (MethodInfo::plain) that take them and are not among
+/// those. Throws as methods_that_take.
 std::vector<MethodChoice> methods_to_compare(const Examples& examples, const FitOptions& options,
                                              const std::vector<MethodChoice>& methods, bool named);
 

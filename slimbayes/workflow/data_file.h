@@ -56,8 +56,8 @@ Examples read_for(const Model& model, const std::string& path, const DataSource&
                   std::vector<std::string>* notes, const std::vector<std::string>& kept = {},
                   const ColumnChanges& changes = {}, SharedChanges* shared = nullptr);
 
-/// Returns the examples in a table that was read as Model::reading(with_target) says. With `with_target`, rows
-/// and windows without a target are left out; `notes` (may be nullptr) receives a sentence on such rows.
+/// Returns the examples in a table that was read as Model::reading(with_target) says. With `with_target`,
+/// rows and windows without a target are left out; `notes` (may be nullptr) receives a sentence on such rows.
 Examples examples_for(const Model& model, Table table, bool with_target, std::vector<std::string>* notes);
 
 /// Returns all column names that the entries of `lists` may mean. Use it before the columns of the table are

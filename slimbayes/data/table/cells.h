@@ -47,8 +47,8 @@ Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::st
 /// column that is not needed is not an error.
 bool is_needed(const Reading& reading, const std::string& name);
 
-/// Throws DataError if a cell of a typed column is infinite. If the column is not `needed` (is_needed), such a
-/// cell becomes missing instead. `source`: where the column comes from, for messages.
+/// Throws DataError if a cell of a typed column is infinite. If the column is not `needed` (is_needed), such
+/// a cell becomes missing instead. `source`: where the column comes from, for messages.
 void check_finite(Column& column, bool needed, const std::string& source);
 
 /// Returns the column as a categorical one: its levels are the different texts of its cells (cell_text).

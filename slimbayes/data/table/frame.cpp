@@ -1,5 +1,5 @@
-// Tables that a program has in memory. Arrow's C stream hands over buffers without a copy; the conversion to the
-// doubles of a Table is the only one.
+// Tables that a program has in memory. Arrow's C stream hands over buffers without a copy; the conversion to
+// the doubles of a Table is the only one.
 #include "slimbayes/data/table/frame.h"
 
 #include <arrow/api.h>

@@ -14,8 +14,8 @@ class Table;
 
 namespace slimbayes {
 
-/// Columns that a program has in memory instead of in a file: typed Arrow tables, columns of plain numbers, or
-/// both. Their kinds are decided when the frame is read, because they depend on the Reading.
+/// Columns that a program has in memory instead of in a file: typed Arrow tables, columns of plain numbers,
+/// or both. Their kinds are decided when the frame is read, because they depend on the Reading.
 struct Frame {
   std::string source;                                      // name for messages, such as "the frame"
   std::vector<std::shared_ptr<arrow::Table>> tables = {};  // columns with an Arrow type
