@@ -76,8 +76,10 @@ void add_capsule(Frame& frame, const py::capsule& capsule) {
   add_stream(frame, *stream);
 }
 
-Images images_of(const py::array& pixels, const std::optional<py::array>& labels) {
-  Images images{"the images", to_tensor(pixels), {}};
+/// `classes`: the name of each label; empty where the labels are numbers.
+Images images_of(const py::array& pixels, const std::optional<py::array>& labels,
+                 const std::vector<std::string>& classes) {
+  Images images{"the images", to_tensor(pixels), {}, classes};
   if (labels) images.labels = to_tensor(*labels);
   return images;
 }
@@ -124,7 +126,8 @@ void bind_data(py::module_& module) {
       .def("add_numbers", &add_numbers, py::arg("values"), py::arg("names"))
       .def("add_stream", &add_capsule, py::arg("capsule"));
   py::class_<Images>(module, "Images")
-      .def(py::init(&images_of), py::arg("pixels"), py::arg("labels") = py::none());
+      .def(py::init(&images_of), py::arg("pixels"), py::arg("labels") = py::none(),
+           py::arg("classes") = std::vector<std::string>{});
   py::class_<Rows>(module, "Rows").def("__len__", [](const Rows& rows) { return count(*rows); });
 }
 

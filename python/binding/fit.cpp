@@ -186,8 +186,8 @@ std::string compared(Frame& frame, const std::string& text, const std::string& p
     if (!named && !info.plain) methods.push_back({info.name, info.resolve(json::object())});
   }
   for (const json& one : plan.at("methods")) {
-    const MethodInfo& info = find_method(one.get<std::string>());
-    methods.push_back({info.name, preset_options(info, request.choices.preset, json::object())});
+    const MethodInfo& info = find_method(one.at("method").get<std::string>());
+    methods.push_back({info.name, preset_options(info, request.choices.preset, one.at("options"))});
   }
   struct Shared : Callback {
     explicit Shared(Watcher& given) : watcher(given) {}

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "binding/binding.h"
+#include "slimbayes/data/image_encoder.h"
 #include "slimbayes/report/facts.h"
 #include "slimbayes/report/page.h"
 #include "slimbayes/version.h"
@@ -40,12 +41,17 @@ std::pair<Rows, Words> read_images_for(const SharedModel& model, const Images& i
 std::pair<std::string, std::string> reported(const Model& model, const Rows& rows, double level,
                                              const std::string& part) {
   const py::gil_scoped_release released;
-  const json facts = report_facts(model, *rows, {level, part, {}, version()});
+  json facts = report_facts(model, *rows, {level, part, {}, version()});
+  for (json& note : facts["notes"]) note = in_python(note);
   return {to_text(facts), report_page(facts)};
 }
 
-/// The kind of the target's column in training, such as "numeric"; "" for events and images.
+/// The kind of the target's column in training, such as "numeric", and of the labels of images; "" for events.
 std::string target_kind(const Model& model) {
+  if (const auto* images = std::get_if<ImageEncoder>(&model.encoder())) {
+    if (!images->has_class_names()) return "numeric";
+    return model.schema().task.levels == Words{"false", "true"} ? "boolean" : "categorical";
+  }
   const Reading reading = model.reading(/*with_target=*/true);
   const auto found = reading.kinds.find(model.target());
   if (std::ranges::find(reading.names, model.target()) != reading.names.end()) return "categorical";

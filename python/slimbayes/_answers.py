@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from slimbayes import _data
+from slimbayes import _data, _labels
 from slimbayes._library import core
 from slimbayes._notes import warn, warn_as
 
@@ -59,8 +59,8 @@ class Answers:
         if self._facts["kind"] == "images":
             if not _data.are_images(X):
                 raise ValueError("predict: expected images (an array [n, h, w] or [n, c, h, w] of uint8), as the model was fitted on")
-            labels = None if target is None else self._codes(_data.targets(target, len(X)), self.classes_)
-            return self.model_.read(_data.images(X, labels), with_target)[0]
+            labelled = () if target is None else _labels.numbered(_data.targets(target, len(X)), self.classes_)
+            return self.model_.read(_data.images(X, *labelled), with_target)[0]
         needed = {*self._facts["columns"], self._facts["target"], *map(str, kept)}
         frame = _data.frame(X, self._names(X) if isinstance(X, np.ndarray) else None, lambda name: name not in needed)
         if target is not None and not isinstance(target, str):
@@ -90,7 +90,8 @@ class Answers:
     def predict_interval(self, X, level=None):
         """The central interval of each row: (lower, upper), [n] each, in units of the target.
 
-        level : coverage between 0 and 1; None: that of the fit (0.95 for a model from a file, which does not keep it). With ``calibrate="conformal"`` it holds on average over new rows.
+        level : coverage between 0 and 1; None: that of the fit (0.95 for a model from a file, which does not keep it). With
+        ``calibrate="conformal"`` it holds on average over new rows.
         """
         ends = self._answered(X, [self._level(level)]).levels()[0]
         if not isinstance(ends, tuple):
@@ -106,11 +107,14 @@ class Answers:
 
     def predict_frame(self, X, level=None, keep=(), parts=False):
         """The table that `slimbayes predict` writes, as a data frame of X's library (else pandas or pyarrow): the answers, for series
-        the time of each forecast too. `keep`: columns of X to copy. `parts`: show the parts of the sd for every method."""
+        the time of each forecast too, in the time zone of X's times or without one. `keep`: columns of X to copy. `parts`: show the
+        parts of the sd for every method."""
         import pyarrow as pa
 
         answered = self._answered(X, [self._level(level)], kept=keep)
         table = pa.table(_Stream(answered.stream([str(name) for name in keep], parts)))
+        if times := self._facts["fit"]["time"]:
+            table = _data.in_zone(table, ("last_time", "forecast_time"), _data.time_zone(X, times[0]))
         library = type(X).__module__.partition(".")[0]
         if library == "polars":
             import polars
@@ -187,10 +191,6 @@ class Answers:
         import os
 
         self._check_fitted()
-        classes = getattr(self, "classes_", np.arange(0))
-        if self._facts["kind"] == "images" and classes.tolist() != list(range(len(classes))):
-            warn([f"a file of images holds the numbers of the classes, not their names: 0 to {len(classes) - 1} stand for {classes.tolist()}; "
-                  "a pickle keeps the names"])
         self.model_.save(os.fspath(path))
 
     def _take(self, model, classes=None):

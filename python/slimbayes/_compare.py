@@ -15,7 +15,8 @@ def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fr
     method: the mean of each metric over the fits, and the sd as NAME_sd; sorted by NLL.
 
     frame : data frame with the column `target`, or an array X with the targets as `target`.
-    methods : names; None: all that take these data. The plain ones (a straight line, a constant) are added.
+    methods : names, or pairs of a name and the options of the method, such as ["ridge", ("dbk", {"rank": 8})]; None: all that take these
+        data. The plain ones (a straight line, a constant) are added.
     seeds : fits of a method on each split; repeats : random splits; folds : cross-validation in the place of random test parts.
     options : those of a fit that all methods share, such as valid_fraction=0.1, window=24, calibrate="conformal".
 
@@ -35,19 +36,38 @@ def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fr
         raise ValueError(f"compare: expected the name of a column; received {target!r}; the columns are {', '.join(names[:20])}")
     known = {option["name"] for option in _options.description()["fit"]} | {"level", "threads", "preset"}
     if unknown := sorted(set(options) - known):
-        raise TypeError(f"compare: expected options of a fit; received {', '.join(unknown)}; an option of one method needs a fit of "
-                        "that method")
+        raise TypeError(f"compare: expected options of a fit; received {', '.join(unknown)}; an option of one method stands "
+                        "beside its name: methods=[('dbk', {'rank': 8})]")
     likelihood = options.pop("likelihood", "auto")
     request = _options.request({**options, "test_fraction": test_fraction}, likelihood, name)
-    plan = _options.as_json({"methods": [methods] if isinstance(methods, str) else list(methods or []), "seeds": _above(0, "seeds", seeds),
-                             "repeats": _above(0, "repeats", repeats), "folds": _above(-1, "folds", folds)})
+    asked = [_choice(one) for one in ([methods] if isinstance(methods, str) else methods or [])]
+    plan = _options.as_json({"methods": asked, "seeds": _above(0, "seeds", seeds), "repeats": _above(0, "repeats", repeats),
+                             "folds": _above(-1, "folds", folds)})
     with shown(progress, "compare") as show:
         found = json.loads(core.compare(data, request, plan, show))
+    for result, choice in zip(found["results"], asked):  # the results begin with the methods that were asked for
+        result["method"] = _label(result["method"], choice["options"])
     table = _summary(pd, found["results"])
     if found["interrupted"]:
         warn(["interrupted: the comparison holds the fits that were done, the last method perhaps with fewer"])
     table.attrs["interrupted"] = found["interrupted"]
     return table
+
+
+def _choice(one):
+    """A method and its options as the library reads them."""
+    pair = (one, {}) if isinstance(one, str) else one
+    if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[1], dict)):
+        raise TypeError(f"compare: expected names of methods, or pairs of a name and a dict of options; received {one!r}")
+    method, options = pair
+    known = [option["name"] for option in _options.describe(method)["options"]]
+    if unknown := sorted(set(options) - set(known)):
+        raise TypeError(f"compare: expected options of {method} ({', '.join(known)}); received {', '.join(unknown)}")
+    return {"method": method, "options": dict(options)}
+
+
+def _label(method, options):
+    return f"{method}({', '.join(f'{name}={value!r}' for name, value in options.items())})" if options else method
 
 
 def _above(least, name, value):

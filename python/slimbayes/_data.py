@@ -55,8 +55,23 @@ def column_names(X):
     """The names of a frame's columns as texts; None for an array."""
     if isinstance(X, np.ndarray):
         return None
-    names = X.column_names if hasattr(X, "column_names") else list(X.columns)
-    return [str(name) for name in names]
+    if _module_of(X) == "pandas":
+        return _names_in_index(X.columns)
+    return [str(name) for name in (X.column_names if hasattr(X, "column_names") else X.columns)]
+
+
+_last_index = (None, [])  # the pandas index that was read last, which never changes, and its names
+
+
+def _names_in_index(index):
+    """The names in the index of a pandas frame. Reading them takes 10 us and half of the caches, so that a program which predicts row
+    after row of one frame would wait for them as long as for the answer."""
+    global _last_index
+    known, names = _last_index
+    if known is None or not index.is_(known):
+        names = [str(name) for name in index.tolist()]
+        _last_index = (index, names)
+    return list(names)
 
 
 def row_count(X):
@@ -67,15 +82,15 @@ def are_images(X):
     return isinstance(X, np.ndarray) and X.ndim in (3, 4)
 
 
-def images(X, labels=None):
-    """Images [n, h, w], [n, c, h, w] or [n, h, w, c] of uint8."""
+def images(X, labels=None, classes=()):
+    """Images [n, h, w], [n, c, h, w] or [n, h, w, c] of uint8. `labels` [n] int64; `classes`: their names, from 0 on, if they have any."""
     if X.dtype != np.uint8:
         raise DataError(f"fit: expected images of uint8 (0 to 255); received {X.dtype}; scale them: (255 * X).astype('uint8')")
     if X.ndim == 3:
         X = X[:, None]
     elif X.shape[3] in (1, 3, 4) and X.shape[1] not in (1, 3, 4):
         X = X.transpose(0, 3, 1, 2)
-    return core.Images(np.ascontiguousarray(X), labels)
+    return core.Images(np.ascontiguousarray(X), labels, list(classes))
 
 
 def _small_numbers(frame):
@@ -228,6 +243,31 @@ def add_target(frame_, name, array):
         import pyarrow as pa
 
         frame_.add_stream(pa.table({name: arrow_column(list(array), name)}).__arrow_c_stream__())
+
+
+def time_zone(X, name):
+    """The time zone of a frame's column of times; None for times without one and for what is no time."""
+    import pyarrow as pa
+
+    if isinstance(X, np.ndarray):
+        return None
+    at = column_names(X).index(name)
+    if hasattr(X, "iloc"):
+        kind = pa.array(X.iloc[:0, at], from_pandas=True).type
+    else:
+        kind = pa.table(X[:0]).schema.field(at).type  # an empty part of it
+    return kind.tz if pa.types.is_timestamp(kind) else None
+
+
+def in_zone(table, names, zone):
+    """An Arrow table whose columns of times with these names are in a time zone, or without one if it is None."""
+    import pyarrow as pa
+
+    for name in set(names) & set(table.column_names):
+        at = table.column_names.index(name)
+        if pa.types.is_timestamp(table.schema.field(at).type):
+            table = table.set_column(at, name, table[name].cast(pa.timestamp("us", zone)))
+    return table
 
 
 def free_name(wanted, taken):

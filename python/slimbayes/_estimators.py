@@ -67,7 +67,7 @@ class _Estimator(Answers, BaseEstimator):
         if _data.are_images(X):
             if classes is None:
                 raise ValueError(f"fit: expected a table; received images; Classifier takes them, {type(self).__name__} does not")
-            return _data.images(X, self._codes(cells, classes)), ""
+            return _data.images(X, *_labels.numbered(cells, classes)), ""
         names = _data.column_names(X) or [f"x{i}" for i in range(X.shape[1] if X.ndim == 2 else 0)]
         frame = _data.frame(X, names, _options.names(self.ignore).__contains__)
         if cells is None:
@@ -197,20 +197,10 @@ class Classifier(ClassifierMixin, _Estimator):
                              f"one class, {classes[0]!r}")
         return classes
 
-    def _codes(self, y, classes):
-        """The number of each label among the classes, as images have them."""
-        codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-        if (unknown := classes[codes] != y).any():
-            raise ValueError(f"y contains previously unseen labels: expected one of {classes.tolist()}; received {y[unknown][0]!r}")
-        return codes.astype(np.int64)
-
     def _take(self, model, classes=None):
         super()._take(model)
         names = self._facts["classes"]
         self.classes_ = classes = _labels.values(names, self._facts["target_kind"]) if classes is None else classes
-        if self._facts["kind"] == "images":
-            self._columns = None
-            return
         order = {_labels.text(value): i for i, value in enumerate(classes)} | {_labels.text_of_number(_labels.text(v)): i for i, v in enumerate(classes)}
         at = [order.get(name, order.get(_labels.text_of_number(name))) for name in names]
         if sorted(place for place in at if place is not None) != list(range(len(names))):
@@ -221,6 +211,11 @@ class Classifier(ClassifierMixin, _Estimator):
         """The probability of each class [n, C], in the order of `classes_`, averaged over the posterior."""
         found = self._answered(X).part("probabilities")
         return found if self._columns is None else found[:, self._columns]
+
+    def predict_log_proba(self, X):
+        """The logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def predict(self, X):
         """The most probable class of each row [n]."""

@@ -3,6 +3,17 @@
 import numpy as np
 
 
+def numbered(y, classes):
+    """The labels of images as (numbers [n], names): whole numbers from 0 stand for themselves and have no names; the number of another label
+    is its place among the classes."""
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    if (unknown := classes[codes] != y).any():
+        raise ValueError(f"y contains previously unseen labels: expected one of {classes.tolist()}; received {y[unknown][0]!r}")
+    if classes.dtype.kind in "iuf" and classes[0] >= 0 and (classes == np.round(classes)).all():
+        return np.asarray(y).astype(np.int64), []
+    return codes.astype(np.int64), [text(value) for value in classes]
+
+
 def text(value):
     return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
 

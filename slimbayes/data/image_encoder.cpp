@@ -136,8 +136,17 @@ ImageEncoder ImageEncoder::fit(const Images& training) {
     return encoder;
   }
   const at::Tensor known = std::get<0>(at::_unique2(training.labels));
-  for (int64_t i = 0; i < known.size(0); ++i)
-    task.levels.push_back(fmt::format("{}", known[i].item<int64_t>()));
+  task.levels.clear();
+  for (int64_t i = 0; i < known.size(0); ++i) {
+    const auto label = known[i].item<int64_t>();
+    const std::vector<std::string>& names = training.classes;
+    check(names.empty() || (label >= 0 && label < std::ssize(names)), kFunction,
+          fmt::format("labels of the {} classes, from 0", names.size()), fmt::format("{}", label));
+    encoder.labels_.push_back(label);
+    task.levels.push_back(names.empty() ? fmt::format("{}", label) : names[static_cast<size_t>(label)]);
+  }
+  check(are_class_names(task.levels), kFunction, "classes with different names",
+        "a name twice, or an empty one");
   check(task.levels.size() >= 2, kFunction, "labels of at least two classes", task.levels.front());
   encoder.complete_schema(/*by_pixel=*/false);
   return encoder;
@@ -180,19 +189,40 @@ void ImageEncoder::check_labels(const Images& images) const {
 at::Tensor ImageEncoder::target(const Images& images) const {
   check_labels(images);
   if (schema_.task.grid) return class_numbers(images.labels, schema_.task.outputs);
-  std::vector<int64_t> numbers;
-  for (const std::string& level : schema_.task.levels) numbers.push_back(std::stoll(level));
-  const at::Tensor known = at::tensor(numbers, at::kLong);
-  const at::Tensor place = at::searchsorted(known, images.labels).clamp_max(known.size(0) - 1);
-  const at::Tensor strange = known.index_select(0, place).ne(images.labels).nonzero();
-  if (strange.size(0) > 0)
+  const at::Tensor place = places(images), strange = place.lt(0).nonzero();
+  if (strange.size(0) > 0) {
+    const auto image = strange[0][0].item<int64_t>(), label = images.labels[image].item<int64_t>();
+    const bool named = label >= 0 && label < std::ssize(images.classes);
     throw DataError(
         images.source,
         fmt::format("expected labels of the training images ({}); received {} at image {}; where the split "
                     "held a whole class out, fit with another --split-seed",
-                    fmt::join(schema_.task.levels, ", "), images.labels[strange[0][0]].item<int64_t>(),
-                    strange[0][0].item<int64_t>() + 1));
+                    fmt::join(schema_.task.levels, ", "),
+                    named ? images.classes[static_cast<size_t>(label)] : fmt::format("{}", label),
+                    image + 1));
+  }
   return place.to(at::kDouble);
+}
+
+at::Tensor ImageEncoder::places(const Images& images) const {
+  const std::vector<std::string>&names = images.classes, &levels = schema_.task.levels;
+  if (names.empty()) {
+    const at::Tensor known = at::tensor(labels_, at::kLong);
+    const at::Tensor place = at::searchsorted(known, images.labels).clamp_max(known.size(0) - 1);
+    return place.masked_fill(known.index_select(0, place).ne(images.labels), -1);
+  }
+  std::vector<int64_t> of_name;
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(levels, name);
+    of_name.push_back(found == levels.end() ? -1 : found - levels.begin());
+  }
+  const at::Tensor inside = images.labels.clamp(0, std::ssize(names) - 1);
+  return at::tensor(of_name, at::kLong).index_select(0, inside).masked_fill(inside.ne(images.labels), -1);
+}
+
+bool ImageEncoder::are_class_names(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  return !names.front().empty() && std::ranges::adjacent_find(names) == names.end();
 }
 
 void ImageEncoder::complete_schema(bool by_pixel) {

@@ -26,8 +26,8 @@ struct Augmentation {
 class ImageEncoder {
  public:
   /// Fits the mean and sd of each channel and the classes. The classes of single labels are those that occur,
-  /// those of label maps are Images::classes. Throws std::invalid_argument for no images, no labels, or fewer
-  /// than two classes.
+  /// those of label maps are Images::classes. Throws std::invalid_argument for no images, no labels, fewer
+  /// than two classes, and names of classes that are not one for each label and all different.
   static ImageEncoder fit(const Images& training);
 
   /// Returns a dataset whose batches have inputs float32 [b, c, h, w] and, if `with_target` and the images
@@ -36,12 +36,17 @@ class ImageEncoder {
   /// training.
   Dataset dataset(const Images& images, bool with_target, const Augmentation& augmentation = {}) const;
 
-  /// Returns the class number of each image, float64 [n], from 0 by ascending label; for segmentation that of
-  /// each pixel or kVoid [n, h w]. The images must have labels. Throws DataError for a label that was not in
-  /// training, and for label maps where training had single labels, or the other way round.
+  /// Returns the class number of each image, float64 [n], from 0 by ascending label of training; for
+  /// segmentation that of each pixel or kVoid [n, h w]. The images must have labels. If they have names of
+  /// classes, single labels are found by these, else by their numbers in training. Throws DataError for a
+  /// label that was not in training, and for label maps where training had single labels, or the other way
+  /// round.
   at::Tensor target(const Images& images) const;
 
   const Schema& schema() const { return schema_; }
+
+  /// Returns whether the classes have names other than the numbers of their labels.
+  bool has_class_names() const;
 
   nlohmann::json to_json() const;
   static ImageEncoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
@@ -51,7 +56,12 @@ class ImageEncoder {
   void complete_schema(bool by_pixel);
   /// Throws DataError unless the labels of the images are of the kind and the classes that training had.
   void check_labels(const Images& images) const;
+  /// Returns the place of the class of each single label [n] among those of training, -1 for none of them.
+  at::Tensor places(const Images& images) const;
+  /// Returns whether these are names of classes: none empty, no two the same.
+  static bool are_class_names(std::vector<std::string> names);
   Schema schema_;
+  std::vector<int64_t> labels_;    // of single labels: the label of each class, ascending
   std::vector<int64_t> size_;      // c, h, w
   std::vector<double> mean_, sd_;  // [c], in pixel values from 0 to 255; sd is 1 for a constant channel
 };

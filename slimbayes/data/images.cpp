@@ -186,7 +186,8 @@ fs::path labels_beside(const fs::path& images) {
 }
 
 InputKind kind_of(const Images& images) {
-  return images.classes.empty() ? InputKind::images : InputKind::segmentation;
+  const bool maps = images.labels.defined() && images.labels.dim() == 3;
+  return maps ? InputKind::segmentation : InputKind::images;
 }
 
 std::string format_of(const fs::path& path) {

@@ -21,10 +21,11 @@ struct Images {
   /// [n] int64, at least 0. Of segmentation [n, h, w] uint8: the number of the class of each pixel, and as
   /// many as there are classes for a pixel without a class (void). Undefined if the images have no labels.
   at::Tensor labels;
-  std::vector<std::string> classes = {};  // of segmentation: the name of each class; otherwise empty
+  /// The name of the class of each label, from 0 on. Empty if the numbers are the names; never of segmentation.
+  std::vector<std::string> classes = {};
 };
 
-/// Returns InputKind::segmentation for images with classes, else InputKind::images.
+/// Returns InputKind::segmentation for images with label maps, else InputKind::images.
 InputKind kind_of(const Images& images);
 
 /// Returns the path of the label file that belongs to an IDX image file: in the file name, "images" becomes

@@ -96,10 +96,52 @@ TEST(ImageEncoder, OfLabelMapsHasAClassForEachPixel) {
   EXPECT_TRUE(at::equal(target_as_given(again, images), y));
 }
 
+/// Returns images whose label is i modulo `count`, and the names of the classes.
+Images named(std::vector<std::string> names, int64_t count = 3) {
+  const at::Tensor labels = at::arange(6) % count;
+  return {"made", (60 * labels).to(at::kByte).view({6, 1, 1, 1}).expand({6, 1, 2, 2}), labels,
+          std::move(names)};
+}
+
+TEST(ImageEncoder, KeepsTheNamesOfSingleLabels) {
+  const Images images = named({"sky", "road", "car", "bus"});
+  EXPECT_EQ(kind_of(images), InputKind::images);
+  const ImageEncoder encoder = ImageEncoder::fit(images);
+  EXPECT_TRUE(encoder.has_class_names());
+  EXPECT_EQ(encoder.schema().task.levels, (std::vector<std::string>{"sky", "road", "car"}));
+  const ImageEncoder again = ImageEncoder::from_json(encoder.to_json());
+  EXPECT_EQ(again.to_json(), encoder.to_json());
+  EXPECT_TRUE(at::equal(again.target(images), images.labels.to(at::kDouble)));
+  // Names are found wherever they stand; numbers are those of training.
+  EXPECT_TRUE(
+      at::equal(again.target(named({"car", "sky", "road"})), ((images.labels + 2) % 3).to(at::kDouble)));
+  EXPECT_TRUE(at::equal(again.target(named({})), images.labels.to(at::kDouble)));
+  expect_has(error_of([&] {
+               again.target(named({"sky", "road", "bus"}));
+             }),
+             "expected labels of the training images (sky, road, car); received bus at image 3");
+  expect_has(error_of([&] { ImageEncoder::fit(named({"sky", "road"})); }), "labels of the 2 classes");
+  expect_has(error_of([&] { ImageEncoder::fit(named({"sky", "road", "sky"})); }), "different names");
+}
+
+TEST(ImageEncoder, OfNumbersIsStoredWithoutNames) {
+  Images images = named({});
+  images.labels = 5 * images.labels + 2;
+  const ImageEncoder encoder = ImageEncoder::fit(images);
+  EXPECT_FALSE(encoder.has_class_names());
+  nlohmann::json json = encoder.to_json();
+  EXPECT_FALSE(json.contains("labels"));
+  EXPECT_TRUE(
+      at::equal(ImageEncoder::from_json(json).target(images), ((images.labels - 2) / 5).to(at::kDouble)));
+  for (const nlohmann::json& damaged : {nlohmann::json{2, 7}, {2, 12, 7}, {-1, 7, 12}, {2, 7, "x"}}) {
+    json["labels"] = damaged;
+    EXPECT_THROW(ImageEncoder::from_json(json), std::invalid_argument) << damaged;
+  }
+}
+
 TEST(ImageEncoder, RefusesOtherLabelMaps) {
   const ImageEncoder encoder = ImageEncoder::fit(scenes(5));
   Images single = scenes(2);
-  single.classes.clear();
   single.labels = at::arange(2);
   expect_has(error_of([&] { encoder.dataset(single, true); }),
              "expected a label map for each image, as in training; received one label for each image");

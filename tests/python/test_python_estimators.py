@@ -148,6 +148,17 @@ def test_compare_ranks_methods_on_common_splits():
         sb.compare(frame, y, rank=3)
 
 
+def test_a_comparison_takes_options_of_a_method():
+    frame, y = toys.table(120)
+    methods = ["ridge", ("dbk", {"rank": 2, "steps": 20}), ("dbk", {"rank": 4, "steps": 20})]
+    found = sb.compare(frame, y, methods, seeds=1)
+    assert {"ridge", "dbk(rank=2, steps=20)", "dbk(rank=4, steps=20)"} <= set(found.index)
+    assert found["nll"].nunique() == len(found)
+    for wrong in [("dbk", {"rnk": 2})], [5], [("dbk",)]:
+        with pytest.raises(TypeError, match="compare: expected"):
+            sb.compare(frame, y, wrong, seeds=1)
+
+
 def test_own_validation_rows_take_the_place_of_a_fraction():
     X, y = toys.matrix(300)
     model = sb.Regressor("dnn", steps=60).fit(X[:200], y[:200], valid=(X[200:], y[200:]))

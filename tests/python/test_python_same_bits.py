@@ -119,6 +119,30 @@ def test_images(tmp_path):
     assert ours.evaluate(pixels, np.array(labels))["accuracy"] == (ours.predict(pixels) == labels).mean()
 
 
+def test_a_file_of_images_keeps_the_names_of_the_classes(tmp_path):
+    from inputs import idx, squares
+
+    images, labels = squares(120)
+    idx(tmp_path / "train-images-idx3-ubyte", images, labels)
+    pixels, names = np.array(images, dtype=np.uint8), np.array(["upper", "lower"])[labels]
+    for given, classes, columns in (
+        (names, ["lower", "upper"], ["p_lower", "p_upper"]),
+        (np.array(["7", "3"])[labels], ["3", "7"], ["p_3", "p_7"]),  # texts stay texts
+        (np.array([9, 4])[labels], [4, 9], ["p_4", "p_9"]),
+        (np.array(labels) == 0, [False, True], ["p_false", "p_true"]),
+    ):
+        ours = sb.Classifier("dnn", epochs=2).fit(pixels, given)
+        ours.save(tmp_path / "ours.safetensors")
+        loaded = sb.load(tmp_path / "ours.safetensors")
+        assert loaded.classes_.tolist() == classes
+        assert (loaded.predict(pixels) == ours.predict(pixels)).all()
+        assert loaded.evaluate(pixels, given)["accuracy"] == ours.evaluate(pixels, given)["accuracy"] == (ours.predict(pixels) == given).mean()
+        answer = answers_of_tool(tmp_path, "ours.safetensors", "train-images-idx3-ubyte")
+        assert (loaded.predict_proba(pixels) == answer[columns].to_numpy()).all()
+        with pytest.raises(ValueError, match="unseen labels"):
+            loaded.evaluate(pixels, np.where(np.arange(120) == 5, "other", given.astype(object)).astype(str))
+
+
 def test_colour_images_may_have_their_channels_last():
     draw = np.random.default_rng(0)
     labels = np.array(["red", "blue"])[np.arange(80) % 2]

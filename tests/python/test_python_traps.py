@@ -255,16 +255,3 @@ def test_a_column_with_the_targets_name_is_noted():
     frame = pd.DataFrame(X, columns=["u", "v"]).assign(price=y)
     with pytest.warns(sb.Note, match=r"fit\(X, 'price'\)"):
         sb.Regressor("ridge").fit(frame, frame["price"])
-
-
-def test_answers_keep_the_index_of_the_frame():
-    X, y = wide(60, 2)
-    frame = pd.DataFrame(X, columns=["u", "v"])
-    assert sb.Regressor("ridge").fit(frame, y).predict_frame(frame.iloc[20:30]).index.tolist() == list(range(20, 30))
-
-
-def test_the_names_of_image_classes_are_not_lost_in_silence(tmp_path):
-    pixels = np.repeat(np.array([20, 220], dtype=np.uint8), 16 * 20).reshape(40, 4, 4)
-    model = sb.Classifier("dnn", epochs=1).fit(pixels, np.repeat(["dark", "light"], 20))
-    with pytest.warns(sb.Note, match="0 to 1 stand for"):
-        model.save(tmp_path / "m.safetensors")

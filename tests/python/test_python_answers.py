@@ -1,0 +1,47 @@
+"""What answers look like: their index, their times, their words."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import slimbayes as sb
+
+pytestmark = pytest.mark.filterwarnings("ignore::slimbayes.Note")
+
+
+def hourly(rows=240):
+    time = np.arange(rows)
+    return pd.DataFrame({"date": pd.date_range("2024-01-01", periods=rows, freq="h"), "y": np.sin(time / 5) + 0.1 * np.cos(time**2)})
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+def test_forecasts_have_the_time_zone_of_the_frame(zone):
+    frame = hourly()
+    model = sb.Forecaster("ridge", window=12, time="date").fit(frame, "y")
+    frame["date"] = frame["date"].dt.tz_localize(zone)
+    found = model.predict_frame(frame, keep=["date"])
+    assert found["forecast_time"].dtype == found["last_time"].dtype == frame["date"].dtype
+    assert (found["last_time"] == found["date"]).all()
+    assert (found["forecast_time"] - found["last_time"] == pd.Timedelta(hours=1)).all()
+    polars = pytest.importorskip("polars")
+    assert model.predict_frame(polars.from_pandas(frame)).schema["forecast_time"].time_zone == zone
+    assert model.predict_frame(pa.Table.from_pandas(frame)).schema.field("forecast_time").type.tz == zone
+
+
+def test_the_logarithm_of_a_probability():
+    X = np.random.default_rng(0).normal(size=(90, 2))
+    label = np.where(X[:, 0] > 0, "up", "down")
+    model = sb.Classifier("logistic").fit(X, label)
+    assert np.allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X), rtol=1e-12)
+
+
+def test_a_report_speaks_of_keywords_as_python_has_them():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    model = sb.Regressor("ridge").fit(X, X[:, 0] + 0.1 * X[:, 1])
+    notes = " ".join(model.report(X[::-1] + 0.01, 9 * X[:, 1]).facts["notes"])
+    assert "calibrate conformal" in notes and "--" not in notes
+
+
+def test_answers_keep_the_index_of_the_frame():
+    frame, y = hourly(60)[["y"]], np.arange(60.0)
+    assert sb.Regressor("ridge").fit(frame, y).predict_frame(frame.iloc[20:30]).index.tolist() == list(range(20, 30))
