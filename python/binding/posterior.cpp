@@ -14,20 +14,25 @@ namespace {
 
 using Arrays = std::pair<py::array, py::array>;
 
-Dataset rows_of(const std::optional<Arrays>& rows, int64_t classes) {
-  return rows ? module_rows(to_tensor(rows->first), to_tensor(rows->second), classes) : Dataset{};
+Dataset rows_of(const std::optional<Arrays>& rows, LikelihoodKind likelihood, int64_t classes) {
+  return rows ? module_rows(to_tensor(rows->first), to_tensor(rows->second), likelihood, classes) : Dataset{};
+}
+
+Dataset rows_of(const Arrays& rows, const ModulePosterior& posterior) {
+  return rows_of(rows, posterior.likelihood, posterior.classes);
 }
 
 ModulePosterior made(const std::string& archive, const std::string& layer, const Arrays& train,
                      const std::optional<Arrays>& valid, int64_t classes, const std::string& method,
                      const std::string& options, uint64_t seed) {
-  const Split split{rows_of(train, classes), rows_of(valid, classes)};
+  const auto* first = reinterpret_cast<const std::byte*>(archive.data());
+  const ScriptNetwork network = ScriptNetwork::from_bytes({first, first + archive.size()}, layer);
+  const LikelihoodKind likelihood = module_likelihood(network, classes);
+  const Split split{rows_of(train, likelihood, classes), rows_of(valid, likelihood, classes)};
   const py::gil_scoped_release released;
   const c10::InferenceMode no_inference(false);
   const c10::AutoGradMode gradients(true);
-  const auto* first = reinterpret_cast<const std::byte*>(archive.data());
-  const ScriptNetwork network = ScriptNetwork::from_bytes({first, first + archive.size()}, layer);
-  return module_posterior(network, split, classes, method, from_text(options), Stream(seed));
+  return module_posterior(network, split, method, from_text(options), Stream(seed));
 }
 
 /// The answers by name, and for a regression the ends of the interval at `level` (0: none).
@@ -77,10 +82,10 @@ void bind_posterior(py::module_& module) {
       .def("rows", [](const ModulePosterior& p) { return p.fitted->summary().rows; })
       .def("answers", &answers, py::arg("x"), py::arg("level") = 0.0)
       .def("ood", &ood_of, py::arg("x"))
-      .def("update", [](const ModulePosterior& p,
-                        const Arrays& rows) { return updated(p, rows_of(rows, p.classes), {}); })
-      .def("forget", [](const ModulePosterior& p,
-                        const Arrays& rows) { return updated(p, {}, rows_of(rows, p.classes)); })
+      .def("update",
+           [](const ModulePosterior& p, const Arrays& rows) { return updated(p, rows_of(rows, p), {}); })
+      .def("forget",
+           [](const ModulePosterior& p, const Arrays& rows) { return updated(p, {}, rows_of(rows, p)); })
       .def(
           "save",
           [](const ModulePosterior& p, const std::string& path) { write_tensor_file(path, to_file(p)); },

@@ -101,6 +101,8 @@ class Answers:
     def predict_quantiles(self, X, q):
         """Quantiles of the predictive, [n] for one probability q, [n, len(q)] for several. Without conformal calibration."""
         answered = self._answered(X)
+        if self._facts["calibrated"]:
+            warn(["these quantiles are without the conformal calibration, which predict_interval applies"])
         if np.ndim(q) == 0:
             return answered.quantile(float(q))
         return np.stack([answered.quantile(float(one)) for one in q], axis=1)

@@ -104,7 +104,8 @@ def posterior(module, data, method="rich-bll", layer=None, *, valid=None, valid_
     layer : path of the last linear layer, such as "head" or "net.4"; None: the last one that the module has.
     valid : (x, y) of rows that the module has not seen, which give the noise of a regression. Give them if you have some: the
         training rows make the noise too small. None: the last `valid_fraction` of the rows.
-    classes : number of classes; None: taken from a y of whole numbers if the module has several outputs, else a regression.
+    classes : number of classes; None: taken from a y of whole numbers if the module has several outputs, else a regression. 2 for a
+        module whose one output is the logit of class 1.
     options : those of the method (slimbayes.describe("rich-bll")), such as ridge=1e-5, prior="select".
 
     >>> bayes = sb.posterior(net, (x, y), layer="head", valid=(x_valid, y_valid))
@@ -132,7 +133,8 @@ def posterior(module, data, method="rich-bll", layer=None, *, valid=None, valid_
                                 _options._whole("seed", seed))
     notes = made.notes()
     if classes == 0 and set(np.unique(y)) == {0, 1} and y.dtype.kind in "iu":
-        notes.append("y holds 0 and 1 and the module has one output: taken as numbers. For classes give a module with two logits")
+        notes.append("y holds 0 and 1 and the module has one output: taken as numbers. If the output is the logit of class 1, "
+                     "give classes=2")
     if valid is None and not classes:
         notes.append("the noise comes from rows that the module may have been trained on, so it may be too small: give rows that it "
                      "has not seen by valid=(x, y)")

@@ -19,7 +19,8 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char *kPosterior = "module_posterior", *kClasses = "module_classes";
+constexpr const char *kPosterior = "module_posterior", *kLikelihood = "module_likelihood",
+                     *kClasses = "module_classes";
 
 std::unique_ptr<Fitted> fitted_around(const ScriptNetwork& network, const Split& data,
                                       const std::string& method, const nlohmann::json& options,
@@ -43,24 +44,30 @@ std::unique_ptr<Fitted> bll(const ScriptNetwork& network, const Split& data, con
   return fitted_around(network, data, "bll", options_to_json(options), stream);
 }
 
-ModulePosterior module_posterior(const ScriptNetwork& network, const Split& data, int64_t classes,
-                                 const std::string& method, const nlohmann::json& given,
-                                 const Stream& stream) {
+LikelihoodKind module_likelihood(const ScriptNetwork& network, int64_t classes) {
+  if (classes == 0) return LikelihoodKind::gaussian;
+  return classes == 2 && network.weight().size(0) == 1 ? LikelihoodKind::bernoulli : LikelihoodKind::softmax;
+}
+
+ModulePosterior module_posterior(const ScriptNetwork& network, const Split& data, const std::string& method,
+                                 const nlohmann::json& given, const Stream& stream) {
   const MethodInfo& info = find_method(method);
   constexpr std::array kMethods = {"rich-bll", "bll", "last-layer-laplace"};
   check(std::ranges::find(kMethods, info.name) != kMethods.end(), "posterior",
         "rich-bll, bll or last-layer-laplace, which take a module", in_quotes(method),
         "the other methods train a network of their own");
-  return {info.name, classes, fitted_around(network, data, info.name, info.resolve(given), stream)};
+  const Task& task = data.train.schema.task;
+  return {info.name, task.likelihood, std::ssize(task.levels),
+          fitted_around(network, data, info.name, info.resolve(given), stream)};
 }
 
-Dataset module_rows(const at::Tensor& x, const at::Tensor& y, int64_t classes) {
+Dataset module_rows(const at::Tensor& x, const at::Tensor& y, LikelihoodKind likelihood, int64_t classes) {
   const at::Tensor targets = y.defined() ? y : at::zeros({x.dim() > 0 ? x.size(0) : 0}, at::kDouble);
-  return classes > 0 ? class_data(x, targets, classes) : regression_data(x, targets);
+  return classes > 0 ? class_data(x, targets, classes, likelihood) : regression_data(x, targets);
 }
 
 Predictive answer(const ModulePosterior& posterior, const at::Tensor& x) {
-  Predictive p = posterior.fitted->predict(module_rows(x, {}, posterior.classes));
+  Predictive p = posterior.fitted->predict(module_rows(x, {}, posterior.likelihood, posterior.classes));
   const std::vector<std::string> faults = non_finite(p);
   for (size_t row = 0; row < faults.size(); ++row) {
     if (!faults[row].empty())
@@ -75,33 +82,42 @@ Predictive answer(const ModulePosterior& posterior, const at::Tensor& x) {
 Scores ood(const ModulePosterior& posterior, const at::Tensor& x) {
   const MethodInfo& info = find_method(posterior.method);
   Scores all = scores(answer(posterior, x), ood_score(info, nlohmann::json::object()));
-  all.merge(posterior.fitted->ood(module_rows(x, {}, posterior.classes)));
+  all.merge(posterior.fitted->ood(module_rows(x, {}, posterior.likelihood, posterior.classes)));
   return all;
 }
 
 ModulePosterior updated(const ModulePosterior& posterior, const Dataset& add, const Dataset& drop) {
   const ExactPosterior* exact = posterior.fitted->exact_posterior();
   check(exact != nullptr, "posterior", "a method with an exact posterior", posterior.method);
-  return {posterior.method, posterior.classes, exact->updated(add, drop)};
+  return {posterior.method, posterior.likelihood, posterior.classes, exact->updated(add, drop)};
 }
 
 TensorFile to_file(const ModulePosterior& posterior) {
   TensorFile file = posterior.fitted->save();
   file.metadata[kPosterior] = posterior.method;
+  file.metadata[kLikelihood] = name_of(posterior.likelihood);
   file.metadata[kClasses] = std::to_string(posterior.classes);
   return file;
 }
 
 ModulePosterior module_posterior_from(const TensorFile& file, const std::string& name) {
-  const auto method = file.metadata.find(kPosterior), classes = file.metadata.find(kClasses);
-  if (method == file.metadata.end() || classes == file.metadata.end())
+  const auto& facts = file.metadata;
+  const auto method = facts.find(kPosterior), likelihood = facts.find(kLikelihood),
+             classes = facts.find(kClasses);
+  if (method == facts.end() || likelihood == facts.end() || classes == facts.end())
     throw DataError(name, "expected a posterior around a module; received another file; check the path");
   int64_t count = 0;
   const auto& text = classes->second;
-  if (std::from_chars(text.data(), text.data() + text.size(), count).ec != std::errc() || count < 0)
-    throw DataError(
-        name, fmt::format("expected a number of classes; received {}; the file is damaged", in_quotes(text)));
-  return {method->second, count, registry_row(method->second).load(file)};
+  const bool read = std::from_chars(text.data(), text.data() + text.size(), count).ec == std::errc();
+  using enum LikelihoodKind;
+  for (const LikelihoodKind kind : {gaussian, bernoulli, softmax}) {
+    const bool fits = kind == gaussian ? count == 0 : kind == bernoulli ? count == 2 : count >= 2;
+    if (read && fits && likelihood->second == name_of(kind))
+      return {method->second, kind, count, registry_row(method->second).load(file)};
+  }
+  throw DataError(name, fmt::format("expected a likelihood with its number of classes; received {} with {}; "
+                                    "the file is damaged",
+                                    in_quotes(likelihood->second), in_quotes(text)));
 }
 
 }  // namespace slimbayes

@@ -7,6 +7,7 @@
 
 #include "slimbayes/catalog/last_layer/bll_options.h"
 #include "slimbayes/catalog/last_layer/rich_bll_options.h"
+#include "slimbayes/catalog/task.h"
 #include "slimbayes/core/predictive.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/method/method.h"
@@ -37,21 +38,25 @@ std::unique_ptr<Fitted> bll(const ScriptNetwork& network, const Split& data, con
 /// A posterior around a module as a value that answers, learns rows and goes into a file: what a front end
 /// needs that has no encoder, because a module has learned its own inputs.
 struct ModulePosterior {
-  std::string method;   // "rich-bll", "bll" or "last-layer-laplace"
+  std::string method;  // "rich-bll", "bll" or "last-layer-laplace"
+  LikelihoodKind likelihood = LikelihoodKind::gaussian;
   int64_t classes = 0;  // 0: a regression
   std::shared_ptr<const Fitted> fitted;
 };
 
+/// Returns how the outputs of a module are read: as a number if `classes` is 0, as the logit of class 1
+/// (bernoulli) if there are two classes and one output, else as one logit for each class (softmax).
+LikelihoodKind module_likelihood(const ScriptNetwork& network, int64_t classes);
+
 /// Returns the posterior around `network` by the method with this name and the options in `given` (JSON; the
-/// others keep their defaults). `data` is as for rich_bll(); for `classes` above 0 it is made by class_data.
-/// Throws as rich_bll(), and std::invalid_argument for another method or option.
-ModulePosterior module_posterior(const ScriptNetwork& network, const Split& data, int64_t classes,
-                                 const std::string& method, const nlohmann::json& given,
-                                 const Stream& stream = Stream(0));
+/// others keep their defaults). `data` is as for rich_bll(), made by module_rows. Throws as rich_bll(), and
+/// std::invalid_argument for another method or option.
+ModulePosterior module_posterior(const ScriptNetwork& network, const Split& data, const std::string& method,
+                                 const nlohmann::json& given, const Stream& stream = Stream(0));
 
 /// Returns the rows of a module with inputs x [n, ...] and targets y [n] as a dataset; without y (undefined)
-/// with targets 0, for answers. `classes`: as in ModulePosterior.
-Dataset module_rows(const at::Tensor& x, const at::Tensor& y, int64_t classes);
+/// with targets 0, for answers. `likelihood` and `classes`: as in ModulePosterior.
+Dataset module_rows(const at::Tensor& x, const at::Tensor& y, LikelihoodKind likelihood, int64_t classes);
 
 /// Returns the answers at inputs x [n, ...]. Every number is finite: throws DataError otherwise.
 Predictive answer(const ModulePosterior& posterior, const at::Tensor& x);
@@ -65,7 +70,7 @@ Scores ood(const ModulePosterior& posterior, const at::Tensor& x);
 /// (ExactPosterior::updated). Either may be empty. Throws as updated().
 ModulePosterior updated(const ModulePosterior& posterior, const Dataset& add, const Dataset& drop);
 
-/// A posterior as a file: that of Fitted::save with the method and the number of classes.
+/// A posterior as a file: that of Fitted::save with the method, the likelihood and the number of classes.
 /// module_posterior_from throws DataError for another file. Reading runs no module, but answering does: load
 /// only files that you trust.
 TensorFile to_file(const ModulePosterior& posterior);

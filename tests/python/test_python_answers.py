@@ -45,3 +45,9 @@ def test_a_report_speaks_of_keywords_as_python_has_them():
 def test_answers_keep_the_index_of_the_frame():
     frame, y = hourly(60)[["y"]], np.arange(60.0)
     assert sb.Regressor("ridge").fit(frame, y).predict_frame(frame.iloc[20:30]).index.tolist() == list(range(20, 30))
+
+
+def test_quantiles_say_that_they_are_not_calibrated():
+    frame, y = hourly()[["y"]], np.arange(240.0)
+    with pytest.warns(sb.Note, match="without the conformal calibration"):
+        sb.Regressor("ridge", calibrate="conformal").fit(frame, y).predict_quantiles(frame, 0.5)

@@ -75,6 +75,27 @@ def test_classes_have_probabilities(method):
         bayes.predict_interval(X)
 
 
+@pytest.mark.parametrize("method", ["rich-bll", "bll", "last-layer-laplace"])
+def test_one_output_may_be_the_logit_of_two_classes(method, tmp_path):
+    X, target = toys.matrix(300)
+    labels = (target > 0).astype(int)
+    module = net()
+    x, t = torch.tensor(X, dtype=torch.float32), torch.tensor(labels, dtype=torch.float32)
+    step = torch.optim.Adam(module.parameters(), 0.02)
+    for _ in range(200):
+        step.zero_grad()
+        torch.nn.functional.binary_cross_entropy_with_logits(module(x[:200])[:, 0], t[:200]).backward()
+        step.step()
+    bayes = sb.posterior(module, (X[:200], labels[:200]), method, valid=(X[200:], labels[200:]), classes=2)
+    plain, p = torch.sigmoid(module(x))[:, 0].detach().numpy(), bayes.predict_proba(X)
+    assert p.shape == (300, 2) and (bayes.predict(X) == (plain > 0.5)).all()
+    assert (np.abs(p[:, 1] - 0.5) <= np.abs(plain - 0.5) + 1e-6).all()
+    bayes.save(tmp_path / "p.safetensors")
+    assert (sb.load(tmp_path / "p.safetensors").predict_proba(X) == p).all()
+    with pytest.warns(sb.Note, match="classes=2"):
+        assert sb.posterior(module, (X, labels), method).predict_dist(X).probabilities is None
+
+
 class Branched(torch.nn.Module):
     """A forward that cannot be scripted (a keyword dictionary), but can be traced."""
 

@@ -22,20 +22,22 @@ ModulePosterior posterior_of(const char* method, LikelihoodKind likelihood, int6
       ScriptNetwork::of(modules::mlp(modules::random_layers({2, 10, 8, logits}, 4)), "head");
   const bool numbers = likelihood == LikelihoodKind::gaussian;
   const Split split = numbers ? contract::toy_split() : contract::task_split(likelihood);
-  return module_posterior(module, split, numbers ? 0 : logits, method, json::object());
+  return module_posterior(module, split, method, json::object());
 }
 
 TEST(ModulePosterior, APosteriorComesBackFromItsFileWithTheSameBits) {
   const at::Tensor x = contract::toy(40, 9).all().inputs[0];
   for (const char* method : {"rich-bll", "bll", "last-layer-laplace"}) {
-    for (const auto& [likelihood, logits] :
-         {std::pair(LikelihoodKind::gaussian, 1), {LikelihoodKind::softmax, 3}}) {
+    for (const auto& [likelihood, logits] : {std::pair(LikelihoodKind::gaussian, 1),
+                                             {LikelihoodKind::softmax, 3},
+                                             {LikelihoodKind::bernoulli, 1}}) {
       const ModulePosterior posterior = posterior_of(method, likelihood, logits);
       const ModulePosterior back = module_posterior_from(to_file(posterior), "the file");
       EXPECT_EQ(back.method, method);
-      EXPECT_EQ(back.classes, logits > 1 ? logits : 0);
+      EXPECT_EQ(back.likelihood, likelihood);
+      EXPECT_EQ(back.classes, posterior.classes);
       const Predictive a = answer(posterior, x), b = answer(back, x);
-      if (logits > 1)
+      if (likelihood != LikelihoodKind::gaussian)
         EXPECT_TRUE(at::equal(std::get<Classes>(a).probabilities, std::get<Classes>(b).probabilities))
             << method;
       else
@@ -54,7 +56,7 @@ TEST(ModulePosterior, LaplaceAroundAModuleIsThatOfOurOwnNetwork) {
   context.start = own_network(layers, trained_network(module, split, "bll").head);
   const Dataset data = contract::task_toy(LikelihoodKind::softmax, 60, 9);
   const auto own = registry_row("last-layer-laplace").make(json::object())->fit(split, context);
-  const auto around = module_posterior(module, split, 3, "last-layer-laplace", json::object());
+  const auto around = module_posterior(module, split, "last-layer-laplace", json::object());
   const auto p = [&](const Fitted& fitted) { return std::get<Classes>(fitted.predict(data)).probabilities; };
   EXPECT_TRUE(at::allclose(p(*own), p(*around.fitted), 1e-4, 1e-5));
 }
@@ -63,6 +65,30 @@ TEST(ModulePosterior, WhatTakesNoModuleIsRefused) {
   EXPECT_THROW(posterior_of("gp-exact", LikelihoodKind::gaussian, 1), std::invalid_argument);
   TensorFile other;
   EXPECT_THROW(module_posterior_from(other, "the file"), DataError);
+  TensorFile damaged = to_file(posterior_of("bll", LikelihoodKind::bernoulli, 1));
+  for (const char* count : {"3", "0", "-2", "two"}) {
+    damaged.metadata["module_classes"] = count;
+    EXPECT_THROW(module_posterior_from(damaged, "the file"), DataError) << count;
+  }
+}
+
+TEST(ModulePosterior, OneOutputOfTwoClassesIsTheLogitOfClassOne) {
+  const auto module = [](int64_t outputs) {
+    return ScriptNetwork::of(modules::mlp(modules::random_layers({2, 10, 8, outputs}, 4)), "head");
+  };
+  const ScriptNetwork logit = module(1);
+  EXPECT_EQ(module_likelihood(logit, 2), LikelihoodKind::bernoulli);
+  EXPECT_EQ(module_likelihood(logit, 0), LikelihoodKind::gaussian);
+  EXPECT_EQ(module_likelihood(module(2), 2), LikelihoodKind::softmax);
+  const Split split = contract::task_split(LikelihoodKind::bernoulli);
+  const at::Tensor x = contract::toy(40, 9).all().inputs[0];
+  const auto p = std::get<Classes>(answer(module_posterior(logit, split, "bll", json::object()), x));
+  // The posterior moves each probability towards 1/2 and leaves it on its side.
+  const at::Tensor plain = at::sigmoid(logit(x.to(at::kFloat)).output.to(at::kDouble)).flatten() - 0.5,
+                   found = p.probabilities.select(1, 1) - 0.5;
+  EXPECT_TRUE((found * plain >= 0).all().item<bool>());
+  EXPECT_TRUE((found.abs() <= plain.abs() + 1e-9).all().item<bool>());
+  EXPECT_LT(found.abs().sum().item<double>(), plain.abs().sum().item<double>());
 }
 
 }  // namespace
