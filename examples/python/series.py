@@ -17,6 +17,6 @@ for station in "north", "south":
 frame = pd.concat(parts, ignore_index=True)
 
 model = sb.Forecaster("dbk", window=24, horizon=3, time="date", group="station", steps=1000).fit(frame, "pm")
-print(model.predict_frame(frame, level=0.9).tail(3))  # the last rows have no actual value yet
+print(model.predict_frame(frame, level=0.9)[["station", "forecast_time", "mean", "lower", "upper"]].tail(3))  # the hours after the last rows
 report = model.evaluate(frame)
 print(f"mae {report['mae']:.2f}; repeating the last value: {report['persistence']['mae']:.2f}")

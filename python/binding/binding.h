@@ -38,8 +38,8 @@ at::Tensor to_tensor(const py::array& array);
 /// Returns the numbers of a predictive by name, each [m] or, of classes, "probabilities" [m, C].
 std::map<std::string, at::Tensor> parts_of(const Predictive& p);
 
-/// Returns a message of the library with the names of Python: options lose the dashes of the command line,
-/// "--test-fraction" becomes "test_fraction".
+/// Returns a message of the library with the names of Python: options lose the dashes of the command line and
+/// a value gets quotes. "--test-fraction" becomes "test_fraction", "--noise select" noise='select'.
 std::string in_python(const std::string& message);
 
 /// Parses what Python's json module wrote, and writes what it reads.

@@ -2,9 +2,15 @@
 // (also a ValueError), a failed factorisation a NumericalError.
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <cctype>
+#include <set>
+#include <string_view>
 
 #include "binding/binding.h"
+#include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/catalog/method_facts.h"
+#include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/refused_memory.h"
 #include "slimbayes/data/table/limits.h"
@@ -15,24 +21,60 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
+/// The texts that each option may have, by the name of the option.
+using Choices = std::map<std::string, std::set<std::string>>;
+
+Choices all_choices() {
+  Choices all;
+  for (const OptionDoc& doc : option_docs<FitOptions>())
+    all[doc.name].insert(doc.choices.begin(), doc.choices.end());
+  for (const MethodInfo& info : method_catalog()) {
+    all["method"].insert(info.name);
+    for (const auto& option : method_facts(info, /*options=*/true)["options"])
+      for (const auto& choice : option.value("choices", nlohmann::json::array()))
+        all[option["name"]].insert(choice.get<std::string>());
+  }
+  return all;
+}
+
+/// Returns the length of the word at the beginning of a text; single hyphens may join its parts.
+size_t word_length(std::string_view text) {
+  size_t i = 0;
+  while (i < text.size() &&
+         (is_word(text[i]) || (i > 0 && text[i] == '-' && i + 1 < text.size() && is_word(text[i + 1]))))
+    ++i;
+  return i;
+}
+
 }  // namespace
 
 std::string in_python(const std::string& message) {
+  static const Choices choices = all_choices();
+  constexpr std::string_view kValid = "--valid FILE";
   std::string out;
-  for (size_t i = 0; i < message.size();) {
-    const bool flag = message.compare(i, 2, "--") == 0 && i + 2 < message.size() &&
-                      std::islower(static_cast<unsigned char>(message[i + 2])) != 0 &&
-                      (i == 0 || (!is_word(message[i - 1]) && message[i - 1] != '-'));
-    if (!flag) {
-      out += message[i++];
+  for (std::string_view rest = message; !rest.empty();) {
+    const bool begins = out.empty() || (!is_word(out.back()) && out.back() != '-');
+    const size_t length = rest.starts_with("--") && begins ? word_length(rest.substr(2)) : 0;
+    if (length == 0 || std::islower(static_cast<unsigned char>(rest[2])) == 0) {
+      out += rest.front();
+      rest.remove_prefix(1);
       continue;
     }
-    i += 2;
-    while (i < message.size() && (is_word(message[i]) ||
-                                  (message[i] == '-' && i + 1 < message.size() && is_word(message[i + 1])))) {
-      out += message[i] == '-' ? '_' : message[i];
-      ++i;
+    if (rest.starts_with(kValid)) {
+      out += "valid=(X, y)";
+      rest.remove_prefix(kValid.size());
+      continue;
     }
+    std::string name(rest.substr(2, length));
+    std::ranges::replace(name, '-', '_');
+    out += name;
+    rest.remove_prefix(2 + length);
+    if (!rest.starts_with(' ')) continue;
+    const std::string value(rest.substr(1, word_length(rest.substr(1))));
+    const auto known = choices.find(name);
+    if (known == choices.end() || !known->second.contains(value)) continue;
+    out += "='" + value + "'";
+    rest.remove_prefix(1 + value.size());
   }
   return out;
 }

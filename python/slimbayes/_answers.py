@@ -58,7 +58,8 @@ class Answers:
                              f"received {target!r}")
         if self._facts["kind"] == "images":
             if not _data.are_images(X):
-                raise ValueError("predict: expected images (an array [n, h, w] or [n, c, h, w] of uint8), as the model was fitted on")
+                raise ValueError("predict: expected images (an array [n, h, w] or [n, c, h, w] of uint8), as the model was fitted on; "
+                                 f"received {'an array of shape ' + str(X.shape) if isinstance(X, np.ndarray) else 'a table'}")
             labelled = () if target is None else _labels.numbered(_data.targets(target, len(X)), self.classes_)
             return self.model_.read(_data.images(X, *labelled), with_target)[0]
         needed = {*self._facts["columns"], self._facts["target"], *map(str, kept)}
@@ -105,18 +106,17 @@ class Answers:
             warn(["these quantiles are without the conformal calibration, which predict_interval applies"])
         if np.ndim(q) == 0:
             return answered.quantile(float(q))
-        return np.stack([answered.quantile(float(one)) for one in q], axis=1)
+        return np.array([answered.quantile(float(one)) for one in q]).reshape(len(q), _data.row_count(X)).T
 
     def predict_frame(self, X, level=None, keep=(), parts=False):
         """The table that `slimbayes predict` writes, as a data frame of X's library (else pandas or pyarrow): the answers, for series
-        the time of each forecast too, in the time zone of X's times or without one. `keep`: columns of X to copy. `parts`: show the
+        the time of each forecast too, with the types that X's times and groups have. `keep`: columns of X to copy. `parts`: show the
         parts of the sd for every method."""
         import pyarrow as pa
 
         answered = self._answered(X, [self._level(level)], kept=keep)
         table = pa.table(_Stream(answered.stream([str(name) for name in keep], parts)))
-        if times := self._facts["fit"]["time"]:
-            table = _data.in_zone(table, ("last_time", "forecast_time"), _data.time_zone(X, times[0]))
+        table = self._in_own_types(table, X, keep)
         library = type(X).__module__.partition(".")[0]
         if library == "polars":
             import polars
@@ -131,6 +131,15 @@ class Answers:
         if library == "pandas" and len(answers) == len(X):  # of series a row is a window
             answers.index = X.index
         return answers
+
+    def _in_own_types(self, table, X, kept):
+        """The Arrow table of answers with times and groups of series as X has them."""
+        fit = self._facts["fit"]
+        for name in set(fit["group"]) - set(kept):
+            table = _data.like_column(table, name, X, name)
+        for name in ("last_time", "forecast_time") if len(fit["time"]) == 1 else ():
+            table = _data.like_column(table, name, X, fit["time"][0])
+        return table
 
     def ood_scores(self, X):
         """Scores for out-of-distribution detection by name, [n] each; a larger score means farther from the training data."""

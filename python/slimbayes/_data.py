@@ -85,7 +85,9 @@ def are_images(X):
 def images(X, labels=None, classes=()):
     """Images [n, h, w], [n, c, h, w] or [n, h, w, c] of uint8. `labels` [n] int64; `classes`: their names, from 0 on, if they have any."""
     if X.dtype != np.uint8:
-        raise DataError(f"fit: expected images of uint8 (0 to 255); received {X.dtype}; scale them: (255 * X).astype('uint8')")
+        whole = X.size > 0 and X.dtype.kind in "iuf" and X.min() >= 0 and 1 < X.max() <= 255
+        advice = "convert them: X.astype('uint8')" if whole else "scale them to 0 to 255 first: from 0 to 1, (255 * X).astype('uint8')"
+        raise DataError(f"expected images of uint8 (0 to 255); received {X.dtype}; {advice}")
     if X.ndim == 3:
         X = X[:, None]
     elif X.shape[3] in (1, 3, 4) and X.shape[1] not in (1, 3, 4):
@@ -245,29 +247,42 @@ def add_target(frame_, name, array):
         frame_.add_stream(pa.table({name: arrow_column(list(array), name)}).__arrow_c_stream__())
 
 
-def time_zone(X, name):
-    """The time zone of a frame's column of times; None for times without one and for what is no time."""
-    import pyarrow as pa
-
-    if isinstance(X, np.ndarray):
-        return None
-    at = column_names(X).index(name)
+def without_column(X, name):
+    """(the frame without the column, the column). Raises ValueError for a name that it has not."""
+    names = column_names(X) or []
+    if name not in names:
+        raise ValueError(f"fit: expected the name of a column as y; received {name!r}; the columns are {', '.join(names[:20])}")
+    at = names.index(name)
     if hasattr(X, "iloc"):
-        kind = pa.array(X.iloc[:0, at], from_pandas=True).type
-    else:
-        kind = pa.table(X[:0]).schema.field(at).type  # an empty part of it
-    return kind.tz if pa.types.is_timestamp(kind) else None
-
-
-def in_zone(table, names, zone):
-    """An Arrow table whose columns of times with these names are in a time zone, or without one if it is None."""
+        return X.iloc[:, [i for i in range(len(names)) if i != at]], X.iloc[:, at]
+    if _module_of(X) == "polars":
+        return X.drop(name), X[name]
     import pyarrow as pa
 
-    for name in set(names) & set(table.column_names):
-        at = table.column_names.index(name)
-        if pa.types.is_timestamp(table.schema.field(at).type):
-            table = table.set_column(at, name, table[name].cast(pa.timestamp("us", zone)))
-    return table
+    table = pa.table(X)
+    return table.remove_column(at), table.column(at)
+
+
+def like_column(table, name, X, of):
+    """An Arrow table whose column `name` has the type of the column `of` of X: its time zone, or none, for times, whole numbers where
+    no value changes. Other columns stay as they are."""
+    import pyarrow as pa
+
+    if name not in table.column_names or isinstance(X, np.ndarray):
+        return table
+    at = column_names(X).index(of)
+    # The type of an empty part.
+    kind = pa.array(X.iloc[:0, at], from_pandas=True).type if hasattr(X, "iloc") else pa.table(X[:0]).schema.field(at).type
+    place = table.column_names.index(name)
+    own = table.schema.field(place).type
+    if pa.types.is_timestamp(own):
+        kind = pa.timestamp("us", kind.tz if pa.types.is_timestamp(kind) else None)
+    elif not (pa.types.is_floating(own) and pa.types.is_integer(kind)):
+        return table
+    try:
+        return table.set_column(place, name, table.column(place).cast(kind))
+    except pa.ArrowInvalid:  # a fraction of a step
+        return table
 
 
 def free_name(wanted, taken):

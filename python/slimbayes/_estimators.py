@@ -34,13 +34,14 @@ class _Estimator(Answers, BaseEstimator):
             raise ValueError("fit: expected at least 2 rows; received 1 sample; give more rows")
         if isinstance(X, np.ndarray) and not _data.are_images(X):
             _data.check_matrix(X)
+        X, y, target = self._given(X, y)
         cells = None if isinstance(y, str) else self._target_cells(_data.targets(y, _data.row_count(X)))
         classes = self._classes_in(cells)
-        data, target = self._data_of(X, y, cells, classes)
+        data, target = self._data_of(X, y, cells, classes, target)
         own = None
         if valid is not None:
             own_X, own_y = valid if isinstance(valid, (tuple, list)) and len(valid) == 2 else (valid, y)
-            own_X = _data.as_table(own_X)
+            own_X, own_y, _ = self._given(_data.as_table(own_X), own_y)
             own_cells = None if isinstance(own_y, str) else self._target_cells(_data.targets(own_y, _data.row_count(own_X)))
             own = self._data_of(own_X, own_y, own_cells, classes, target)[0]
         likelihood = "auto" if _data.are_images(X) else self._likelihood(classes)
@@ -54,6 +55,10 @@ class _Estimator(Answers, BaseEstimator):
         self.notes_, self.interrupted_ = fit.notes, fit.interrupted
         warn(fit.notes)
         return self
+
+    def _given(self, X, y):
+        """(inputs, targets or the name of their column in the inputs, the name of the target if it is known)."""
+        return X, y, None
 
     def _likelihood(self, classes):
         return getattr(self, "likelihood", self._likelihoods[0])
@@ -182,6 +187,10 @@ class Classifier(ClassifierMixin, _Estimator):
             return self.likelihood
         return "softmax" if len(classes) > 2 else "bernoulli"
 
+    def _given(self, X, y):
+        """A column of classes is read as an array is: the type of its values decides what `classes_` holds."""
+        return (*_data.without_column(X, y), y) if isinstance(y, str) else (X, y, None)
+
     def _target_cells(self, y):
         from sklearn.utils.multiclass import check_classification_targets
 
@@ -232,6 +241,12 @@ class Classifier(ClassifierMixin, _Estimator):
         if found is None:
             raise ValueError("predict_set: expected a model with calibrate='conformal'; received one without; fit it so")
         return found if self._columns is None else found[:, self._columns]
+
+    def _in_own_types(self, table, X, kept):
+        """Labels are values of `classes_`."""
+        table = super()._in_own_types(table, X, kept)
+        names = np.array(self._facts["classes"])[slice(None) if self._columns is None else self._columns]
+        return table if "label" in kept else _labels.in_table(table, "label", dict(zip(names.tolist(), self.classes_.tolist())))
 
     def predict_dist(self, X):
         found = super().predict_dist(X)

@@ -37,3 +37,13 @@ def values(names, kind):
             return np.array(names)
         return numbers.astype(np.int64) if (numbers == np.round(numbers)).all() else numbers
     return np.array(names)
+
+
+def in_table(table, name, value):
+    """An Arrow table whose column `name` holds values of classes; `value` has the value of each name. Texts stay as they are."""
+    if all(isinstance(one, str) for one in value.values()):
+        return table
+    import pyarrow as pa
+
+    place = table.column_names.index(name)
+    return table.set_column(place, name, pa.array([value.get(one) for one in table.column(place).to_pylist()]))

@@ -18,6 +18,8 @@ def _numbers(values):
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
     array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"posterior: expected rows of numbers as a tensor or an array; received {type(values).__name__}")
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind == "f" and array.dtype not in (np.float32, np.float64):
@@ -177,6 +179,8 @@ class Posterior:
         """The mean [n] in units of y, with `return_std` also the total sd [n]; of a classifier the most probable class [n]."""
         parts = self._made.answers(_numbers(x))
         if "probabilities" in parts:
+            if return_std:
+                raise ValueError("predict: expected a regression for return_std; received a classifier; predict_proba has its probabilities")
             return np.argmax(parts["probabilities"], axis=1)
         if not return_std:
             return parts["mean"]

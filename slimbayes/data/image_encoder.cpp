@@ -97,6 +97,27 @@ at::Tensor per_channel(const std::vector<double>& values) {
   return at::tensor(values, at::kFloat).view({-1, 1, 1});
 }
 
+/// The labels that occur: their names by ascending label, and for each image the place of its name. [n] int64
+struct NamedLabels {
+  std::vector<std::string> names;
+  at::Tensor place;
+};
+
+/// Returns the labels of images that have one each. A label without a name is called by its number. Throws
+/// std::invalid_argument for a label beyond the names.
+NamedLabels labels_in(const Images& images) {
+  const auto [labels, place, counts] = at::_unique2(images.labels, /*sorted=*/true, /*return_inverse=*/true);
+  NamedLabels out{{}, place};
+  for (int64_t i = 0; i < labels.size(0); ++i) {
+    const auto label = labels[i].item<int64_t>();
+    const int64_t named = std::ssize(images.classes);
+    check(named == 0 || (label >= 0 && label < named), "ImageEncoder",
+          fmt::format("labels of the {} classes, from 0", named), fmt::format("{}", label));
+    out.names.push_back(named == 0 ? fmt::format("{}", label) : images.classes[static_cast<size_t>(label)]);
+  }
+  return out;
+}
+
 void check_labelled(const Images& training) {
   const std::filesystem::path beside = labels_beside(training.source);
   check(training.labels.defined(), "ImageEncoder::fit", "a label for each image",
@@ -135,16 +156,8 @@ ImageEncoder ImageEncoder::fit(const Images& training) {
     encoder.check_labels(training);
     return encoder;
   }
-  const at::Tensor known = std::get<0>(at::_unique2(training.labels));
-  task.levels.clear();
-  for (int64_t i = 0; i < known.size(0); ++i) {
-    const auto label = known[i].item<int64_t>();
-    const std::vector<std::string>& names = training.classes;
-    check(names.empty() || (label >= 0 && label < std::ssize(names)), kFunction,
-          fmt::format("labels of the {} classes, from 0", names.size()), fmt::format("{}", label));
-    encoder.labels_.push_back(label);
-    task.levels.push_back(names.empty() ? fmt::format("{}", label) : names[static_cast<size_t>(label)]);
-  }
+  encoder.named_ = !training.classes.empty();
+  task.levels = labels_in(training).names;
   check(are_class_names(task.levels), kFunction, "classes with different names",
         "a name twice, or an empty one");
   check(task.levels.size() >= 2, kFunction, "labels of at least two classes", task.levels.front());
@@ -189,35 +202,22 @@ void ImageEncoder::check_labels(const Images& images) const {
 at::Tensor ImageEncoder::target(const Images& images) const {
   check_labels(images);
   if (schema_.task.grid) return class_numbers(images.labels, schema_.task.outputs);
-  const at::Tensor place = places(images), strange = place.lt(0).nonzero();
-  if (strange.size(0) > 0) {
-    const auto image = strange[0][0].item<int64_t>(), label = images.labels[image].item<int64_t>();
-    const bool named = label >= 0 && label < std::ssize(images.classes);
+  const auto [names, place_of_name] = labels_in(images);
+  std::vector<int64_t> places;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto found = std::ranges::find(schema_.task.levels, names[i]);
+    places.push_back(found - schema_.task.levels.begin());
+    if (found != schema_.task.levels.end()) continue;
+    const int64_t image = place_of_name.eq(static_cast<int64_t>(i)).nonzero()[0].item<int64_t>();
     throw DataError(
         images.source,
-        fmt::format("expected labels of the training images ({}); received {} at image {}; where the split "
-                    "held a whole class out, fit with another --split-seed",
-                    fmt::join(schema_.task.levels, ", "),
-                    named ? images.classes[static_cast<size_t>(label)] : fmt::format("{}", label),
-                    image + 1));
+        fmt::format("expected labels of the training images ({}); received {} at image {}; {}",
+                    fmt::join(schema_.task.levels, ", "), names[i], image + 1,
+                    named_ && images.classes.empty()
+                        ? "give the names of the classes, which the numbers do not tell"
+                        : "where the split held a whole class out, fit with another --split-seed"));
   }
-  return place.to(at::kDouble);
-}
-
-at::Tensor ImageEncoder::places(const Images& images) const {
-  const std::vector<std::string>&names = images.classes, &levels = schema_.task.levels;
-  if (names.empty()) {
-    const at::Tensor known = at::tensor(labels_, at::kLong);
-    const at::Tensor place = at::searchsorted(known, images.labels).clamp_max(known.size(0) - 1);
-    return place.masked_fill(known.index_select(0, place).ne(images.labels), -1);
-  }
-  std::vector<int64_t> of_name;
-  for (const std::string& name : names) {
-    const auto found = std::ranges::find(levels, name);
-    of_name.push_back(found == levels.end() ? -1 : found - levels.begin());
-  }
-  const at::Tensor inside = images.labels.clamp(0, std::ssize(names) - 1);
-  return at::tensor(of_name, at::kLong).index_select(0, inside).masked_fill(inside.ne(images.labels), -1);
+  return at::tensor(places, at::kDouble).index_select(0, place_of_name);
 }
 
 bool ImageEncoder::are_class_names(std::vector<std::string> names) {

@@ -37,16 +37,15 @@ class ImageEncoder {
   Dataset dataset(const Images& images, bool with_target, const Augmentation& augmentation = {}) const;
 
   /// Returns the class number of each image, float64 [n], from 0 by ascending label of training; for
-  /// segmentation that of each pixel or kVoid [n, h w]. The images must have labels. If they have names of
-  /// classes, single labels are found by these, else by their numbers in training. Throws DataError for a
-  /// label that was not in training, and for label maps where training had single labels, or the other way
-  /// round.
+  /// segmentation that of each pixel or kVoid [n, h w]. The images must have labels. Single labels are found by
+  /// the names of their classes, which are their numbers if they have no others. Throws DataError for a label
+  /// that was not in training, and for label maps where training had single labels, or the other way round.
   at::Tensor target(const Images& images) const;
 
   const Schema& schema() const { return schema_; }
 
-  /// Returns whether the classes have names other than the numbers of their labels.
-  bool has_class_names() const;
+  /// Returns whether the training images had names of their classes. If not, the numbers are the names.
+  bool has_class_names() const { return named_; }
 
   nlohmann::json to_json() const;
   static ImageEncoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
@@ -56,12 +55,10 @@ class ImageEncoder {
   void complete_schema(bool by_pixel);
   /// Throws DataError unless the labels of the images are of the kind and the classes that training had.
   void check_labels(const Images& images) const;
-  /// Returns the place of the class of each single label [n] among those of training, -1 for none of them.
-  at::Tensor places(const Images& images) const;
   /// Returns whether these are names of classes: none empty, no two the same.
   static bool are_class_names(std::vector<std::string> names);
   Schema schema_;
-  std::vector<int64_t> labels_;    // of single labels: the label of each class, ascending
+  bool named_ = false;             // whether single labels have names other than their numbers
   std::vector<int64_t> size_;      // c, h, w
   std::vector<double> mean_, sd_;  // [c], in pixel values from 0 to 255; sd is 1 for a constant channel
 };

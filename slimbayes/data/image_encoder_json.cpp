@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
@@ -31,41 +30,7 @@ std::vector<double> number_list(const JsonReader& read, const char* key, bool po
   return all;
 }
 
-/// Returns the numbers that these classes are called by; nothing if one is called by another text. A number
-/// has no leading zeros.
-std::vector<int64_t> class_numbers(const std::vector<std::string>& levels) {
-  constexpr size_t kMostDigits = 18;
-  std::vector<int64_t> numbers;
-  for (const std::string& level : levels) {
-    const bool number = !level.empty() && level.size() <= kMostDigits && (level == "0" || level[0] != '0') &&
-                        std::ranges::all_of(level, [](char c) { return c >= '0' && c <= '9'; });
-    if (!number) return {};
-    numbers.push_back(std::stoll(level));
-  }
-  return numbers;
-}
-
-/// Returns the label of each class as the file has them: under "labels" if the classes have names.
-std::vector<int64_t> label_list(const JsonReader& read, const std::vector<std::string>& levels) {
-  if (!read.has("labels")) return class_numbers(levels);
-  std::vector<int64_t> labels;
-  for (const nlohmann::json& label : read.value("labels")) {
-    if (!label.is_number_integer()) return {};
-    labels.push_back(label.get<int64_t>());
-  }
-  return labels;
-}
-
-/// Returns whether these are the labels of as many classes, from 0 and ascending. ImageEncoder::target relies
-/// on that order.
-bool are_labels(const std::vector<int64_t>& labels, size_t classes) {
-  return labels.size() == classes && labels.front() >= 0 &&
-         std::ranges::adjacent_find(labels, std::greater_equal<>()) == labels.end();
-}
-
 }  // namespace
-
-bool ImageEncoder::has_class_names() const { return labels_ != class_numbers(schema_.task.levels); }
 
 nlohmann::json ImageEncoder::to_json() const {
   const InputKind kind = schema_.task.grid ? InputKind::segmentation : InputKind::images;
@@ -74,7 +39,7 @@ nlohmann::json ImageEncoder::to_json() const {
                          {"mean", mean_},
                          {"sd", sd_},
                          {"levels", schema_.task.levels}};
-  if (!labels_.empty() && has_class_names()) json["labels"] = labels_;
+  if (named_) json["named"] = true;
   return json;
 }
 
@@ -86,7 +51,7 @@ ImageEncoder ImageEncoder::from_json(const nlohmann::json& json) {
   Task& task = encoder.schema_.task;
   task.levels = read.texts("levels");
   const bool by_pixel = read.text("kind") == name_of(InputKind::segmentation);
-  if (!by_pixel) encoder.labels_ = label_list(read, task.levels);
+  encoder.named_ = read.has("named") && read.value("named") == true;
   for (double size : number_list(read, "size", true)) {
     check(size == std::floor(size) && size <= kMostPixels, kImageJson, "whole sizes of an image",
           fmt::format("{}", size), "the model file is damaged");
@@ -97,15 +62,13 @@ ImageEncoder ImageEncoder::from_json(const nlohmann::json& json) {
   constexpr double kLeastSd = 1e-7, kMostSd = 128;  // of pixels from 0 to 255
   const auto of_pixels = [](double mean) { return mean >= 0 && mean <= 255; };
   const auto spread = [](double sd) { return sd >= kLeastSd && sd <= kMostSd; };
-  const bool sane =
-      encoder.size_.size() == 3 && std::ssize(encoder.mean_) == encoder.size_[0] &&
-      encoder.sd_.size() == encoder.mean_.size() && task.levels.size() >= 2 && are_class_names(task.levels) &&
-      (by_pixel ? task.levels.size() <= kMostClasses : are_labels(encoder.labels_, task.levels.size())) &&
-      std::ranges::all_of(encoder.mean_, of_pixels) && std::ranges::all_of(encoder.sd_, spread);
+  const bool sane = encoder.size_.size() == 3 && std::ssize(encoder.mean_) == encoder.size_[0] &&
+                    encoder.sd_.size() == encoder.mean_.size() && task.levels.size() >= 2 &&
+                    are_class_names(task.levels) && (!by_pixel || task.levels.size() <= kMostClasses) &&
+                    std::ranges::all_of(encoder.mean_, of_pixels) && std::ranges::all_of(encoder.sd_, spread);
   check(sane, kImageJson,
-        "three sizes, a mean and an sd for each channel, and the names of the classes with their labels in "
-        "ascending order",
-        "others", "the model file is damaged");
+        "three sizes, a mean and an sd for each channel, and different names of the classes", "others",
+        "the model file is damaged");
   encoder.complete_schema(by_pixel);
   return encoder;
 }

@@ -100,7 +100,7 @@ SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usab
         fmt::format("none of {}", counted(std::ssize(usable), "window")), "lower --window or the fractions");
   if (left_out > 0)
     parts.notes.push_back(fmt::format(
-        "split by time, the last windows are tested; {} between two parts {} left out, so that no window "
+        "split by time, the last windows are held out; {} between two parts {} left out, so that no window "
         "sees rows of both",
         counted(left_out, "window"), left_out == 1 ? "is" : "are"));
   return parts;

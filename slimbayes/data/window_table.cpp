@@ -26,7 +26,10 @@ WindowTable window_table(Table table, const WindowOptions& options, std::optiona
                       in_quotes(target), counted(options.horizon, "row"), needed),
           fmt::format("none in {}; the longest run without a gap has {}", counted(all, "window"),
                       counted(found.longest, "row")),
-          found.longest < needed ? "give more rows" : "give rows that have it");
+          found.longest >= needed ? "give rows that have it"
+          : step                  ? "give more rows"
+                 : "give more rows, or lower --window; where steps vary, as months do, number the rows and "
+                   "give that column to --time");
     if (const int64_t without = all - std::ssize(selected); without > 0)
       found.notes.push_back(
           fmt::format("{} of {} {} no {} to compare with, at the end of a run or where it is missing: left "

@@ -11,6 +11,7 @@
 #include <torch/csrc/jit/passes/constant_propagation.h>
 #include <torch/csrc/jit/passes/inliner.h>
 
+#include <limits>
 #include <optional>
 #include <set>
 #include <vector>
@@ -24,6 +25,7 @@ namespace {
 namespace jit = torch::jit;
 
 constexpr const char *kScriptGraph = "module", *kForwardMethod = "forward";
+constexpr int64_t kAllRows = std::numeric_limits<int64_t>::max();  // the end of a slice without one
 
 /// Returns the object that a value of the graph stands for, if it is the module, a submodule or an attribute;
 /// otherwise nothing. `self` is the graph's input for the module.
@@ -99,6 +101,26 @@ bool reshapes(const jit::Node* node) {
   return kinds.contains(node->kind());
 }
 
+/// Returns the whole number that an input of an operation is, or nothing if it is computed or None.
+std::optional<int64_t> constant_at(const jit::Node* node, size_t input) {
+  const auto value = jit::toIValue(node->input(input));
+  return value && value->isInt() ? std::optional(value->toInt()) : std::nullopt;
+}
+
+/// Returns whether an operation takes the only column of a matrix: select(x, 1, 0), as x[:, 0] has it, or the
+/// slice x[:, ...] of all rows before it.
+bool takes_only_column(const jit::Node* node) {
+  constexpr size_t kSelectInputs = 3, kSliceInputs = 5;  // x, axis, place; x, axis, first, end, step
+  const auto is_last = [](std::optional<int64_t> place) { return place == 0 || place == -1; };
+  if (node->kind() == c10::aten::select && node->inputs().size() == kSelectInputs) {
+    const auto axis = constant_at(node, 1);
+    return (axis == 1 || axis == -1) && is_last(constant_at(node, 2));
+  }
+  if (node->kind() != c10::aten::slice || node->inputs().size() != kSliceInputs) return false;
+  const auto first = constant_at(node, 2), end = constant_at(node, 3);
+  return first.value_or(0) == 0 && end.value_or(kAllRows) == kAllRows && constant_at(node, 4) == 1;
+}
+
 /// The operation that computes the output of a graph as hidden weight^T + bias, and its operands.
 struct OutputLayer {
   jit::Node* node;
@@ -133,7 +155,7 @@ OutputLayer output_layer(const jit::Graph& graph, const jit::Module& module, con
       check(!name.ends_with('_'), kScriptGraph, expected, fmt::format("one that applies {} to it", name),
             "return the layer's output as it is: numbers or logits");
     }
-    if (reshapes(node)) continue;
+    if (reshapes(node) || (weight.size(0) == 1 && takes_only_column(node))) continue;
     const auto layer = linear_at(node);
     if (!layer) {
       const bool branches = node->kind() == c10::prim::If || node->kind() == c10::prim::Loop;

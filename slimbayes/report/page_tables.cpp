@@ -176,7 +176,7 @@ std::string surprising_html(const json& facts) {
   const bool classes = list.front().contains("answer"),
              unusual = std::ranges::any_of(list, [](const json&row) { return row.contains("unusual"); });
   const std::string noun = facts.at("noun").get<std::string>();
-  std::vector<HtmlCell> head = {{noun == "window" ? "last row" : noun, true}};
+  std::vector<HtmlCell> head = {{(noun == "window" ? "last row" : noun) + ", from 1", true}};
   if (classes)
     head.insert(head.end(), {{"target"}, {"answer"}, {"its probability", true}, {"p of the target", true}});
   else

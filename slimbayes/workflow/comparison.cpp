@@ -95,13 +95,17 @@ std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitO
   std::vector<MethodChoice> out;
   for (const MethodChoice& choice : methods) {
     const MethodInfo& info = find_method(choice.method);
+    const std::string as_classes = task == TaskKind::regression && takes(info, TaskKind::classification)
+                                       ? "; --likelihood softmax takes whole numbers as classes"
+                                       : "";
     const bool taken = takes(info, task, choice.options) && takes(info, kind, choice.options) &&
                        (!options.likelihood || takes(info, *options.likelihood, choice.options));
     check(taken || !all_must, "compare",
           fmt::format("methods for {}{}", student ? "--likelihood student" : name_of(task),
                       kind == InputKind::table ? "" : fmt::format(" of {}", name_of(kind))),
           in_quotes(choice.method),
-          (student ? methods_that(&MethodInfo::student) : methods_taking(task, kind)) + " take it");
+          (student ? methods_that(&MethodInfo::student) : methods_taking(task, kind)) + " take it" +
+              as_classes);
     if (taken) out.push_back(choice);
   }
   return out;

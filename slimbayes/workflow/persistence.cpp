@@ -161,9 +161,10 @@ std::vector<std::string> persistence_notes(const json& report, const std::string
                                  ? fmt::format("the target {} before", found->at("season").get<std::string>())
                                  : "the last target that a window sees";
     const bool all = found->at("n") == report.at("n");
-    notes.push_back(fmt::format("on {}{} the model's {}, {:.4g}, is no better than that of {}, {:.4g}", where,
-                                all ? "" : fmt::format(" that have one ({})", found->at("n").get<int64_t>()),
-                                classes ? "accuracy" : "MAE", model, what, own));
+    const std::string some =
+        fmt::format("{} of {} that have such a forecast", found->at("n").get<int64_t>(), where);
+    notes.push_back(fmt::format("on {} the model's {}, {:.4g}, is no better than that of {}, {:.4g}",
+                                all ? where : some, classes ? "accuracy" : "MAE", model, what, own));
   }
   return notes;
 }

@@ -89,7 +89,14 @@ Scores ood(const ModulePosterior& posterior, const at::Tensor& x) {
 ModulePosterior updated(const ModulePosterior& posterior, const Dataset& add, const Dataset& drop) {
   const ExactPosterior* exact = posterior.fitted->exact_posterior();
   check(exact != nullptr, "posterior", "a method with an exact posterior", posterior.method);
-  return {posterior.method, posterior.likelihood, posterior.classes, exact->updated(add, drop)};
+  try {
+    return {posterior.method, posterior.likelihood, posterior.classes, exact->updated(add, drop)};
+  } catch (const NumericalError& error) {
+    check(drop.size() == 0, "forget", "rows that the posterior has learned",
+          fmt::format("others, without which no posterior is left ({})", error.what()),
+          "give rows of its training or of an update, with the same targets");
+    throw;
+  }
 }
 
 TensorFile to_file(const ModulePosterior& posterior) {

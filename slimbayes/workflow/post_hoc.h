@@ -67,7 +67,8 @@ Predictive answer(const ModulePosterior& posterior, const at::Tensor& x);
 Scores ood(const ModulePosterior& posterior, const at::Tensor& x);
 
 /// Returns the posterior that has also learned the rows `add`, or that has forgotten the learned rows `drop`
-/// (ExactPosterior::updated). Either may be empty. Throws as updated().
+/// (ExactPosterior::updated). Either may be empty. Throws as updated(), and std::invalid_argument if no
+/// posterior is left without `drop`, whose rows were then not learned.
 ModulePosterior updated(const ModulePosterior& posterior, const Dataset& add, const Dataset& drop);
 
 /// A posterior as a file: that of Fitted::save with the method, the likelihood and the number of classes.

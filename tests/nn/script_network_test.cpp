@@ -103,6 +103,21 @@ TEST(ScriptNetwork, ASharedWeightOfTheLastLayerIsAParameterToo) {
   EXPECT_FALSE(network.weight().requires_grad());
 }
 
+TEST(ScriptNetwork, MayReturnTheOnlyColumnOfItsOutput) {
+  const auto layers = random_layers({3, 7, 1}, 1);
+  const at::Tensor output = ScriptNetwork::of(modules::mlp(layers), "head")(kRows).output;
+  for (const char* end :
+       {"return y[:, 0]", "return y[..., 0]", "return y.select(-1, -1)", "return y[:, :][:, 0]"}) {
+    const ScriptNetwork network = ScriptNetwork::of(modules::mlp(layers, end), "head");
+    EXPECT_TRUE(network.verified(kRows).empty()) << end;
+    EXPECT_TRUE(at::equal(network(kRows).output, output)) << end;
+  }
+  expect_refused(modules::mlp(layers, "return y[1:, 0]"), "whose last operation is slice");
+  expect_refused(modules::mlp(layers, "return y[0]"), "whose last operation is select");
+  expect_refused(modules::mlp(random_layers({3, 7, 2}, 1), "return y[:, 0]"),
+                 "whose last operation is select");
+}
+
 TEST(ScriptNetwork, DoesNotChangeTheModuleThatItCopies) {
   const auto layers = random_layers({3, 7, 1}, 1);
   const torch::jit::Module module = modules::mlp(layers);

@@ -5,6 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import slimbayes as sb
+from slimbayes import _library
 
 pytestmark = pytest.mark.filterwarnings("ignore::slimbayes.Note")
 
@@ -39,7 +40,7 @@ def test_a_report_speaks_of_keywords_as_python_has_them():
     X = np.random.default_rng(0).normal(size=(300, 2))
     model = sb.Regressor("ridge").fit(X, X[:, 0] + 0.1 * X[:, 1])
     notes = " ".join(model.report(X[::-1] + 0.01, 9 * X[:, 1]).facts["notes"])
-    assert "calibrate conformal" in notes and "--" not in notes
+    assert "calibrate='conformal'" in notes and "--" not in notes
 
 
 def test_answers_keep_the_index_of_the_frame():
@@ -51,3 +52,22 @@ def test_quantiles_say_that_they_are_not_calibrated():
     frame, y = hourly()[["y"]], np.arange(240.0)
     with pytest.warns(sb.Note, match="without the conformal calibration"):
         sb.Regressor("ridge", calibrate="conformal").fit(frame, y).predict_quantiles(frame, 0.5)
+
+
+def test_groups_and_numbered_times_stay_whole_numbers():
+    frame = pd.DataFrame({"step": np.tile(np.arange(60), 2), "place": np.repeat([3, 5], 60), "y": hourly(120)["y"]})
+    found = sb.Forecaster("ridge", window=4, time="step", group="place").fit(frame, "y").predict_frame(frame)
+    assert found["place"].dtype == found["forecast_time"].dtype == np.int64 and found["forecast_time"].max() == 60
+
+
+def test_no_quantiles_are_an_empty_array():
+    frame, y = hourly(60)[["y"]], np.arange(60.0)
+    assert sb.Regressor("ridge").fit(frame, y).predict_quantiles(frame, []).shape == (60, 0)
+
+
+@pytest.mark.parametrize("sentence, told", [
+    ("raise --valid-fraction, or give --valid FILE", "raise valid_fraction, or give valid=(X, y)"),
+    ("fit it without --calibrate; --calibrate conformal makes", "fit it without calibrate; calibrate='conformal' makes"),
+    ("--target names the column", "target names the column"), ("by --method dbk, or a--b", "by method='dbk', or a--b")])
+def test_sentences_name_keywords(sentence, told):
+    assert _library.core.in_python(sentence) == told

@@ -63,6 +63,15 @@ def test_files_pickles_and_updates(regression, tmp_path):
     assert np.allclose(more.forget(X[150:200], y[150:200]).predict_dist(X).epistemic_var, bayes.predict_dist(X).epistemic_var)
 
 
+def test_what_was_not_learned_is_not_forgotten(regression):
+    module, X, y = regression
+    bayes = sb.posterior(module, (X[:150], y[:150]), "bll")
+    with pytest.raises(ValueError, match="forget. expected rows that the posterior has learned"):
+        bayes.forget(100 * X[150:250], y[150:250])
+    with pytest.raises(ValueError, match="received DataLoader"):
+        bayes.predict(torch.utils.data.DataLoader(X))
+
+
 @pytest.mark.parametrize("method", ["rich-bll", "last-layer-laplace"])
 def test_classes_have_probabilities(method):
     X, target = toys.matrix(300)
@@ -71,8 +80,9 @@ def test_classes_have_probabilities(method):
     bayes = sb.posterior(module, (X[:200], y[:200]), method, valid=(X[200:], y[200:]))
     p = bayes.predict_proba(X)
     assert p.shape == (300, 3) and np.allclose(p.sum(1), 1) and (bayes.predict(X) == y).mean() > 0.7
-    with pytest.raises(ValueError, match="regression"):
-        bayes.predict_interval(X)
+    for ask in (bayes.predict_interval, lambda rows: bayes.predict(rows, return_std=True)):
+        with pytest.raises(ValueError, match="regression"):
+            ask(X)
 
 
 @pytest.mark.parametrize("method", ["rich-bll", "bll", "last-layer-laplace"])
@@ -96,6 +106,17 @@ def test_one_output_may_be_the_logit_of_two_classes(method, tmp_path):
         assert sb.posterior(module, (X, labels), method).predict_dist(X).probabilities is None
 
 
+class Column(torch.nn.Module):
+    """Its output is the only column of the last layer's."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = net()
+
+    def forward(self, x):
+        return self.net(x)[..., 0]
+
+
 class Branched(torch.nn.Module):
     """A forward that cannot be scripted (a keyword dictionary), but can be traced."""
 
@@ -110,7 +131,8 @@ class Branched(torch.nn.Module):
 
 @pytest.mark.parametrize("module", [
     pytest.param(Branched(), id="traced"), pytest.param(net().train(), id="training mode"), pytest.param(net(dtype=torch.float64), id="float64"),
-    pytest.param(torch.jit.script(net()), id="scripted"), pytest.param(torch.nn.Sequential(net(), torch.nn.Flatten(0)), id="flat")])
+    pytest.param(torch.jit.script(net()), id="scripted"), pytest.param(torch.nn.Sequential(net(), torch.nn.Flatten(0)), id="flat"),
+    pytest.param(Column(), id="column")])
 def test_modules_of_many_kinds(module):
     X, y = toys.matrix(100)
     training = module.training

@@ -2,6 +2,8 @@
 
 import sys
 
+import subprocess
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -139,6 +141,9 @@ def test_a_file_of_images_keeps_the_names_of_the_classes(tmp_path):
         assert loaded.evaluate(pixels, given)["accuracy"] == ours.evaluate(pixels, given)["accuracy"] == (ours.predict(pixels) == given).mean()
         answer = answers_of_tool(tmp_path, "ours.safetensors", "train-images-idx3-ubyte")
         assert (loaded.predict_proba(pixels) == answer[columns].to_numpy()).all()
+        # Labels of a file are numbers, which need not be in the order of the names.
+        scored = subprocess.run([toys.TOOL, "evaluate", "ours.safetensors", "train-images-idx3-ubyte"], cwd=tmp_path, capture_output=True, text=True)
+        assert scored.returncode != 0 and "expected labels of the training images" in scored.stderr
         with pytest.raises(ValueError, match="unseen labels"):
             loaded.evaluate(pixels, np.where(np.arange(120) == 5, "other", given.astype(object)).astype(str))
 

@@ -177,7 +177,8 @@ TEST(persistence, NotesAModelThatIsNoBetter) {
   report["seasonal_persistence"] = {
       {"n", 30}, {"accuracy", 0.9}, {"model_accuracy", 0.8}, {"season", "24 steps"}};
   expect_has(persistence_notes(report, "the 40 windows").at(0),
-             "on the 40 windows that have one (30) the model's accuracy, 0.8, is no better than that of the "
+             "on 30 of the 40 windows that have such a forecast the model's accuracy, 0.8, is no better than "
+             "that of the "
              "target 24 "
              "steps before, 0.9");
   EXPECT_TRUE(persistence_notes(nullptr, "").empty());

@@ -164,9 +164,11 @@ Predictive classes_of_gaussian(const at::Tensor& logits, const at::Tensor& covar
   const at::Tensor known = covariance.isfinite().flatten(1).all(1).reshape({-1, 1, 1});
   const auto [values, vectors] = at::linalg_eigh(at::where(known, covariance, at::zeros_like(covariance)));
   const RoundedVariance vars = rounded_variance(values, values.select(1, -1).unsqueeze(1).expand_as(values));
+  // That of centred logits has one eigenvalue 0, whose rounding says nothing.
+  const int64_t zeroed = std::max<int64_t>(0, vars.clipped - values.select(1, 0).lt(0).sum().item<int64_t>());
   const at::Tensor root = at::matmul(vectors * vars.var.sqrt().unsqueeze(1), vectors.transpose(1, 2));
   const at::Tensor nan = at::full({}, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
-  return SoftmaxLikelihood{Stream(0)}.predictive(logits, at::where(known, root, nan), vars.clipped);
+  return SoftmaxLikelihood{Stream(0)}.predictive(logits, at::where(known, root, nan), zeroed);
 }
 
 }  // namespace slimbayes

@@ -1,0 +1,54 @@
+"""Classes are those of the user's values, whatever way they come in and go out."""
+
+import numpy as np
+import pandas as pd
+import polars
+import pyarrow as pa
+import pytest
+import slimbayes as sb
+
+pytestmark = pytest.mark.filterwarnings("ignore::slimbayes.Note")
+
+X = pd.DataFrame(np.random.default_rng(1).normal(size=(200, 2)), columns=["a", "b"])
+THREE = np.digitize(X["a"], [-0.5, 0.5])
+LABELS = {
+    "whole numbers": THREE, "numbers with gaps": np.array([3, 8, 5])[THREE], "floats": THREE / 1.0, "texts": np.array(["u", "v", "w"])[THREE],
+    "booleans": THREE > 1, "zero and one": (THREE > 1).astype(int), "texts of numbers": np.array(["7", "3", "11"])[THREE]}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("frame_of", [lambda f: f, polars.from_pandas, lambda f: pa.Table.from_pandas(f, preserve_index=False)], ids=["pandas", "polars", "pyarrow"])
+def test_a_column_of_labels_is_read_as_an_array_of_them(kind, frame_of):
+    labels = LABELS[kind]
+    frame = frame_of(X.assign(t=labels))
+    by_name, by_array = sb.Classifier("logistic").fit(frame, "t"), sb.Classifier("logistic").fit(frame_of(X), labels)
+    assert by_name.classes_.tolist() == by_array.classes_.tolist() == np.unique(labels).tolist()
+    assert (by_name.predict_proba(frame) == by_array.predict_proba(frame_of(X))).all()
+    assert by_name.evaluate(frame)["accuracy"] == (by_name.predict(frame) == labels).mean() > 0.9
+    assert np.array_equal(np.asarray(by_name.predict_frame(frame)["label"]), by_name.predict(frame))
+
+
+def test_categories_are_their_values():
+    frame = X.assign(t=pd.Categorical(THREE))
+    model = sb.Classifier("logistic").fit(frame, "t", valid=(frame[:50], "t"))
+    assert model.classes_.tolist() == [0, 1, 2] and model.score(frame, frame["t"]) > 0.9
+    assert model.evaluate(frame)["accuracy"] == model.score(frame, THREE)
+
+
+def test_an_unknown_column_of_labels_is_refused():
+    with pytest.raises(ValueError, match="the name of a column as y; received 'z'; the columns are a, b"):
+        sb.Classifier("logistic").fit(X, "z")
+    with pytest.raises(ValueError, match="likelihood='softmax' takes whole numbers as classes"):
+        sb.compare(X, THREE, ["logistic"], seeds=1)
+
+
+def test_notes_of_classes_do_not_speak_of_rounding():
+    model = sb.Classifier("logistic").fit(X, THREE)
+    assert "rounding" not in " ".join(model.report(X, THREE).facts["notes"])
+
+
+@pytest.mark.parametrize("scale, advice", [(1, r"X.astype\('uint8'\)$"), (1 / 255, r"\(255 \* X\).astype")])
+def test_the_advice_on_images_is_that_of_their_range(scale, advice):
+    pixels = np.random.default_rng(0).integers(0, 256, (8, 4, 4)) * scale
+    with pytest.raises(sb.DataError, match=advice):
+        sb.Classifier("dnn").fit(pixels.astype(np.float32), np.arange(8) % 2)
