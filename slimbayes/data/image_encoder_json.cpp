@@ -30,6 +30,13 @@ std::vector<double> number_list(const JsonReader& read, const char* key, bool po
   return all;
 }
 
+/// Returns whether all texts are whole numbers from 0, as the names of classes without other names are.
+bool are_numbers(const std::vector<std::string>& texts) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return std::ranges::all_of(texts,
+                             [&](const std::string& text) { return std::ranges::all_of(text, is_digit); });
+}
+
 }  // namespace
 
 nlohmann::json ImageEncoder::to_json() const {
@@ -64,7 +71,9 @@ ImageEncoder ImageEncoder::from_json(const nlohmann::json& json) {
   const auto spread = [](double sd) { return sd >= kLeastSd && sd <= kMostSd; };
   const bool sane = encoder.size_.size() == 3 && std::ssize(encoder.mean_) == encoder.size_[0] &&
                     encoder.sd_.size() == encoder.mean_.size() && task.levels.size() >= 2 &&
-                    are_class_names(task.levels) && (!by_pixel || task.levels.size() <= kMostClasses) &&
+                    are_class_names(task.levels) &&
+                    (by_pixel || encoder.named_ || are_numbers(task.levels)) &&
+                    (!by_pixel || task.levels.size() <= kMostClasses) &&
                     std::ranges::all_of(encoder.mean_, of_pixels) && std::ranges::all_of(encoder.sd_, spread);
   check(sane, kImageJson,
         "three sizes, a mean and an sd for each channel, and different names of the classes", "others",
