@@ -55,9 +55,10 @@ def constructor(cls, types):
     return "def __init__(self, " + ", ".join([parameters[0], "*", *parameters[1:]]) + ") -> None: ..."
 
 
-RESULTS = {"predict_proba": "Floats", "predict_interval": "tuple[Floats, Floats]", "predict_quantiles": "Floats",
+RESULTS = {"predict_proba": "Floats", "predict_log_proba": "Floats", "predict_interval": "tuple[Floats, Floats]", "predict_quantiles": "Floats",
            "predict_set": "NDArray[np.bool_]", "predict_dist": "Distribution", "ood_scores": "dict[str, Floats]",
            "evaluate": "dict[str, Any]", "report": "Report", "save": "None", "predict_frame": "Any", "score": "float", "predict": "Any"}
+CHANGES = ("fit", "update", "forget", "merge", "shard")  # their result is an estimator or a posterior
 ARGUMENTS = {"X": "Any", "x": "Any", "y": "Any", "valid": "Any", "network_from": "str | PathLike[str] | None", "return_std": "bool",
              "level": "float | None", "part": "str", "q": "float | Sequence[float]", "keep": "Sequence[str]", "parts": "bool", "other": "Any",
              "path": "str | PathLike[str]", "randomised": "bool", "sample_weight": "ArrayLike | None"}
@@ -73,7 +74,7 @@ def method(cls, name):
             parameters.append("*")
         default = "" if p.default is p.empty else f" = {p.default!r}"
         parameters.append(f"{argument}: {ARGUMENTS[argument]}{default}")
-    result = RESULTS.get(name, cls.__name__)
+    result = cls.__name__ if name in CHANGES else RESULTS[name]
     return f"def {name}({', '.join(parameters)}) -> {result}: ..."
 
 
@@ -106,7 +107,7 @@ def text():
     lines += [f"    {method(sb.Posterior, name)}" for name in own(sb.Posterior)]
     lines += ["", "def load(path: str | PathLike[str]) -> Any: ...", "def methods() -> list[dict[str, Any]]: ...",
               "def describe(method: str) -> dict[str, Any]: ...",
-              "def compare(frame: Any, target: Any, methods: str | Sequence[str] | None = None, *, seeds: int = 5, repeats: int = 1, folds: int = 0,",
+              "def compare(frame: Any, target: Any, methods: str | Sequence[str | tuple[str, dict[str, Any]]] | None = None, *, seeds: int = 5, repeats: int = 1, folds: int = 0,",
               "            test_fraction: float = 0.2, progress: bool | None = None, **options: Any) -> pd.DataFrame: ...",
               "def posterior(module: Any, data: Any, method: str = 'rich-bll', layer: str | None = None, *, valid: Any = None,",
               "              valid_fraction: float = 0.1, classes: int | None = None, seed: int = 0, **options: Any) -> Posterior: ..."]

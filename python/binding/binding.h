@@ -1,6 +1,8 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/InferenceMode.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
@@ -41,6 +43,13 @@ std::map<std::string, at::Tensor> parts_of(const Predictive& p);
 /// Returns a message of the library with the names of Python: options lose the dashes of the command line and
 /// a value gets quotes. "--test-fraction" becomes "test_fraction", "--noise select" noise='select'.
 std::string in_python(const std::string& message);
+
+/// Turns gradients on for a computation, whatever the caller has turned off (torch.no_grad,
+/// torch.inference_mode).
+struct Gradients {
+  c10::InferenceMode no_inference{false};
+  c10::AutoGradMode gradients{true};
+};
 
 /// Parses what Python's json module wrote, and writes what it reads.
 nlohmann::json from_text(const std::string& text);

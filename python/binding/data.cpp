@@ -76,10 +76,11 @@ void add_capsule(Frame& frame, const py::capsule& capsule) {
   add_stream(frame, *stream);
 }
 
-/// `classes`: the name of each label; empty where the labels are numbers.
+/// `classes`: the name of each label; empty where the labels are numbers. `named`: what the names are, the
+/// name of a ColumnKind.
 Images images_of(const py::array& pixels, const std::optional<py::array>& labels,
-                 const std::vector<std::string>& classes) {
-  Images images{"the images", to_tensor(pixels), {}, classes};
+                 const std::vector<std::string>& classes, const std::string& named) {
+  Images images{"the images", to_tensor(pixels), {}, classes, kind_named(named)};
   if (labels) images.labels = to_tensor(*labels);
   return images;
 }
@@ -127,7 +128,7 @@ void bind_data(py::module_& module) {
       .def("add_stream", &add_capsule, py::arg("capsule"));
   py::class_<Images>(module, "Images")
       .def(py::init(&images_of), py::arg("pixels"), py::arg("labels") = py::none(),
-           py::arg("classes") = std::vector<std::string>{});
+           py::arg("classes") = std::vector<std::string>{}, py::arg("named") = "categorical");
   py::class_<Rows>(module, "Rows").def("__len__", [](const Rows& rows) { return count(*rows); });
 }
 

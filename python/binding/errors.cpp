@@ -19,7 +19,7 @@
 namespace slimbayes::python {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+bool is_word(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
 /// The texts that each option may have, by the name of the option.
 using Choices = std::map<std::string, std::set<std::string>>;
@@ -30,7 +30,8 @@ Choices all_choices() {
     all[doc.name].insert(doc.choices.begin(), doc.choices.end());
   for (const MethodInfo& info : method_catalog()) {
     all["method"].insert(info.name);
-    for (const auto& option : method_facts(info, /*options=*/true)["options"])
+    const nlohmann::json facts = method_facts(info, /*options=*/true);
+    for (const auto& option : facts["options"])
       for (const auto& choice : option.value("choices", nlohmann::json::array()))
         all[option["name"]].insert(choice.get<std::string>());
   }

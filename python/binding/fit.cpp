@@ -1,7 +1,5 @@
 // Fits and comparisons, and the description of methods and options from which the keywords derive.
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
-#include <c10/core/InferenceMode.h>
 #include <pybind11/stl.h>
 
 #include <chrono>
@@ -123,12 +121,6 @@ struct Fit {
   std::string valid, test;  // reports as JSON
   Words notes;
   bool interrupted;
-};
-
-/// Turns gradients on for a fit, whatever the caller has turned off (torch.no_grad, torch.inference_mode).
-struct Gradients {
-  c10::InferenceMode no_inference{false};
-  c10::AutoGradMode gradients{true};
 };
 
 Fit fit_examples(Examples examples, const Examples* valid, const Request& request, Words notes,

@@ -42,16 +42,15 @@ std::pair<std::string, std::string> reported(const Model& model, const Rows& row
                                              const std::string& part) {
   const py::gil_scoped_release released;
   json facts = report_facts(model, *rows, {level, part, {}, version()});
-  for (json& note : facts["notes"]) note = in_python(note);
+  for (const char* sentences : {"notes", "warnings"})
+    for (json& one : facts[sentences]) one = in_python(one);
   return {to_text(facts), report_page(facts)};
 }
 
 /// The kind of the target's column in training, such as "numeric", and of the labels of images; "" for events.
 std::string target_kind(const Model& model) {
-  if (const auto* images = std::get_if<ImageEncoder>(&model.encoder())) {
-    if (!images->has_class_names()) return "numeric";
-    return model.schema().task.levels == Words{"false", "true"} ? "boolean" : "categorical";
-  }
+  if (const auto* images = std::get_if<ImageEncoder>(&model.encoder()))
+    return std::string(kind_name(images->label_kind()));
   const Reading reading = model.reading(/*with_target=*/true);
   const auto found = reading.kinds.find(model.target());
   if (std::ranges::find(reading.names, model.target()) != reading.names.end()) return "categorical";

@@ -1,7 +1,5 @@
 // A posterior around a network that PyTorch trained, which arrives as a TorchScript archive.
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
-#include <c10/core/InferenceMode.h>
 #include <pybind11/stl.h>
 
 #include "binding/binding.h"
@@ -25,13 +23,12 @@ Dataset rows_of(const Arrays& rows, const ModulePosterior& posterior) {
 ModulePosterior made(const std::string& archive, const std::string& layer, const Arrays& train,
                      const std::optional<Arrays>& valid, int64_t classes, const std::string& method,
                      const std::string& options, uint64_t seed) {
+  const Gradients on;
   const auto* first = reinterpret_cast<const std::byte*>(archive.data());
   const ScriptNetwork network = ScriptNetwork::from_bytes({first, first + archive.size()}, layer);
   const LikelihoodKind likelihood = module_likelihood(network, classes);
   const Split split{rows_of(train, likelihood, classes), rows_of(valid, likelihood, classes)};
   const py::gil_scoped_release released;
-  const c10::InferenceMode no_inference(false);
-  const c10::AutoGradMode gradients(true);
   return module_posterior(network, split, method, from_text(options), Stream(seed));
 }
 
@@ -63,8 +60,20 @@ py::dict ood_of(const ModulePosterior& posterior, const py::array& x) {
   return out;
 }
 
+/// Returns the posterior that has also learned these rows or, unless `adds`, has forgotten them.
+ModulePosterior changed(const ModulePosterior& posterior, const Arrays& rows, bool adds) {
+  const Gradients on;
+  const Dataset given = rows_of(rows, posterior);
+  const py::gil_scoped_release released;
+  return adds ? updated(posterior, given, {}) : updated(posterior, {}, given);
+}
+
 py::bytes bytes_of(const ModulePosterior& posterior) {
-  const std::vector<std::byte> bytes = to_bytes(to_file(posterior));
+  std::vector<std::byte> bytes;
+  {
+    const py::gil_scoped_release released;
+    bytes = to_bytes(to_file(posterior));
+  }
   return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
@@ -82,10 +91,8 @@ void bind_posterior(py::module_& module) {
       .def("rows", [](const ModulePosterior& p) { return p.fitted->summary().rows; })
       .def("answers", &answers, py::arg("x"), py::arg("level") = 0.0)
       .def("ood", &ood_of, py::arg("x"))
-      .def("update",
-           [](const ModulePosterior& p, const Arrays& rows) { return updated(p, rows_of(rows, p), {}); })
-      .def("forget",
-           [](const ModulePosterior& p, const Arrays& rows) { return updated(p, {}, rows_of(rows, p)); })
+      .def("update", [](const ModulePosterior& p, const Arrays& rows) { return changed(p, rows, true); })
+      .def("forget", [](const ModulePosterior& p, const Arrays& rows) { return changed(p, rows, false); })
       .def(
           "save",
           [](const ModulePosterior& p, const std::string& path) { write_tensor_file(path, to_file(p)); },

@@ -106,7 +106,8 @@ class Answers:
             warn(["these quantiles are without the conformal calibration, which predict_interval applies"])
         if np.ndim(q) == 0:
             return answered.quantile(float(q))
-        return np.array([answered.quantile(float(one)) for one in q]).reshape(len(q), _data.row_count(X)).T
+        columns = [answered.quantile(float(one)) for one in q]
+        return np.stack(columns, axis=1) if columns else np.empty((len(answered.part("mean")), 0))
 
     def predict_frame(self, X, level=None, keep=(), parts=False):
         """The table that `slimbayes predict` writes, as a data frame of X's library (else pandas or pyarrow): the answers, for series
@@ -114,6 +115,7 @@ class Answers:
         parts of the sd for every method."""
         import pyarrow as pa
 
+        X = _data.as_table(X)
         answered = self._answered(X, [self._level(level)], kept=keep)
         table = pa.table(_Stream(answered.stream([str(name) for name in keep], parts)))
         table = self._in_own_types(table, X, keep)

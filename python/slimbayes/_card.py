@@ -8,7 +8,7 @@ def _row(name, value):
 
 
 def card(facts):
-    """A table of what a user asks first: method, task, target, rows, columns, options that were set."""
+    """A table of what a user asks first: method, task, target, rows, columns, how the fit ended."""
     rows = {name: count for name, count in facts["rows"].items() if count}
     summary = facts["summary"]
     lines = [("method", facts["method"]), ("task", f"{facts['task']} ({facts['likelihood']})")]

@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+
 from slimbayes import _data, _options
 from slimbayes._library import core
 from slimbayes._notes import warn
@@ -26,6 +28,8 @@ def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fr
     import pandas as pd
 
     X = _data.as_table(frame)
+    if isinstance(X, np.ndarray):
+        _data.check_matrix(X)
     names = _data.column_names(X) or [f"x{i}" for i in range(X.shape[1])]
     data = _data.frame(X, names)
     name = target

@@ -82,8 +82,9 @@ def are_images(X):
     return isinstance(X, np.ndarray) and X.ndim in (3, 4)
 
 
-def images(X, labels=None, classes=()):
-    """Images [n, h, w], [n, c, h, w] or [n, h, w, c] of uint8. `labels` [n] int64; `classes`: their names, from 0 on, if they have any."""
+def images(X, labels=None, classes=(), named="categorical"):
+    """Images [n, h, w], [n, c, h, w] or [n, h, w, c] of uint8. `labels` [n] int64; `classes`: their names, from 0 on, if they have any;
+    `named`: what the names are, categorical, numeric or boolean."""
     if X.dtype != np.uint8:
         whole = X.size > 0 and X.dtype.kind in "iuf" and X.min() >= 0 and 1 < X.max() <= 255
         advice = "convert them: X.astype('uint8')" if whole else "scale them to 0 to 255 first: from 0 to 1, (255 * X).astype('uint8')"
@@ -92,7 +93,7 @@ def images(X, labels=None, classes=()):
         X = X[:, None]
     elif X.shape[3] in (1, 3, 4) and X.shape[1] not in (1, 3, 4):
         X = X.transpose(0, 3, 1, 2)
-    return core.Images(np.ascontiguousarray(X), labels, list(classes))
+    return core.Images(np.ascontiguousarray(X), labels, list(classes), named)
 
 
 def _small_numbers(frame):
@@ -247,11 +248,18 @@ def add_target(frame_, name, array):
         frame_.add_stream(pa.table({name: arrow_column(list(array), name)}).__arrow_c_stream__())
 
 
-def without_column(X, name):
-    """(the frame without the column, the column). Raises ValueError for a name that it has not."""
-    names = column_names(X) or []
+def check_column(name, names):
+    """Raises ValueError unless the targets' column is one of these."""
     if name not in names:
         raise ValueError(f"fit: expected the name of a column as y; received {name!r}; the columns are {', '.join(names[:20])}")
+
+
+def without_column(X, name):
+    """(the frame without the column, the column). Raises ValueError for a name that it has not, and for an array."""
+    names = column_names(X)
+    if names is None:
+        raise ValueError(f"fit: expected a data frame, whose column y names; received an array and y = {name!r}: give the labels as y")
+    check_column(name, names)
     at = names.index(name)
     if hasattr(X, "iloc"):
         return X.iloc[:, [i for i in range(len(names)) if i != at]], X.iloc[:, at]

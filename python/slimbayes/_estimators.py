@@ -25,7 +25,7 @@ class _Estimator(Answers, BaseEstimator):
         """Fits the model. Ctrl-C ends the fit with the best model so far; it raises KeyboardInterrupt where there is none yet.
 
         X : data frame (pandas, polars, pyarrow) or array [n, d]; of images an array of uint8. NaN is a missing cell.
-        y : targets [n], or the name of their column in X.
+        y : targets [n], or the name of their column in X. A class must not be missing.
         valid : (X, y) of validation rows of your own, in the place of `valid_fraction`; with a name as y, a data frame.
         network_from : model file whose trained network the fit takes instead of training one (methods `rich-bll`, `swag`, ...).
         """
@@ -34,13 +34,14 @@ class _Estimator(Answers, BaseEstimator):
             raise ValueError("fit: expected at least 2 rows; received 1 sample; give more rows")
         if isinstance(X, np.ndarray) and not _data.are_images(X):
             _data.check_matrix(X)
+        asked = y
         X, y, target = self._given(X, y)
         cells = None if isinstance(y, str) else self._target_cells(_data.targets(y, _data.row_count(X)))
         classes = self._classes_in(cells)
         data, target = self._data_of(X, y, cells, classes, target)
         own = None
         if valid is not None:
-            own_X, own_y = valid if isinstance(valid, (tuple, list)) and len(valid) == 2 else (valid, y)
+            own_X, own_y = valid if isinstance(valid, (tuple, list)) and len(valid) == 2 else (valid, asked)
             own_X, own_y, _ = self._given(_data.as_table(own_X), own_y)
             own_cells = None if isinstance(own_y, str) else self._target_cells(_data.targets(own_y, _data.row_count(own_X)))
             own = self._data_of(own_X, own_y, own_cells, classes, target)[0]
@@ -76,8 +77,7 @@ class _Estimator(Answers, BaseEstimator):
         names = _data.column_names(X) or [f"x{i}" for i in range(X.shape[1] if X.ndim == 2 else 0)]
         frame = _data.frame(X, names, _options.names(self.ignore).__contains__)
         if cells is None:
-            if y not in names:
-                raise ValueError(f"fit: expected the name of a column as y; received {y!r}; the columns are {', '.join(names[:20])}")
+            _data.check_column(y, names)
             return frame, y
         own = getattr(y, "name", None)
         if isinstance(own, str) and own in names and target is None:

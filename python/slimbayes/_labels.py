@@ -4,14 +4,16 @@ import numpy as np
 
 
 def numbered(y, classes):
-    """The labels of images as (numbers [n], names): whole numbers from 0 stand for themselves and have no names; the number of another label
-    is its place among the classes."""
+    """The labels of images as (numbers [n], names, what the names are): whole numbers from 0 stand for themselves and have no names; the
+    number of another label is its place among the classes."""
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     if (unknown := classes[codes] != y).any():
         raise ValueError(f"y contains previously unseen labels: expected one of {classes.tolist()}; received {y[unknown][0]!r}")
-    if classes.dtype.kind in "iuf" and classes[0] >= 0 and (classes == np.round(classes)).all():
-        return np.asarray(y).astype(np.int64), []
-    return codes.astype(np.int64), [text(value) for value in classes]
+    kind = classes.dtype.kind
+    if kind in "iuf" and 0 <= classes[0] and classes[-1] < 2**63 and (kind != "f" or (classes == np.round(classes)).all()):
+        return np.asarray(y).astype(np.int64), [], "numeric"
+    named = "numeric" if kind in "iuf" else "boolean" if kind == "b" else "categorical"
+    return codes.astype(np.int64), [text(value) for value in classes], named
 
 
 def text(value):
@@ -30,12 +32,13 @@ def values(names, kind):
     """The classes of a loaded model as Python's values."""
     if kind != "categorical" and names == ["false", "true"]:
         return np.array([False, True])
-    if kind in ("numeric", ""):
+    for number in (int, float) if kind in ("numeric", "") else ():
         try:
-            numbers = np.array([float(name) for name in names])
+            numbers = np.array([number(name) for name in names])
         except ValueError:
-            return np.array(names)
-        return numbers.astype(np.int64) if (numbers == np.round(numbers)).all() else numbers
+            continue
+        whole = numbers.dtype.kind == "f" and (np.abs(numbers) < 2**53).all() and (numbers == np.round(numbers)).all()
+        return numbers.astype(np.int64) if whole else numbers
     return np.array(names)
 
 

@@ -16,7 +16,8 @@ from slimbayes._notes import warn
 def _numbers(values):
     """A tensor, array or list as an array that the library takes; float16 becomes float32, other whole numbers int64."""
     if hasattr(values, "detach"):
-        values = values.detach().cpu().numpy()
+        values = values.detach().cpu()
+        values = (values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy()
     array = np.asarray(values)
     if array.dtype.kind not in "fiub":
         raise ValueError(f"posterior: expected rows of numbers as a tensor or an array; received {type(values).__name__}")
@@ -92,6 +93,9 @@ def _input_type(module, x):
     like = next(iter(module.parameters()), None)
     if like is None or x.dtype.kind != "f":
         return x
+    if str(like.dtype) not in ("torch.float32", "torch.float64"):
+        raise ValueError(f"posterior: expected a module in float32 or float64; received {str(like.dtype).removeprefix('torch.')}; give "
+                         "module.float()")
     return x.astype(str(like.dtype).removeprefix("torch."))
 
 
@@ -121,8 +125,7 @@ def posterior(module, data, method="rich-bll", layer=None, *, valid=None, valid_
     if layer is not None and not isinstance(layer, str):
         layer = next((name for name, part in module.named_modules() if part is layer), None)
     layer = layer or _last_linear(module)
-    if classes is None:
-        classes = _classes_of(module, layer, y)
+    classes = _classes_of(module, layer, y) if classes is None else _options._whole("classes", classes)
     own = None
     if valid is not None:
         own = _pair(valid, "the validation rows")
@@ -146,6 +149,8 @@ def posterior(module, data, method="rich-bll", layer=None, *, valid=None, valid_
 
 def _targets(y, classes):
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    if classes and not (y == np.round(y)).all():
+        raise ValueError("posterior: expected class numbers as y, from 0; received fractions or NaN")
     return y.astype(np.int64) if classes else y.astype(np.float64)
 
 
@@ -167,7 +172,7 @@ class Posterior:
 
     @property
     def method(self):
-        """ "rich-bll" or "bll"."""
+        """ "rich-bll", "bll" or "last-layer-laplace"."""
         return self._made.method
 
     @property
@@ -245,5 +250,5 @@ def is_posterior(path):
             if size > 1 << 26:
                 return False
             return "module_posterior" in json.loads(file.read(size)).get("__metadata__", {})
-    except (OSError, ValueError, struct.error, AttributeError):
+    except (OSError, ValueError, struct.error, AttributeError, TypeError, RecursionError):
         return False  # the library says what is wrong with the file

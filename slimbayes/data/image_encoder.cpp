@@ -156,7 +156,7 @@ ImageEncoder ImageEncoder::fit(const Images& training) {
     encoder.check_labels(training);
     return encoder;
   }
-  encoder.named_ = !training.classes.empty();
+  if (!training.classes.empty()) encoder.named_ = training.named;
   task.levels = labels_in(training).names;
   check(are_class_names(task.levels), kFunction, "classes with different names",
         "a name twice, or an empty one");

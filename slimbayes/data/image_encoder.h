@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "slimbayes/data/dataset.h"
@@ -12,9 +13,8 @@
 namespace slimbayes {
 
 /// Data augmentation: how training images are varied at random. An image is shifted by up to `crop` pixels
-/// along each axis (the uncovered edge becomes black: 0 before scaling). With `flip`, half of the images are
-/// mirrored left to right. In segmentation the label map is moved in the same way, and the uncovered edge
-/// becomes the reflection of the image and of the map.
+/// along each axis; the uncovered edge is the reflected image. With `flip`, half of the images are mirrored
+/// left to right. In segmentation the label map is moved in the same way.
 struct Augmentation {
   int64_t crop = 0;  // pixels; 0: no shift
   bool flip = false;
@@ -44,8 +44,8 @@ class ImageEncoder {
 
   const Schema& schema() const { return schema_; }
 
-  /// Returns whether the training images had names of their classes. If not, the numbers are the names.
-  bool has_class_names() const { return named_; }
+  /// Returns what the names of single labels are (Images::named); numeric without names.
+  ColumnKind label_kind() const { return named_.value_or(ColumnKind::numeric); }
 
   nlohmann::json to_json() const;
   static ImageEncoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
@@ -58,9 +58,9 @@ class ImageEncoder {
   /// Returns whether these are names of classes: none empty, no two the same.
   static bool are_class_names(std::vector<std::string> names);
   Schema schema_;
-  bool named_ = false;             // whether single labels have names other than their numbers
-  std::vector<int64_t> size_;      // c, h, w
-  std::vector<double> mean_, sd_;  // [c], in pixel values from 0 to 255; sd is 1 for a constant channel
+  std::optional<ColumnKind> named_;  // of single labels with names (Images::named)
+  std::vector<int64_t> size_;        // c, h, w
+  std::vector<double> mean_, sd_;    // [c], in pixel values from 0 to 255; sd is 1 for a constant channel
 };
 
 }  // namespace slimbayes

@@ -33,8 +33,9 @@ std::vector<double> number_list(const JsonReader& read, const char* key, bool po
 /// Returns whether all texts are whole numbers from 0, as the names of classes without other names are.
 bool are_numbers(const std::vector<std::string>& texts) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  return std::ranges::all_of(texts,
-                             [&](const std::string& text) { return std::ranges::all_of(text, is_digit); });
+  return std::ranges::all_of(texts, [&](const std::string& text) {
+    return std::ranges::all_of(text, is_digit) && (text == "0" || text[0] != '0');
+  });
 }
 
 }  // namespace
@@ -46,7 +47,7 @@ nlohmann::json ImageEncoder::to_json() const {
                          {"mean", mean_},
                          {"sd", sd_},
                          {"levels", schema_.task.levels}};
-  if (named_) json["named"] = true;
+  if (named_) json["named"] = kind_name(*named_);
   return json;
 }
 
@@ -58,7 +59,7 @@ ImageEncoder ImageEncoder::from_json(const nlohmann::json& json) {
   Task& task = encoder.schema_.task;
   task.levels = read.texts("levels");
   const bool by_pixel = read.text("kind") == name_of(InputKind::segmentation);
-  encoder.named_ = read.has("named") && read.value("named") == true;
+  if (read.has("named")) encoder.named_ = kind_named(read.text("named"));
   for (double size : number_list(read, "size", true)) {
     check(size == std::floor(size) && size <= kMostPixels, kImageJson, "whole sizes of an image",
           fmt::format("{}", size), "the model file is damaged");
@@ -72,7 +73,7 @@ ImageEncoder ImageEncoder::from_json(const nlohmann::json& json) {
   const bool sane = encoder.size_.size() == 3 && std::ssize(encoder.mean_) == encoder.size_[0] &&
                     encoder.sd_.size() == encoder.mean_.size() && task.levels.size() >= 2 &&
                     are_class_names(task.levels) &&
-                    (by_pixel || encoder.named_ || are_numbers(task.levels)) &&
+                    (by_pixel || encoder.named_.has_value() || are_numbers(task.levels)) &&
                     (!by_pixel || task.levels.size() <= kMostClasses) &&
                     std::ranges::all_of(encoder.mean_, of_pixels) && std::ranges::all_of(encoder.sd_, spread);
   check(sane, kImageJson,

@@ -214,7 +214,7 @@ Images take_images(const Images& images, const std::vector<int64_t>& rows) {
   const auto inside = [n](int64_t row) { return row >= 0 && row < n; };
   check(std::ranges::all_of(rows, inside), "take_images", fmt::format("rows from 0 to below {}", n),
         "others");
-  Images some{images.source, images.pixels.index_select(0, index), {}, images.classes};
+  Images some{images.source, images.pixels.index_select(0, index), {}, images.classes, images.named};
   if (images.labels.defined()) some.labels = images.labels.index_select(0, index);
   return some;
 }

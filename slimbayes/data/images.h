@@ -10,6 +10,7 @@
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/input_kind.h"
 #include "slimbayes/data/table/limits.h"
+#include "slimbayes/data/table/table.h"
 
 namespace slimbayes {
 
@@ -21,8 +22,10 @@ struct Images {
   /// [n] int64, at least 0. Of segmentation [n, h, w] uint8: the number of the class of each pixel, and as
   /// many as there are classes for a pixel without a class (void). Undefined if the images have no labels.
   at::Tensor labels;
-  /// The name of the class of each label, from 0 on. Empty if the numbers are the names; never of segmentation.
+  /// The name of the class of each label, from 0 on. Segmentation always has names; without them the numbers
+  /// are the names.
   std::vector<std::string> classes = {};
+  ColumnKind named = ColumnKind::categorical;  // what the names are: texts, numbers or booleans
 };
 
 /// Returns InputKind::segmentation for images with label maps, else InputKind::images.

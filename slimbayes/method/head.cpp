@@ -45,8 +45,9 @@ Head head_from_json(const nlohmann::json& json) {
                   reader.number("noise_var")};
   check(head.noise_var >= 0, "head", "a noise_var of at least 0", fmt::format("{}", head.noise_var),
         "the model file is damaged");
-  check(!head.is_regression() || head.outputs == 1, "head", "one output of a regression",
-        fmt::format("{}", head.outputs), "the model file is damaged");
+  check(head.outputs == 1 || (!head.is_regression() && head.likelihood != LikelihoodKind::bernoulli), "head",
+        fmt::format("one output of {}", name_of(head.likelihood)), fmt::format("{}", head.outputs),
+        "the model file is damaged");
   return head;
 }
 

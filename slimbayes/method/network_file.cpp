@@ -51,6 +51,9 @@ NetworkFile network_file(const TensorFile& file) {
                   summary_from_json(stored_json(file, "summary")),
                   stored_module(file)};
   net.weights.erase(kModuleArchive);
+  check(!net.module || net.module->weight().size(0) == net.head.outputs, "model file",
+        fmt::format("a module with the {} outputs of its head", net.head.outputs), "one with others",
+        "the model file is damaged");
   return net;
 }
 

@@ -101,9 +101,11 @@ bool reshapes(const jit::Node* node) {
   return kinds.contains(node->kind());
 }
 
-/// Returns the whole number that an input of an operation is, or nothing if it is computed or None.
-std::optional<int64_t> constant_at(const jit::Node* node, size_t input) {
+/// Returns the whole number that an input of an operation is, `none` where it is None, or nothing if it is
+/// computed.
+std::optional<int64_t> constant_at(const jit::Node* node, size_t input, std::optional<int64_t> none = {}) {
   const auto value = jit::toIValue(node->input(input));
+  if (value && value->isNone()) return none;
   return value && value->isInt() ? std::optional(value->toInt()) : std::nullopt;
 }
 
@@ -117,8 +119,8 @@ bool takes_only_column(const jit::Node* node) {
     return (axis == 1 || axis == -1) && is_last(constant_at(node, 2));
   }
   if (node->kind() != c10::aten::slice || node->inputs().size() != kSliceInputs) return false;
-  const auto first = constant_at(node, 2), end = constant_at(node, 3);
-  return first.value_or(0) == 0 && end.value_or(kAllRows) == kAllRows && constant_at(node, 4) == 1;
+  return constant_at(node, 2, 0) == 0 && constant_at(node, 3, kAllRows) == kAllRows &&
+         constant_at(node, 4) == 1;
 }
 
 /// The operation that computes the output of a graph as hidden weight^T + bias, and its operands.

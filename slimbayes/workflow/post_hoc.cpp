@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/stored.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/method/head.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/storage/error.h"
@@ -19,8 +20,8 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char *kPosterior = "module_posterior", *kLikelihood = "module_likelihood",
-                     *kClasses = "module_classes";
+constexpr const char* kPosterior = "module_posterior";
+constexpr std::array<std::string_view, 3> kMethods = {"rich-bll", "bll", "last-layer-laplace"};
 
 std::unique_ptr<Fitted> fitted_around(const ScriptNetwork& network, const Split& data,
                                       const std::string& method, const nlohmann::json& options,
@@ -52,7 +53,6 @@ LikelihoodKind module_likelihood(const ScriptNetwork& network, int64_t classes) 
 ModulePosterior module_posterior(const ScriptNetwork& network, const Split& data, const std::string& method,
                                  const nlohmann::json& given, const Stream& stream) {
   const MethodInfo& info = find_method(method);
-  constexpr std::array kMethods = {"rich-bll", "bll", "last-layer-laplace"};
   check(std::ranges::find(kMethods, info.name) != kMethods.end(), "posterior",
         "rich-bll, bll or last-layer-laplace, which take a module", in_quotes(method),
         "the other methods train a network of their own");
@@ -102,29 +102,23 @@ ModulePosterior updated(const ModulePosterior& posterior, const Dataset& add, co
 TensorFile to_file(const ModulePosterior& posterior) {
   TensorFile file = posterior.fitted->save();
   file.metadata[kPosterior] = posterior.method;
-  file.metadata[kLikelihood] = name_of(posterior.likelihood);
-  file.metadata[kClasses] = std::to_string(posterior.classes);
   return file;
 }
 
 ModulePosterior module_posterior_from(const TensorFile& file, const std::string& name) {
-  const auto& facts = file.metadata;
-  const auto method = facts.find(kPosterior), likelihood = facts.find(kLikelihood),
-             classes = facts.find(kClasses);
-  if (method == facts.end() || likelihood == facts.end() || classes == facts.end())
+  const auto method = file.metadata.find(kPosterior);
+  if (method == file.metadata.end() || std::ranges::find(kMethods, method->second) == kMethods.end())
     throw DataError(name, "expected a posterior around a module; received another file; check the path");
-  int64_t count = 0;
-  const auto& text = classes->second;
-  const bool read = std::from_chars(text.data(), text.data() + text.size(), count).ec == std::errc();
-  using enum LikelihoodKind;
-  for (const LikelihoodKind kind : {gaussian, bernoulli, softmax}) {
-    const bool fits = kind == gaussian ? count == 0 : kind == bernoulli ? count == 2 : count >= 2;
-    if (read && fits && likelihood->second == name_of(kind))
-      return {method->second, kind, count, registry_row(method->second).load(file)};
-  }
-  throw DataError(name, fmt::format("expected a likelihood with its number of classes; received {} with {}; "
-                                    "the file is damaged",
-                                    in_quotes(likelihood->second), in_quotes(text)));
+  std::unique_ptr<Fitted> fitted = registry_row(method->second).load(file);
+  const Head head = head_from_json(stored_json(file, "head"));
+  if (!head.is_classes() && head.likelihood != LikelihoodKind::gaussian)
+    throw DataError(name, fmt::format("expected a posterior of numbers or classes; received {}; the file is "
+                                      "damaged",
+                                      name_of(head.likelihood)));
+  const int64_t classes = !head.is_classes()                             ? 0
+                          : head.likelihood == LikelihoodKind::bernoulli ? 2
+                                                                         : head.outputs;
+  return {method->second, head.likelihood, classes, std::move(fitted)};
 }
 
 }  // namespace slimbayes

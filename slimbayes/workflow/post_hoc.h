@@ -71,7 +71,7 @@ Scores ood(const ModulePosterior& posterior, const at::Tensor& x);
 /// posterior is left without `drop`, whose rows were then not learned.
 ModulePosterior updated(const ModulePosterior& posterior, const Dataset& add, const Dataset& drop);
 
-/// A posterior as a file: that of Fitted::save with the method, the likelihood and the number of classes.
+/// A posterior as a file: that of Fitted::save with the name of the method.
 /// module_posterior_from throws DataError for another file. Reading runs no module, but answering does: load
 /// only files that you trust.
 TensorFile to_file(const ModulePosterior& posterior);

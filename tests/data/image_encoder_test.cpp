@@ -107,7 +107,7 @@ TEST(ImageEncoder, KeepsTheNamesOfSingleLabels) {
   const Images images = named({"sky", "road", "car", "bus"});
   EXPECT_EQ(kind_of(images), InputKind::images);
   const ImageEncoder encoder = ImageEncoder::fit(images);
-  EXPECT_TRUE(encoder.has_class_names());
+  EXPECT_EQ(encoder.label_kind(), ColumnKind::categorical);
   EXPECT_EQ(encoder.schema().task.levels, (std::vector<std::string>{"sky", "road", "car"}));
   const ImageEncoder again = ImageEncoder::from_json(encoder.to_json());
   EXPECT_EQ(again.to_json(), encoder.to_json());
@@ -130,7 +130,7 @@ TEST(ImageEncoder, OfNumbersIsStoredWithoutNames) {
   Images images = named({});
   images.labels = 5 * images.labels + 2;
   const ImageEncoder encoder = ImageEncoder::fit(images);
-  EXPECT_FALSE(encoder.has_class_names());
+  EXPECT_EQ(encoder.label_kind(), ColumnKind::numeric);
   nlohmann::json json = encoder.to_json();
   EXPECT_FALSE(json.contains("named"));
   EXPECT_TRUE(

@@ -1,5 +1,8 @@
 """What answers look like: their index, their times, their words."""
 
+import json
+import re
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -40,7 +43,9 @@ def test_a_report_speaks_of_keywords_as_python_has_them():
     X = np.random.default_rng(0).normal(size=(300, 2))
     model = sb.Regressor("ridge").fit(X, X[:, 0] + 0.1 * X[:, 1])
     notes = " ".join(model.report(X[::-1] + 0.01, 9 * X[:, 1]).facts["notes"])
-    assert "calibrate='conformal'" in notes and "--" not in notes
+    assert "calibrate='conformal'" in notes
+    facts = sb.Regressor("ridge", test_fraction=0).fit(X, X[:, 0]).report(X, X[:, 0]).facts
+    assert facts["warnings"] and not re.search("--[a-z]", notes + json.dumps(facts))
 
 
 def test_answers_keep_the_index_of_the_frame():
@@ -56,7 +61,9 @@ def test_quantiles_say_that_they_are_not_calibrated():
 
 def test_groups_and_numbered_times_stay_whole_numbers():
     frame = pd.DataFrame({"step": np.tile(np.arange(60), 2), "place": np.repeat([3, 5], 60), "y": hourly(120)["y"]})
-    found = sb.Forecaster("ridge", window=4, time="step", group="place").fit(frame, "y").predict_frame(frame)
+    model = sb.Forecaster("ridge", window=4, time="step", group="place").fit(frame, "y")
+    found = model.predict_frame(frame)
+    assert model.predict_quantiles(frame, [0.1, 0.9]).shape == (len(found), 2)
     assert found["place"].dtype == found["forecast_time"].dtype == np.int64 and found["forecast_time"].max() == 60
 
 
@@ -68,6 +75,7 @@ def test_no_quantiles_are_an_empty_array():
 @pytest.mark.parametrize("sentence, told", [
     ("raise --valid-fraction, or give --valid FILE", "raise valid_fraction, or give valid=(X, y)"),
     ("fit it without --calibrate; --calibrate conformal makes", "fit it without calibrate; calibrate='conformal' makes"),
-    ("--target names the column", "target names the column"), ("by --method dbk, or a--b", "by method='dbk', or a--b")])
+    ("--target names the column", "target names the column"), ("by --method dbk, or a--b", "by method='dbk', or a--b"),
+    ("--noise select or --network tabular_resnet", "noise='select' or network='tabular_resnet'")])
 def test_sentences_name_keywords(sentence, told):
     assert _library.core.in_python(sentence) == told

@@ -35,6 +35,25 @@ def test_categories_are_their_values():
     assert model.evaluate(frame)["accuracy"] == model.score(frame, THREE)
 
 
+def test_a_frame_of_validation_rows_has_its_own_labels():
+    frame = X.assign(t=THREE)
+    model = sb.Classifier("logistic").fit(frame, "t", valid=frame[::-1][:60])
+    assert model.valid_report_["n"] == 60 and model.valid_report_["accuracy"] > 0.9
+    with pytest.raises(ValueError, match="expected a data frame, whose column y names"):
+        sb.Classifier("logistic").fit(X.to_numpy(), "x1")
+
+
+@pytest.mark.parametrize("labels", [[2**53 + 1, 2**53 + 4], [-1, 1], ["true", "false"], [-1.0, 1.0], [True, False]], ids=str)
+def test_labels_of_images_come_back_from_a_file(labels, tmp_path):
+    half = np.arange(60) % 2
+    pixels, y = np.repeat(half * 200, 16).reshape(60, 4, 4).astype(np.uint8), np.array(labels)[half]
+    model = sb.Classifier("dnn", epochs=2).fit(pixels, y)
+    model.save(tmp_path / "m.safetensors")
+    loaded = sb.load(tmp_path / "m.safetensors")
+    assert loaded.classes_.tolist() == model.classes_.tolist() and (loaded.predict(pixels) == model.predict(pixels)).all()
+    assert loaded.evaluate(pixels, y)["accuracy"] == model.score(pixels, y) == loaded.score(pixels, y)
+
+
 def test_an_unknown_column_of_labels_is_refused():
     with pytest.raises(ValueError, match="the name of a column as y; received 'z'; the columns are a, b"):
         sb.Classifier("logistic").fit(X, "z")

@@ -140,6 +140,14 @@ def test_modules_of_many_kinds(module):
     assert np.isfinite(bayes.predict(X, return_std=True)[1]).all() and module.training == training
 
 
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_gradients_may_be_off(regression, mode):
+    module, X, y = regression
+    with mode():
+        bayes = sb.posterior(module, (X[:150], y[:150])).update(X[150:], y[150:])
+    assert np.isfinite(bayes.predict(X, return_std=True)[1]).all()
+
+
 def test_data_may_come_from_a_loader(regression):
     module, X, y = regression
     rows = torch.utils.data.TensorDataset(torch.tensor(X, dtype=torch.float32), torch.tensor(y))
@@ -162,6 +170,8 @@ BAD = {
     "no module": ("net", (X, Y), {}, "torch.nn.Module"), "no such layer": (net(), (X, Y), {"layer": "head"}, "head"),
     "another method": (net(), (X, Y), {"method": "gp-exact"}, "rich-bll"), "another width": (net(), (X[:, :2], Y), {}, "module"),
     "short targets": (net(), (X, Y[:3]), {}, "as many targets"), "no pair": (net(), X, {}, "pair"), "no option": (net(), (X, Y), {"rnak": 1}, "rnak"),
+    "soft labels": (net(), (X, 0.9 + 0 * Y), {"classes": 2}, "class numbers"), "a text of classes": (net(), (X, Y), {"classes": "2"}, "whole number"),
+    "fewer classes": (net(), (X, Y), {"classes": -1}, "whole number"), "bfloat16": (net(dtype=torch.bfloat16), (X, Y), {}, "float32 or float64"),
     "a layer inside": (net(), (X, Y), {"layer": "0"}, "0"), "nan": (net(), (X * np.nan, Y), {}, "finite")}
 
 

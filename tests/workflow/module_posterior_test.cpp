@@ -66,10 +66,20 @@ TEST(ModulePosterior, WhatTakesNoModuleIsRefused) {
   TensorFile other;
   EXPECT_THROW(module_posterior_from(other, "the file"), DataError);
   TensorFile damaged = to_file(posterior_of("bll", LikelihoodKind::bernoulli, 1));
-  for (const char* count : {"3", "0", "-2", "two"}) {
-    damaged.metadata["module_classes"] = count;
-    EXPECT_THROW(module_posterior_from(damaged, "the file"), DataError) << count;
+  const std::string head = damaged.metadata["head"];
+  for (const json& change : {json{{"outputs", 2}},
+                             {{"likelihood", "softmax"}, {"outputs", 3}},
+                             {{"likelihood", "softmax"}, {"outputs", 200000000}},
+                             {{"likelihood", "poisson"}},
+                             {{"likelihood", "no such"}}}) {
+    json changed = json::parse(head);
+    changed.update(change);
+    damaged.metadata["head"] = changed.dump();
+    EXPECT_ANY_THROW(module_posterior_from(damaged, "the file")) << change;
   }
+  damaged.metadata["head"] = head;
+  damaged.metadata["module_posterior"] = "dnn";
+  EXPECT_THROW(module_posterior_from(damaged, "the file"), DataError);
 }
 
 TEST(ModulePosterior, OneOutputOfTwoClassesIsTheLogitOfClassOne) {
