@@ -13,7 +13,8 @@ def numbered(y, classes):
     if kind in "iuf" and 0 <= classes[0] and classes[-1] < 2**63 and (kind != "f" or (classes == np.round(classes)).all()):
         return np.asarray(y).astype(np.int64), [], "numeric"
     named = "numeric" if kind in "iuf" else "boolean" if kind == "b" else "categorical"
-    return codes.astype(np.int64), [text(value) for value in classes], named
+    whole = kind == "f" and (np.abs(classes) < 2**53).all() and (classes == np.round(classes)).all()
+    return codes.astype(np.int64), [text(value) for value in (classes.astype(np.int64) if whole else classes)], named
 
 
 def text(value):
