@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from slimbayes import _data, _labels
+from slimbayes import _data, _labels, _targets
 from slimbayes._library import core
 from slimbayes._notes import warn, warn_as
 
@@ -60,12 +60,12 @@ class Answers:
             if not _data.are_images(X):
                 raise ValueError("predict: expected images (an array [n, h, w] or [n, c, h, w] of uint8), as the model was fitted on; "
                                  f"received {'an array of shape ' + str(X.shape) if isinstance(X, np.ndarray) else 'a table'}")
-            labelled = () if target is None else _labels.numbered(_data.targets(target, len(X)), self.classes_)
+            labelled = () if target is None else _labels.numbered(_targets.read(target, len(X)), self.classes_)
             return self.model_.read(_data.images(X, *labelled), with_target)[0]
         needed = {*self._facts["columns"], self._facts["target"], *map(str, kept)}
         frame = _data.frame(X, self._names(X) if isinstance(X, np.ndarray) else None, lambda name: name not in needed)
         if target is not None and not isinstance(target, str):
-            _data.add_target(frame, self._facts["target"], self._cells(self._target_cells(_data.targets(target, _data.row_count(X)))))
+            _targets.add(frame, self._facts["target"], self._cells(self._target_cells(_targets.read(target, _data.row_count(X)))))
         rows, notes = self.model_.read(frame, with_target, [str(name) for name in kept])
         warn(notes)
         return rows
@@ -111,8 +111,8 @@ class Answers:
 
     def predict_frame(self, X, level=None, keep=(), parts=False):
         """The table that `slimbayes predict` writes, as a data frame of X's library (else pandas or pyarrow): the answers, for series
-        the time of each forecast too, with the types that X's times and groups have. `keep`: columns of X to copy. `parts`: show the
-        parts of the sd for every method."""
+        the time of each forecast too, in the time zone of X's times, with whole numbers where X's times and groups are. `keep`: columns
+        of X to copy. `parts`: show the parts of the sd for every method."""
         import pyarrow as pa
 
         X = _data.as_table(X)

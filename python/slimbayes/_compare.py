@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from slimbayes import _data, _options
+from slimbayes import _data, _options, _targets
 from slimbayes._library import core
 from slimbayes._notes import warn
 from slimbayes._progress import shown
@@ -34,8 +34,8 @@ def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fr
     data = _data.frame(X, names)
     name = target
     if not isinstance(target, str):
-        name = _data.free_name(getattr(target, "name", None) or "target", names)
-        _data.add_target(data, name, _data.targets(target, _data.row_count(X)))
+        name = _targets.free_name(getattr(target, "name", None) or "target", names)
+        _targets.add(data, name, _targets.read(target, _data.row_count(X)))
     elif target not in names:
         raise ValueError(f"compare: expected the name of a column; received {target!r}; the columns are {', '.join(names[:20])}")
     known = {option["name"] for option in _options.description()["fit"]} | {"level", "threads", "preset"}

@@ -4,20 +4,17 @@ Numbers in an array are converted once. Typed columns (pandas, polars, pyarrow, 
 without a copy. Columns of Python objects become Arrow's by their values.
 """
 
-import sys
-
 import numpy as np
 
 from slimbayes._library import DataError, core
-from slimbayes._notes import warn_as
 
 
-def _module_of(value):
+def module_of(value):
     return type(value).__module__.partition(".")[0]
 
 
 def _is_frame(X):
-    return hasattr(X, "__arrow_c_stream__") or _module_of(X) in ("pandas", "polars", "pyarrow")
+    return hasattr(X, "__arrow_c_stream__") or module_of(X) in ("pandas", "polars", "pyarrow")
 
 
 def as_table(X):
@@ -32,14 +29,14 @@ def as_table(X):
 
             X = pa.table(X)
         return X
-    if hasattr(X, "tocsr") or _module_of(X) == "scipy":
+    if hasattr(X, "tocsr") or module_of(X) == "scipy":
         raise TypeError("Sparse data was passed, but dense data is required: use X.toarray()")
-    if _module_of(X) == "torch":
+    if module_of(X) == "torch":
         X = X.detach().cpu().numpy()
-    return _native(X)
+    return native(X)
 
 
-def _native(values):
+def native(values):
     """Values as an array in this machine's byte order, without a mask. Lists that hold texts and numbers keep both."""
     if isinstance(values, np.ma.MaskedArray):
         values = values.astype(np.float64).filled(np.nan)
@@ -55,7 +52,7 @@ def column_names(X):
     """The names of a frame's columns as texts; None for an array."""
     if isinstance(X, np.ndarray):
         return None
-    if _module_of(X) == "pandas":
+    if module_of(X) == "pandas":
         return _names_in_index(X.columns)
     return [str(name) for name in (X.column_names if hasattr(X, "column_names") else X.columns)]
 
@@ -99,7 +96,7 @@ def images(X, labels=None, classes=(), named="categorical"):
 def _small_numbers(frame):
     """A few rows of a pandas frame of numbers as an array, which costs a tenth of Arrow's way; None for other frames. Whole numbers
     beyond 2^53 beside fractions take Arrow's way too, which keeps them apart."""
-    if _module_of(frame) != "pandas" or not 0 < len(frame) <= 64 or frame.shape[1] == 0 or not frame.columns.is_unique:
+    if module_of(frame) != "pandas" or not 0 < len(frame) <= 64 or frame.shape[1] == 0 or not frame.columns.is_unique:
         return None
     array = frame.values
     small = array.dtype in (np.float32, np.float64) and array.dtype.isnative and not (np.abs(array) >= 2**53).any()
@@ -142,7 +139,7 @@ def _column_or_nulls(values, name, ignored):
 
 def _capsule_of(frame, ignored):
     """The Arrow stream of a data frame without its index."""
-    if _module_of(frame) == "pandas":
+    if module_of(frame) == "pandas":
         import pyarrow as pa
 
         columns = {str(name): _column_or_nulls(frame.iloc[:, i], str(name), ignored) for i, name in enumerate(frame.columns)}
@@ -190,7 +187,7 @@ def frame(X, names, ignored=lambda name: False, source="the frame"):
     check_matrix(X)
     if X.dtype.kind not in "biuf" or X.dtype == np.float16:
         X = X.astype(np.float32) if X.dtype == np.float16 else _numbers_of_objects(X)
-    if X.dtype.kind in "biuf" and X.dtype.itemsize <= 8 and not _are_large(X):
+    if X.dtype.kind in "biuf" and X.dtype.itemsize <= 8 and not are_large(X):
         out.add_numbers(X, names)
     elif X.dtype.kind in "iu":
         _add_objects(out, X, names)
@@ -201,74 +198,9 @@ def frame(X, names, ignored=lambda name: False, source="the frame"):
     return out
 
 
-def _are_large(array):
+def are_large(array):
     """Whether integers lie beyond 2^53, where a double cannot tell one from the next: Arrow keeps them apart."""
     return array.dtype.kind in "iu" and array.dtype.itemsize == 8 and bool(((array > 2**53) | (array < -(2**53))).any())
-
-
-def targets(y, n=None):
-    """The targets as an array [n]. A column [n, 1] is taken with a warning, as scikit-learn does."""
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None: give the targets, or the name of their column")
-    if _module_of(y) == "torch":
-        y = y.detach().cpu().numpy()
-    array = _native(y.to_numpy() if hasattr(y, "to_numpy") else y)
-    if array.ndim == 2 and array.shape[1] == 1:
-        from sklearn.exceptions import DataConversionWarning
-
-        warn_as("A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
-                "example using ravel().", DataConversionWarning)
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead.")
-    if n is not None and len(array) != n:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(array)}]")
-    _check_present(array)
-    return array.astype(str) if array.dtype.kind == "O" and all(isinstance(value, str) for value in array) else array
-
-
-def _check_present(array):
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        what = "NaN" if np.isnan(array).any() else f"infinity or a value too large for {array.dtype}"
-        raise DataError(f"Input y contains {what}. Leave those rows out of X and y.")
-    if array.dtype.kind == "O":
-        pandas = sys.modules.get("pandas")
-        missing = pandas.isna(array) if pandas else np.array([v is None or v != v for v in array], dtype=bool)
-        if missing.any():
-            raise DataError("Input y contains NaN. Leave those rows out of X and y.")
-
-
-def add_target(frame_, name, array):
-    """Adds the targets as one more column."""
-    if array.dtype.kind in "biuf" and not _are_large(array):
-        frame_.add_numbers(array.astype(np.float32) if array.dtype == np.float16 else array, [name])
-    else:
-        import pyarrow as pa
-
-        frame_.add_stream(pa.table({name: arrow_column(list(array), name)}).__arrow_c_stream__())
-
-
-def check_column(name, names):
-    """Raises ValueError unless the targets' column is one of these."""
-    if name not in names:
-        raise ValueError(f"fit: expected the name of a column as y; received {name!r}; the columns are {', '.join(names[:20])}")
-
-
-def without_column(X, name):
-    """(the frame without the column, the column). Raises ValueError for a name that it has not, and for an array."""
-    names = column_names(X)
-    if names is None:
-        raise ValueError(f"fit: expected a data frame, whose column y names; received an array and y = {name!r}: give the labels as y")
-    check_column(name, names)
-    at = names.index(name)
-    if hasattr(X, "iloc"):
-        return X.iloc[:, [i for i in range(len(names)) if i != at]], X.iloc[:, at]
-    if _module_of(X) == "polars":
-        return X.drop(name), X[name]
-    import pyarrow as pa
-
-    table = pa.table(X)
-    return table.remove_column(at), table.column(at)
 
 
 def like_column(table, name, X, of):
@@ -283,18 +215,16 @@ def like_column(table, name, X, of):
     kind = pa.array(X.iloc[:0, at], from_pandas=True).type if hasattr(X, "iloc") else pa.table(X[:0]).schema.field(at).type
     place = table.column_names.index(name)
     own = table.schema.field(place).type
+    values = table.column(place)
+    if pa.types.is_dictionary(kind):  # categories that are numbers
+        kind = kind.value_type
+        values = values.cast(pa.string()) if pa.types.is_integer(kind) else values
+        own = pa.float64() if pa.types.is_integer(kind) else own
     if pa.types.is_timestamp(own):
         kind = pa.timestamp("us", kind.tz if pa.types.is_timestamp(kind) else None)
     elif not (pa.types.is_floating(own) and pa.types.is_integer(kind)):
         return table
     try:
-        return table.set_column(place, name, table.column(place).cast(kind))
+        return table.set_column(place, name, values.cast(kind))
     except pa.ArrowInvalid:  # a fraction of a step
         return table
-
-
-def free_name(wanted, taken):
-    """`wanted`, with underscores behind it where a column has that name."""
-    while wanted in taken:
-        wanted += "_"
-    return wanted

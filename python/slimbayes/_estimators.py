@@ -6,7 +6,7 @@ import os
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from slimbayes import _data, _labels, _options
+from slimbayes import _data, _labels, _options, _targets
 from slimbayes._answers import Answers
 from slimbayes._card import card
 from slimbayes._library import DataError, core
@@ -25,7 +25,7 @@ class _Estimator(Answers, BaseEstimator):
         """Fits the model. Ctrl-C ends the fit with the best model so far; it raises KeyboardInterrupt where there is none yet.
 
         X : data frame (pandas, polars, pyarrow) or array [n, d]; of images an array of uint8. NaN is a missing cell.
-        y : targets [n], or the name of their column in X. A class must not be missing.
+        y : targets [n], or the name of their column in X; rows without a target are then left out.
         valid : (X, y) of validation rows of your own, in the place of `valid_fraction`; with a name as y, a data frame.
         network_from : model file whose trained network the fit takes instead of training one (methods `rich-bll`, `swag`, ...).
         """
@@ -36,14 +36,16 @@ class _Estimator(Answers, BaseEstimator):
             _data.check_matrix(X)
         asked = y
         X, y, target = self._given(X, y)
-        cells = None if isinstance(y, str) else self._target_cells(_data.targets(y, _data.row_count(X)))
+        cells = None if isinstance(y, str) else self._target_cells(_targets.read(y, _data.row_count(X)))
         classes = self._classes_in(cells)
         data, target = self._data_of(X, y, cells, classes, target)
         own = None
         if valid is not None:
             own_X, own_y = valid if isinstance(valid, (tuple, list)) and len(valid) == 2 else (valid, asked)
+            if own_y is asked and not isinstance(asked, str):
+                raise ValueError("fit: expected valid as a pair (X, y); received X alone, which serves where y names a column")
             own_X, own_y, _ = self._given(_data.as_table(own_X), own_y)
-            own_cells = None if isinstance(own_y, str) else self._target_cells(_data.targets(own_y, _data.row_count(own_X)))
+            own_cells = None if isinstance(own_y, str) else self._target_cells(_targets.read(own_y, _data.row_count(own_X)))
             own = self._data_of(own_X, own_y, own_cells, classes, target)[0]
         likelihood = "auto" if _data.are_images(X) else self._likelihood(classes)
         network_from = None if network_from is None else os.fspath(network_from)
@@ -77,13 +79,13 @@ class _Estimator(Answers, BaseEstimator):
         names = _data.column_names(X) or [f"x{i}" for i in range(X.shape[1] if X.ndim == 2 else 0)]
         frame = _data.frame(X, names, _options.names(self.ignore).__contains__)
         if cells is None:
-            _data.check_column(y, names)
+            _targets.check_column(y, names)
             return frame, y
         own = getattr(y, "name", None)
         if isinstance(own, str) and own in names and target is None:
             warn([f"X has a column '{own}' as the targets are called: it is an input; fit(X, '{own}') would leave it out of the inputs"])
-        target = target or _data.free_name(own if isinstance(own, str) and own else "target", names)
-        _data.add_target(frame, target, self._cells(cells))
+        target = target or _targets.free_name(own if isinstance(own, str) and own else "target", names)
+        _targets.add(frame, target, self._cells(cells))
         return frame, target
 
     def _seen(self, X, target):
@@ -189,7 +191,7 @@ class Classifier(ClassifierMixin, _Estimator):
 
     def _given(self, X, y):
         """A column of classes is read as an array is: the type of its values decides what `classes_` holds."""
-        return (*_data.without_column(X, y), y) if isinstance(y, str) else (X, y, None)
+        return (*_targets.without_column(X, y), y) if isinstance(y, str) else (X, y, None)
 
     def _target_cells(self, y):
         from sklearn.utils.multiclass import check_classification_targets
@@ -246,7 +248,7 @@ class Classifier(ClassifierMixin, _Estimator):
         """Labels are values of `classes_`."""
         table = super()._in_own_types(table, X, kept)
         names = np.array(self._facts["classes"])[slice(None) if self._columns is None else self._columns]
-        return table if "label" in kept else _labels.in_table(table, "label", dict(zip(names.tolist(), self.classes_.tolist())))
+        return table if "label" in kept else _labels.in_table(table, "label", names.tolist(), self.classes_)
 
     def predict_dist(self, X):
         found = super().predict_dist(X)

@@ -35,19 +35,21 @@ def values(names, kind):
         return np.array([False, True])
     for number in (int, float) if kind in ("numeric", "") else ():
         try:
-            numbers = np.array([number(name) for name in names])
+            found = [number(name) for name in names]
         except ValueError:
             continue
+        numbers = np.array(found, dtype=np.uint64 if number is int and max(found) >= 2**63 else None)
         whole = numbers.dtype.kind == "f" and (np.abs(numbers) < 2**53).all() and (numbers == np.round(numbers)).all()
         return numbers.astype(np.int64) if whole else numbers
     return np.array(names)
 
 
-def in_table(table, name, value):
-    """An Arrow table whose column `name` holds values of classes; `value` has the value of each name. Texts stay as they are."""
-    if all(isinstance(one, str) for one in value.values()):
+def in_table(table, name, names, classes):
+    """An Arrow table whose column `name` holds values of `classes` in the place of their `names`. Texts stay as they are."""
+    if classes.dtype.kind in "OUS":
         return table
     import pyarrow as pa
 
-    place = table.column_names.index(name)
-    return table.set_column(place, name, pa.array([value.get(one) for one in table.column(place).to_pylist()]))
+    place, value = table.column_names.index(name), dict(zip(names, classes.tolist()))
+    values = [value.get(one) for one in table.column(place).to_pylist()]
+    return table.set_column(place, name, pa.array(values, type=pa.array(classes).type))

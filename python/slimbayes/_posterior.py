@@ -20,7 +20,7 @@ def _numbers(values):
         values = (values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy()
     array = np.asarray(values)
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"posterior: expected rows of numbers as a tensor or an array; received {type(values).__name__}")
+        raise ValueError(f"expected numbers as a tensor or an array; received {type(values).__name__} of {array.dtype}")
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind == "f" and array.dtype not in (np.float32, np.float64):

@@ -35,7 +35,7 @@ template <class V>
 void describe(NoiseOptions& o, V& v) {
   describe_log_noise(
       o, v,
-      "AdamW's peak rate of the noise, in the unit that noise_form trains, and of --likelihood student's "
+      "AdamW's peak rate of the noise, in the unit that noise_form trains, and with --likelihood student of "
       "log(degrees of freedom - 2.05)");
   v("noise_form", o.noise_form,
     "what the optimiser trains. exp: the logarithm of the noise variance above the floor; softplus: its "

@@ -64,6 +64,9 @@ def test_groups_and_numbered_times_stay_whole_numbers():
     model = sb.Forecaster("ridge", window=4, time="step", group="place").fit(frame, "y")
     found = model.predict_frame(frame)
     assert model.predict_quantiles(frame, [0.1, 0.9]).shape == (len(found), 2)
+    frame["place"] = frame["place"].astype("category")
+    named = sb.Forecaster("ridge", window=4, time="step", group="place").fit(frame, "y").predict_frame(frame)
+    assert named["place"].dtype == np.int64 and named["place"].tolist() == found["place"].tolist()
     assert found["place"].dtype == found["forecast_time"].dtype == np.int64 and found["forecast_time"].max() == 60
 
 

@@ -13,7 +13,8 @@ X = pd.DataFrame(np.random.default_rng(1).normal(size=(200, 2)), columns=["a", "
 THREE = np.digitize(X["a"], [-0.5, 0.5])
 LABELS = {
     "whole numbers": THREE, "numbers with gaps": np.array([3, 8, 5])[THREE], "floats": THREE / 1.0, "texts": np.array(["u", "v", "w"])[THREE],
-    "booleans": THREE > 1, "zero and one": (THREE > 1).astype(int), "texts of numbers": np.array(["7", "3", "11"])[THREE]}
+    "booleans": THREE > 1, "zero and one": (THREE > 1).astype(int), "texts of numbers": np.array(["7", "3", "11"])[THREE],
+    "beyond int64": np.array([1, 2**63 + 1, 2**64 - 1], dtype=np.uint64)[THREE]}
 
 
 @pytest.mark.parametrize("kind", LABELS)
@@ -41,9 +42,24 @@ def test_a_frame_of_validation_rows_has_its_own_labels():
     assert model.valid_report_["n"] == 60 and model.valid_report_["accuracy"] > 0.9
     with pytest.raises(ValueError, match="expected a data frame, whose column y names"):
         sb.Classifier("logistic").fit(X.to_numpy(), "x1")
+    with pytest.raises(ValueError, match="expected valid as a pair"):
+        sb.Classifier("logistic").fit(X, THREE, valid=X[::-1])
 
 
-@pytest.mark.parametrize("labels", [[2**53 + 1, 2**53 + 4], [-1, 1], ["true", "false"], [-1.0, 1.0], [True, False]], ids=str)
+@pytest.mark.parametrize("labels", [
+    pd.array(THREE, dtype="Int64"), pd.Series(np.array(["u", "v", "w"])[THREE], dtype=object), pd.Series(THREE > 1, dtype=object),
+    pd.Series(THREE, dtype=object), pd.array(THREE > 1, dtype="boolean")], ids=["Int64", "texts", "booleans", "ints", "boolean"])
+def test_rows_without_a_label_are_left_out(labels):
+    frame = X.assign(t=labels)
+    whole = sb.Classifier("logistic").fit(frame, "t")
+    assert (whole.predict(X) == np.array(list(labels))).mean() > 0.9 and len(whole.classes_) == len(set(labels))
+    frame.loc[[3, 50], "t"] = None
+    for one in frame, pa.Table.from_pandas(frame, preserve_index=False), polars.from_pandas(frame):
+        with pytest.warns(sb.Note, match="2 of 200 rows have no 't'"):
+            model = sb.Classifier("logistic").fit(one, "t")
+        assert model.classes_.tolist() == whole.classes_.tolist() and sum(model._facts["rows"].values()) == 198
+
+@pytest.mark.parametrize("labels", [[2**53 + 1, 2**53 + 4], np.array([1, 2**63 + 1], dtype=np.uint64), [-1, 1], ["true", "false"], [-1.0, 1.0], [True, False]], ids=str)
 def test_labels_of_images_come_back_from_a_file(labels, tmp_path):
     half = np.arange(60) % 2
     pixels, y = np.repeat(half * 200, 16).reshape(60, 4, 4).astype(np.uint8), np.array(labels)[half]
