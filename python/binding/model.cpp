@@ -47,7 +47,8 @@ std::pair<std::string, std::string> reported(const Model& model, const Rows& row
   return {to_text(facts), report_page(facts)};
 }
 
-/// The kind of the target's column in training, such as "numeric", and of the labels of images; "" for events.
+/// The kind of the target's column in training, such as "numeric", or of the labels of images; "" for
+/// events.
 std::string target_kind(const Model& model) {
   if (const auto* images = std::get_if<ImageEncoder>(&model.encoder()))
     return std::string(kind_name(images->label_kind()));

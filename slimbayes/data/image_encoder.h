@@ -37,9 +37,10 @@ class ImageEncoder {
   Dataset dataset(const Images& images, bool with_target, const Augmentation& augmentation = {}) const;
 
   /// Returns the class number of each image, float64 [n], from 0 by ascending label of training; for
-  /// segmentation that of each pixel or kVoid [n, h w]. The images must have labels. Single labels are found by
-  /// the names of their classes, which are their numbers if they have no others. Throws DataError for a label
-  /// that was not in training, and for label maps where training had single labels, or the other way round.
+  /// segmentation that of each pixel or kVoid [n, h w]. The images must have labels. Single labels are found
+  /// by the names of their classes, which are their numbers if they have no others. Throws DataError for a
+  /// label that was not in training, and for label maps where training had single labels, or the other way
+  /// round.
   at::Tensor target(const Images& images) const;
 
   const Schema& schema() const { return schema_; }
