@@ -41,8 +41,9 @@ class _Estimator(Answers, BaseEstimator):
         data, target = self._data_of(X, y, cells, classes, target)
         own = None
         if valid is not None:
-            own_X, own_y = valid if isinstance(valid, (tuple, list)) and len(valid) == 2 else (valid, asked)
-            if own_y is asked and not isinstance(asked, str):
+            pair = isinstance(valid, (tuple, list)) and len(valid) == 2
+            own_X, own_y = valid if pair else (valid, asked)
+            if not pair and not isinstance(asked, str):
                 raise ValueError("fit: expected valid as a pair (X, y); received X alone, which serves where y names a column")
             own_X, own_y, _ = self._given(_data.as_table(own_X), own_y)
             own_cells = None if isinstance(own_y, str) else self._target_cells(_targets.read(own_y, _data.row_count(own_X)))

@@ -44,6 +44,7 @@ def test_a_frame_of_validation_rows_has_its_own_labels():
         sb.Classifier("logistic").fit(X.to_numpy(), "x1")
     with pytest.raises(ValueError, match="expected valid as a pair"):
         sb.Classifier("logistic").fit(X, THREE, valid=X[::-1])
+    assert sb.Classifier("logistic").fit(X, THREE, valid=(X, THREE)).valid_report_["n"] == 200
 
 
 @pytest.mark.parametrize("labels", [
