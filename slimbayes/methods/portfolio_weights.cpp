@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/density.h"
@@ -39,13 +41,27 @@ double widening(const Regression& p, const at::Tensor& y) {
   return best;
 }
 
+/// Returns whether the candidate predicts so much worse than an answer that knows nothing (`constant`, else the
+/// best candidate) that it takes no part. The log score of the mixture alone would not tell: where the others
+/// explain a row, a candidate loses next to nothing by being wrong about it without doubt.
+bool hopeless(const Tried& one, const std::vector<Tried>& all) {
+  constexpr double kBehindConstant = 1, kBehindBest = 10;  // nats a row
+  double constant = std::numeric_limits<double>::infinity(), best = constant;
+  for (const Tried& t : all) {
+    if (!std::isfinite(t.nll) || !t.left_out.empty()) continue;
+    best = std::min(best, t.nll);
+    if (t.candidate.method == "constant") constant = std::min(constant, t.nll);
+  }
+  return one.nll > (std::isfinite(constant) ? constant + kBehindConstant : best + kBehindBest);
+}
+
 }  // namespace
 
 double weigh(std::vector<Tried>& tried, const std::vector<std::optional<Predictive>>& held,
              const at::Tensor& targets, bool best) {
   std::vector<size_t> used;
   for (size_t i = 0; i < tried.size(); ++i)
-    if (held[i]) used.push_back(i);
+    if (held[i] && !hopeless(tried[i], tried)) used.push_back(i);
   if (best) used = {*std::ranges::min_element(used, {}, [&](size_t i) { return tried[i].nll; })};
   const auto weights_of = [&](const std::vector<size_t>& of) {
     std::vector<at::Tensor> columns;

@@ -1,0 +1,55 @@
+#include "slimbayes/methods/portfolio_weights.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "slimbayes/core/answers.h"
+
+namespace slimbayes {
+namespace {
+
+/// A scored candidate that answers every row with this mean and sd.
+struct Answered {
+  Tried tried;
+  std::optional<Predictive> held;
+};
+
+Answered answered(const std::string& method, const at::Tensor& mean, double sd, const at::Tensor& y) {
+  Answered out;
+  out.tried.candidate.method = method;
+  const at::Tensor var = at::full_like(mean, sd * sd);
+  out.held = Regression{mean, var, at::zeros_like(mean)};
+  out.tried.nll = row_nll(*out.held, y).mean().item<double>();
+  return out;
+}
+
+// The others explain the row about which this candidate is wrong without doubt: the mixture loses little by
+// it, and its intervals would be wrong.
+TEST(weigh, ACandidateThatKnowsLessThanNothingTakesNoPart) {
+  const at::Tensor y = at::tensor({-1.0, 0.0, 1.0, 0.5}, at::kDouble);
+  const at::Tensor sure = at::tensor({-1.0, 0.0, 1.0, 1.5}, at::kDouble);
+  for (const char* other : {"constant", "ridge"}) {
+    const Answered plain = answered(other, at::zeros_like(y), 1, y), wrong = answered("dnn", sure, 1e-3, y);
+    ASSERT_GT(wrong.tried.nll, 1e5);
+    std::vector<Tried> all = {plain.tried, wrong.tried};
+    const double nll = weigh(all, {plain.held, wrong.held}, y, false);
+    EXPECT_EQ(all[0].weight, 1) << other;
+    EXPECT_EQ(all[1].weight, 0) << other;
+    EXPECT_LT(nll, 2);
+  }
+}
+
+// A candidate that is worse than others on average, and better on some rows, keeps its part.
+TEST(weigh, ACandidateThatIsABitWorseTakesPart) {
+  const at::Tensor y = at::linspace(-1, 1, 40, at::kDouble);
+  const Answered plain = answered("constant", at::zeros_like(y), 1, y),
+                 half = answered("dnn", at::where(y > 0, y, 0.4), 0.4, y);
+  std::vector<Tried> all = {plain.tried, half.tried};
+  weigh(all, {plain.held, half.held}, y, false);
+  EXPECT_GT(all[1].weight, 0.1);
+}
+
+}  // namespace
+}  // namespace slimbayes
