@@ -42,7 +42,7 @@ TORCH_FREE = {"storage", "catalog", "table", "runtime"}
 TORCH = re.compile(r"^(ATen|torch|c10|caffe2)/")
 # A method has options in the folder of its family in the catalogue; the other files of methods/ are shared by several.
 METHOD_OF_CATALOG = re.compile(r"(\w+)_options\.h$")
-MAX_LINES = 300
+MAX_LINES = 400
 # Files that are mainly a table of data may be longer: it is looked up, not read, and is easier to search in one place.
 TABLES: dict[str, str] = {}
 MAX_FUNCTION = 60
