@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
+
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/fit_report.h"
@@ -69,12 +71,14 @@ struct FitInputs {
 /// Reads the data, then resolves the request: makes the choices that the flags leave open. The data are read
 /// first, because the target's column may decide the method.
 FitInputs read_inputs(const FitRequest& r) {
+  const auto began = std::chrono::steady_clock::now();
   std::vector<std::string> notes;
   const std::shared_ptr<const Model> network = network_asked(r.fit);
   FitOptions fit = network ? with_network_from(r.fit, *network) : r.fit;
   fit.threads = kThreadsOfProcess;  // run_checked set the threads for the whole command, reports included
   Examples train = read_training(r.train, fit, data_source(), &notes);
   ResolvedFit request = resolve_fit(train, fit, {r.preset, r.tune}, network);
+  request.began = began;
   train = examples_of(std::move(train), request.fit);
   std::optional<Examples> valid;
   if (!r.valid.empty()) valid = read_validation(r.valid, train, request.fit, data_source(), &notes);

@@ -50,6 +50,7 @@ class Watcher : public Callback {
   }
 
   bool stopped() const { return raised_ != nullptr; }
+  std::chrono::steady_clock::time_point began() const { return began_; }  // of the watched call
   /// Whether what stopped the fit was Ctrl-C, after which the best model so far is kept.
   bool by_keyboard() const {
     const py::gil_scoped_acquire locked;
@@ -70,6 +71,7 @@ class Watcher : public Callback {
   }
 
   py::object show_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::string stage_;
   std::chrono::steady_clock::time_point next_ = {};
   std::shared_ptr<py::error_already_set> raised_;
@@ -126,7 +128,8 @@ struct Fit {
 Fit fit_examples(Examples examples, const Examples* valid, const Request& request, Words notes,
                  Watcher& watcher) {
   const Gradients on;
-  const ResolvedFit resolved = resolve_fit(examples, request.fit, request.choices);
+  ResolvedFit resolved = resolve_fit(examples, request.fit, request.choices);
+  resolved.began = watcher.began();
   examples = examples_of(std::move(examples), resolved.fit);
   FitOutcome out = fit_in_memory(resolved, examples, valid, notes, watcher);
   if (watcher.stopped() && !(out.model && watcher.by_keyboard())) watcher.raise();

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slimbayes/catalog/fit_cost.h"
 #include "slimbayes/catalog/input_kind.h"
 #include "slimbayes/catalog/option.h"
 #include "slimbayes/catalog/task.h"
@@ -76,6 +77,9 @@ struct MethodInfo {
   /// Returns the names of the methods that this one fits and chooses among (auto), given its options. Options
   /// of these methods may be given in the same object. Empty for other methods.
   std::function<std::vector<std::string>(const nlohmann::json& given)> candidates;
+
+  /// Returns what a fit of this size costs; `options` are all options of the method. Empty: next to nothing.
+  std::function<FitCost(const FitSize& size, const nlohmann::json& options)> cost;
 
   std::vector<OptionDoc> options;  // the method's own options
   std::vector<Preset> presets;

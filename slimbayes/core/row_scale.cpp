@@ -16,7 +16,7 @@ namespace slimbayes {
 namespace {
 
 constexpr double kTailDof = 5;
-constexpr int64_t kFewestScores = 50, kMostFeatures = 500;
+constexpr int64_t kFewestScores = 50;
 constexpr std::array kPriorSds = {0.05, 0.15, 0.5};  // of a weight, for a feature of sd 1
 
 /// The scores of some rows, and their standardised features behind a column of ones. [n], [n, 1 + d]
@@ -135,7 +135,7 @@ RowScale fitted_row_scale(const at::Tensor& score, const at::Tensor& features,
   check_shape(features, {n, -1}, "fitted_row_scale", "features");
   check_finite(features, "fitted_row_scale", "features");
   check(std::ssize(part) == n, "fitted_row_scale", "a fold of each row", std::to_string(part.size()));
-  if (n < kFewestScores || features.size(1) > kMostFeatures) return {};
+  if (n < kFewestScores || features.size(1) > kMostScaleFeatures) return {};
   if (std::ranges::min(part) == std::ranges::max(part)) return {};
   RowScale scale;
   const at::Tensor x = features.to(at::kDouble), sd = x.std(0, /*unbiased=*/false);

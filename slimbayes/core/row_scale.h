@@ -10,6 +10,9 @@
 
 namespace slimbayes {
 
+/// The largest number of features for which fitted_row_scale() looks for a factor.
+inline constexpr int64_t kMostScaleFeatures = 500;
+
 /// A factor of the variance that differs from row to row: exp(w^T (f - centre) / spread) of the row's d
 /// features f (multiplicative heteroscedasticity, Harvey 1976).
 struct RowScale {
@@ -38,7 +41,7 @@ Regression scaled_rows(const RowScale& scale, const at::Tensor& features, Regres
 /// residuals count little, with weights w ~ N(0, s^2 I) of the standardised features, by Fisher scoring. The
 /// folds choose s: each is scored under the factors of the others. The factor is 1 unless the best s beats it
 /// by two standard errors of the difference. It is also 1 with fewer than 50 rows, fewer than two folds, or
-/// more than 500 features. O(n d^2 + d^3) per step.
+/// more than kMostScaleFeatures. O(n d^2 + d^3) per step.
 RowScale fitted_row_scale(const at::Tensor& score, const at::Tensor& features,
                           const std::vector<int64_t>& part);
 

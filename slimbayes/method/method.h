@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -133,6 +134,8 @@ struct FitContext {
   /// Whether the validation rows of this fit were kept out of the training of `start`. If not, their errors
   /// may be too small, so a method that estimates its noise from them uses at least the network's own noise.
   bool valid_unseen = true;
+  /// When the user's call began: a time limit of the whole call counts from here.
+  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 };
 
 /// Returns the context of one part of a fit that consists of several, such as a member of an ensemble or a

@@ -98,12 +98,15 @@ Summary summary_of(const Found& found, const SearchRows& rows) {
     summary.facts.push_back(fmt::format("left out: {} ({})", fmt::join(names, ", "), reason));
   const bool late = found.late || std::ranges::any_of(found.tried, cut);
   constexpr double kBusy = 0.7;
-  if (late && !found.interrupted)
+  if (late && !found.interrupted) {
+    summary.notes.emplace_back(
+        "the time limit decided what was tried: another run of the same fit may give other numbers");
     summary.facts.push_back(
         "a longer --time-limit tries what the time did not allow" +
         (found.core_share < kBusy
              ? fmt::format("; other programs left this fit {:.0f} % of a core", 100 * found.core_share)
              : ""));
+  }
   return summary;
 }
 
@@ -138,7 +141,8 @@ class AutoFitted : public Fitted {
     const auto k = static_cast<double>(used_.size());
     for (const Tried& t : used_) {
       const auto i = static_cast<double>(answers.size());
-      answers.push_back(answer_of(t, t.members, data, options.within(i / k, (i + 1) / k)));
+      answers.push_back(
+          answer_of(t, member_answers(t, t.members, data, options.within(i / k, (i + 1) / k)), data));
       weights.push_back(t.weight);
     }
     return mixture(answers, weights);

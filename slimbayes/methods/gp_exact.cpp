@@ -69,9 +69,9 @@ class EvidenceSearch {
     for (const Start& start : all) {
       const double before = summary_.best_score;
       from(start);
-      if (summary_.best_score < before || summary_.stopped == Stopped::interrupted)
-        stopped = summary_.stopped;
-      if (summary_.stopped == Stopped::interrupted) break;
+      const bool ended = summary_.stopped == Stopped::interrupted || summary_.stopped == Stopped::time;
+      if (summary_.best_score < before || ended) stopped = summary_.stopped;
+      if (ended) break;
     }
     if (!best_.defined()) std::rethrow_exception(failure_);
     summary_.stopped = stopped;
@@ -83,6 +83,18 @@ class EvidenceSearch {
  private:
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+  /// Thrown through the optimiser when the caller or the time ends the search.
+  struct Ended {
+    Stopped why;
+  };
+
+  /// Throws Ended before an evaluation, once there is one to keep.
+  void check_time() const {
+    if (!callback_ || !best_.defined()) return;
+    if (callback_->stop()) throw Ended{Stopped::interrupted};
+    if (callback_->late()) throw Ended{Stopped::time};
   }
 
   /// Runs one search. A numerical failure ends this search; it ends the fit only if every search fails.
@@ -97,6 +109,7 @@ class EvidenceSearch {
     torch::optim::LBFGS optimiser({theta}, torch::optim::LBFGSOptions(1).line_search_fn("strong_wolfe"));
     auto& settings = static_cast<torch::optim::LBFGSOptions&>(optimiser.param_groups()[0].options());
     auto closure = [&] {
+      check_time();
       theta.mutable_grad() = at::zeros_like(theta);
       double value = dense_evidence_backward(theta, rows_.x, rows_.y, options_.noise_floor);
       own = std::min(own, value);
@@ -111,10 +124,6 @@ class EvidenceSearch {
     try {
       closure();
       for (int64_t done = 0; done < options_.iterations; done += settings.max_iter()) {
-        if (callback_ && callback_->stop()) {
-          summary_.stopped = Stopped::interrupted;
-          return;
-        }
         const double before = own;
         settings.max_iter(std::min(kChunk, options_.iterations - done));
         settings.max_eval(kEvaluations * settings.max_iter());
@@ -126,6 +135,8 @@ class EvidenceSearch {
           return;
         }
       }
+    } catch (const Ended& ended) {
+      summary_.stopped = ended.why;
     } catch (const NumericalError& error) {
       failure_ = std::current_exception();
       summary_.notes.push_back(fmt::format("a search for hyperparameters ended early: {}", error.what()));

@@ -127,22 +127,29 @@ at::Tensor scale_features(const Dataset& rows, const at::Tensor& mean) {
   return at::cat({rows.all().inputs.at(0).to(at::kDouble), mean.to(at::kDouble).unsqueeze(1)}, 1);
 }
 
-Predictive answer_of(const Tried& tried, const std::vector<std::shared_ptr<const Fitted>>& members,
-                     const Dataset& rows, const PredictOptions& options) {
+std::vector<Predictive> member_answers(const Tried& tried,
+                                       const std::vector<std::shared_ptr<const Fitted>>& members,
+                                       const Dataset& rows, const PredictOptions& options) {
   const Dataset own = seen(tried.view, rows);
-  Tempering by = tried.tempering;
-  double power = tried.power;
   std::vector<Predictive> answers;
-  std::vector<Regression> calibrated;  // of members without one fold each
   const auto k = static_cast<double>(members.size());
   for (const auto& member : members) {
     const auto i = static_cast<double>(answers.size());
     answers.push_back(member->predict(own, options.within(i / k, (i + 1) / k)));
-    if (auto* r = std::get_if<Regression>(&answers.back()); r != nullptr && !tried.row_scale.constant())
+  }
+  return answers;
+}
+
+Predictive answer_of(const Tried& tried, std::vector<Predictive> answers, const Dataset& rows) {
+  Tempering by = tried.tempering;
+  double power = tried.power;
+  std::vector<Regression> calibrated;  // of members without one fold each
+  for (Predictive& answer : answers) {
+    if (auto* r = std::get_if<Regression>(&answer); r != nullptr && !tried.row_scale.constant())
       *r = scaled_rows(tried.row_scale, scale_features(rows, r->mean), *r);
     if (!tried.of_folds) continue;
-    if (auto* c = std::get_if<Classes>(&answers.back())) *c = tempered(*c, power);
-    auto* r = std::get_if<Regression>(&answers.back());
+    if (auto* c = std::get_if<Classes>(&answer)) *c = tempered(*c, power);
+    auto* r = std::get_if<Regression>(&answer);
     if (r == nullptr) continue;
     r->aleatoric_var = by.factor * r->aleatoric_var;
     r->epistemic_var = by.factor * r->epistemic_var;

@@ -36,11 +36,15 @@ struct Tried {
 /// mean that a member answers in its view. mean [n]. [n, d + 1] float64
 at::Tensor scale_features(const Dataset& rows, const at::Tensor& mean);
 
-/// Returns the answer of some members to these rows in the view of the candidate, brought back to the target
-/// as it is, with the tempering: their equally weighted mixture, or bagged() (core/mixture.h) of fold members
-/// of a regression.
-Predictive answer_of(const Tried& tried, const std::vector<std::shared_ptr<const Fitted>>& members,
-                     const Dataset& rows, const PredictOptions& options = {});
+/// Returns the answers of some members to these rows in the view of the candidate, one a member.
+std::vector<Predictive> member_answers(const Tried& tried,
+                                       const std::vector<std::shared_ptr<const Fitted>>& members,
+                                       const Dataset& rows, const PredictOptions& options = {});
+
+/// Returns the candidate's answer that follows from those of its members, with its corrections, for the
+/// target as it is: their equally weighted mixture, or bagged() (core/mixture.h) of fold members of a
+/// regression.
+Predictive answer_of(const Tried& tried, std::vector<Predictive> answers, const Dataset& rows);
 
 /// Stores the candidates in the order of the list, and reads them. With `seconds`, which differ from run to
 /// run, for a checkpoint. stored_portfolio throws std::invalid_argument for a damaged file. `train` are the

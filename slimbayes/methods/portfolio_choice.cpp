@@ -42,7 +42,7 @@ bool has_more_than_plain(const std::vector<Tried>& all) {
 }
 
 std::string why_not_begun(const Tried& one, const std::vector<Tried>& all, bool late) {
-  if (late && has_more_than_plain(all)) return kNoTimeLeft;
+  if (late && std::ranges::any_of(all, settled)) return kNoTimeLeft;
   if (find_method(one.candidate.method).plain) return "";
   // The straight lines decide whether the logarithm is tried at all, the first method that is more than a
   // line decides for the others.
@@ -81,7 +81,7 @@ std::vector<bool> worth_copies(const std::vector<Tried>& all, std::vector<std::o
   for (size_t i = 0; i < first.size(); ++i) {
     if (!settled(first[i]) || first[i].members.size() == 1) continue;
     first[i].members.resize(1);
-    held[i] = scored(first[i], rows, targets, options.tails == "auto");
+    held[i] = scored(first[i], rows, held_parts(first[i], rows), targets, options.tails == "auto");
   }
   if (std::ranges::none_of(held, [](const auto& h) { return h.has_value(); })) return worth;
   weigh(first, held, targets, options.combine == "best");

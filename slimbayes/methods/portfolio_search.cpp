@@ -14,9 +14,12 @@
 //             are slightly too good; a table that is too large for folds has hundreds of them by default.
 //             With validation rows, those that the mixture would use get further fits with other seeds, as
 //             the time allows; their equally weighted mixture answers.
-// Time        A candidate is not begun after the time limit, and not continued if its first fits say that it
-//             will not end in time. The first network gets what time there is, and ends early if it must.
-//             Every candidate has its turn before any gets copies.
+// Time        The limit is one of the user's call (methods/search_budget.h). The first candidate is fitted in
+//             any case; by-size it is `constant`, which costs nothing. Others are not begun if the time is over
+//             or if their cost, which follows from the numbers of rows and columns, is too large for it, and
+//             not continued if their first fits say that they will not end in time. The first network gets
+//             what time there is, and ends early if it must. Every candidate has its turn before any gets
+//             copies.
 #include "slimbayes/methods/portfolio_search.h"
 
 #include <ATen/ATen.h>
@@ -38,6 +41,7 @@
 #include "slimbayes/methods/portfolio_choice.h"
 #include "slimbayes/methods/portfolio_weights.h"
 #include "slimbayes/methods/registry.h"
+#include "slimbayes/methods/search_budget.h"
 #include "slimbayes/train/checkpoint_reader.h"
 #include "slimbayes/train/fit_series.h"
 #include "slimbayes/train/until_deadline.h"
@@ -47,10 +51,6 @@ namespace slimbayes {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 class Search {
  public:
@@ -62,7 +62,7 @@ class Search {
         context_(context),
         series_(context.checkpoint, "auto", context.callback),
         targets_(held_targets(rows)),
-        limit_(seconds_for(options, rows.all.size())) {}
+        budget_(options, rows, context) {}
 
   Found run() {
     resume();
@@ -71,7 +71,7 @@ class Search {
       const bool first = next_ < tried_.size();
       if (first) log_first(tried_, next_);
       Tried& one = tried_[current()];
-      if (first && one.left_out.empty()) one.left_out = why_not_begun(one, tried_, used_ > limit_);
+      if (first && one.left_out.empty()) one.left_out = why_not_begun(one, tried_, budget_.left() < 0);
       if (next_ == tried_.size()) copied_ = worth_copies(tried_, held_, rows_, targets_, options_);
       const size_t before = one.members.size();
       if (one.left_out.empty()) first ? fit_needed(one) : fit_copies(one);
@@ -105,7 +105,7 @@ class Search {
       tried_ = std::move(found);
       next_ = done / most_fits_;
       for (size_t i = 0; i < tried_.size(); ++i) {
-        used_ += tried_[i].seconds;
+        budget_.add_earlier(tried_[i].seconds);
         const size_t least =
             i < next_ && tried_[i].left_out.empty() ? needed_fits(tried_[i].candidate, rows_) : 0;
         check(tried_[i].members.size() >= least &&
@@ -127,6 +127,7 @@ class Search {
   /// Makes the fits that the candidate needs and scores it. Sets `left_out` if that fails or takes too long.
   void fit_needed(Tried& one) {
     try {
+      if (one.left_out = too_large(one); !one.left_out.empty()) return;
       one.view = fitted_view(rows_.all, min_max(one), one.candidate.warp);
       const auto method = registry_row(one.candidate.method).make(one.candidate.options);
       while (one.members.size() < needed_fits(one.candidate, rows_) && !interrupted_ && one.left_out.empty())
@@ -144,7 +145,12 @@ class Search {
     }
   }
 
+  /// Leaves the candidate out. A fit that the caller stops before it has parameters throws as well.
   void failed(Tried& one, const char* message) {
+    if (stopped_by_caller()) {
+      interrupted_ = true;
+      return;
+    }
     one.left_out = fmt::format("failed: {}", message);
     one.members.clear();
     failure_ = std::current_exception();
@@ -152,22 +158,39 @@ class Search {
 
   bool min_max(const Tried& one) const { return find_method(one.candidate.method).input_scale == "min-max"; }
 
+  /// Returns whether there is an answer already, so that the candidate may be left out.
+  bool has_answer() const { return std::ranges::any_of(tried_, settled); }
+
+  /// Returns why the candidate is too large for the time that is left; "" if it is not, or if there is no
+  /// answer yet.
+  std::string too_large(const Tried& one) {
+    if (!has_answer()) return "";
+    const double needed =
+        budget_.least_seconds(one.candidate, needed_fits(one.candidate, rows_) - one.members.size());
+    const double left = budget_.left();
+    return needed > left ? would_take(needed, left) : "";
+  }
+
+  static std::string would_take(double seconds, double left) {
+    return fmt::format("{} {:.2g} s, {:.2g} are left", kWouldTake, seconds, std::max(0.0, left));
+  }
+
   /// Makes a fit that the candidate needs.
   void fit_next(Tried& one, const Method& method) {
     const size_t k = one.members.size();
     const auto left = static_cast<double>(needed_fits(one.candidate, rows_) - k);
     const bool needed = !has_more_than_plain(tried_);  // without it the answer would be a straight line
-    const double rest = std::max(0.0, limit_ - used_);
-    if (!needed && k > 0 && one.seconds / static_cast<double>(k) * left > rest) {
-      one.left_out = fmt::format("{} {:.0f} s more, {:.0f} are left", kWouldTake,
-                                 one.seconds / static_cast<double>(k) * left, rest);
+    const double rest = budget_.left() - budget_.seconds_to_finish(one.candidate);
+    if (const double more = one.seconds / std::max(1.0, static_cast<double>(k)) * left;
+        has_answer() && !needed && k > 0 && more > rest) {
+      one.left_out = would_take(more, rest);
       return;
     }
-    auto member = fitted(one, method, needed ? std::max(1.0, rest / left) : rest);
+    auto member = fitted(one, method, needed ? rest / left : rest);
     if (interrupted_) return;
-    const bool cut = member->summary().stopped == Stopped::interrupted;
-    if (cut && !needed) {
-      one.left_out = fmt::format("{} {:.0f} s", kNotEnded, one.seconds);
+    const bool cut = member->summary().stopped == Stopped::time;
+    if (cut && !needed && has_answer()) {
+      one.left_out = fmt::format("{} {:.2g} s", kNotEnded, one.seconds);
       return;
     }
     one.cut = one.cut || cut;
@@ -184,10 +207,17 @@ class Search {
     try {
       const auto method = registry_row(one.candidate.method).make(one.candidate.options);
       while (one.members.size() < all_fits(one.candidate, rows_) && !interrupted_) {
-        const double rest = limit_ - used_;
-        if (one.seconds / static_cast<double>(one.members.size()) > rest) break;
+        const double rest = budget_.left() - budget_.seconds_to_finish(one.candidate);
+        if (one.seconds / static_cast<double>(one.members.size()) > rest) {
+          fewer_copies_ = true;
+          break;
+        }
         auto member = fitted(one, *method, rest);
-        if (member->summary().stopped == Stopped::interrupted) break;
+        if (interrupted_) break;
+        if (member->summary().stopped == Stopped::time) {
+          fewer_copies_ = true;
+          break;
+        }
         keep(one, std::move(member));
       }
       if (one.members.size() > 1) score(current());
@@ -211,7 +241,8 @@ class Search {
       context_.callback->note(fmt::format("{} answers without copies: {}", one.candidate.label(), failure));
   }
 
-  /// Makes the next fit of the candidate in at most this time. Sets interrupted_ if the caller stopped it.
+  /// Makes the next fit of the candidate; at the end of this time it is told to end. Sets interrupted_ if the
+  /// caller stopped it.
   std::shared_ptr<const Fitted> fitted(Tried& one, const Method& method, double seconds) {
     const size_t k = one.members.size();
     if (context_.callback)
@@ -227,23 +258,27 @@ class Search {
     std::shared_ptr<const Fitted> member = method.fit(rows_of_fit(one, rows_, k), own);
     const double spent = seconds_since(begin);
     one.seconds += spent;
-    used_ += spent;
     cpu_ += static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
     timed_ += spent;
-    interrupted_ = member->summary().stopped == Stopped::interrupted && callback.asked();
+    interrupted_ = member->summary().stopped == Stopped::interrupted;
     return member;
   }
 
   void keep(Tried& one, std::shared_ptr<const Fitted> member) {
     one.members.push_back(std::move(member));
     record(next_, one.members.size());
-    interrupted_ = context_.callback != nullptr && context_.callback->stop();
+    interrupted_ = stopped_by_caller();
   }
+
+  bool stopped_by_caller() const { return context_.callback != nullptr && context_.callback->stop(); }
 
   /// Scores candidate i, all of whose fits so far are made.
   void score(size_t i) {
     at::NoGradGuard no_grad;
-    held_[i] = scored(tried_[i], rows_, targets_, options_.tails == "auto");
+    const auto begin = Clock::now();
+    const std::vector<HeldPart> parts = held_parts(tried_[i], rows_);
+    budget_.set_aside(seconds_since(begin));
+    held_[i] = scored(tried_[i], rows_, parts, targets_, options_.tails == "auto");
   }
 
   /// Weighs the candidates, and keeps of each the members that answer.
@@ -251,7 +286,7 @@ class Search {
     at::NoGradGuard no_grad;
     Found found;
     found.interrupted = interrupted_;
-    found.late = std::ranges::any_of(tried_, left_out_for_time);
+    found.late = fewer_copies_ || std::ranges::any_of(tried_, left_out_for_time);
     if (timed_ > 0) found.core_share = cpu_ / timed_;
     found.held = targets_.size(0);
     const auto any = std::ranges::any_of(tried_, [&](const Tried& t) { return settled(t); });
@@ -276,14 +311,14 @@ class Search {
   const FitContext& context_;
   FitSeries series_;
   at::Tensor targets_;
-  double limit_, used_ = 0;     // seconds
+  SearchBudget budget_;
   double cpu_ = 0, timed_ = 0;  // of the fits in this process: CPU time, and seconds
   std::vector<Tried> tried_;
   std::vector<std::optional<Predictive>> held_;  // tempered answers to the held-out rows, by candidate
   /// The turn: each candidate has two, one for the fits that it needs and then one for copies.
   size_t next_ = 0, most_fits_ = 0;
-  std::vector<bool> copied_;  // by candidate, whether it gets copies
-  bool interrupted_ = false;
+  std::vector<bool> copied_;                         // by candidate, whether it gets copies
+  bool interrupted_ = false, fewer_copies_ = false;  // the latter: than with more time
   std::exception_ptr failure_;
 };
 

@@ -17,7 +17,7 @@ struct Found {
   std::vector<int64_t>
       wild;  // rows whose targets are far from what the candidate with the largest weight says
   bool interrupted = false;  // by the caller
-  bool late = false;         // whether a candidate was left out because of the time
+  bool late = false;         // whether a candidate was left out, or has fewer copies, because of the time
   double core_share = 1;     // CPU time of the fits over their seconds
 };
 

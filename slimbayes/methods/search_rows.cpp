@@ -90,28 +90,35 @@ size_t all_fits(const Candidate& candidate, const SearchRows& rows) {
   return scoring_fits(candidate, rows) + (rows.in_folds && candidate.learns_all() ? 1 : 0);
 }
 
-Predictive held_answer(const Tried& tried, const SearchRows& rows) {
-  if (!rows.in_folds) return answer_of(tried, tried.members, rows.all.subset(indices(rows.folds[0].held)));
-  std::vector<Predictive> parts;
-  for (size_t k = 0; k < rows.folds.size(); ++k)
-    parts.push_back(answer_of(tried, {tried.members[k]}, rows.all.subset(indices(rows.folds[k].held))));
-  return concatenated(parts);
+std::vector<HeldPart> held_parts(const Tried& tried, const SearchRows& rows) {
+  std::vector<HeldPart> parts;
+  for (size_t k = 0; k < rows.folds.size(); ++k) {
+    const Dataset held = rows.all.subset(indices(rows.folds[k].held));
+    const auto unseen = rows.in_folds ? std::vector{tried.members[k]} : tried.members;
+    parts.push_back({held, member_answers(tried, unseen, held)});
+  }
+  return parts;
+}
+
+Predictive held_answer(const Tried& tried, const std::vector<HeldPart>& parts) {
+  std::vector<Predictive> answers;
+  for (const HeldPart& part : parts) answers.push_back(answer_of(tried, part.answers, part.rows));
+  return answers.size() == 1 ? answers.front() : concatenated(answers);
 }
 
 namespace {
 
 /// Returns the factor of the variance by row that the held-out answers ask for. Only of folds and of vectors
 /// of numbers: with validation rows the candidates that learn the noise of each row have enough of them.
-RowScale asked_row_scale(const Tried& tried, const SearchRows& rows, const Regression& held,
+RowScale asked_row_scale(const SearchRows& rows, const std::vector<HeldPart>& parts, const Regression& held,
                          const at::Tensor& targets) {
   if (!rows.in_folds || !rows.all.schema.input.is_vector() || held.density.size() > 1) return {};
   std::vector<at::Tensor> features;
   std::vector<int64_t> part;
   double epistemic = 0;
-  for (size_t k = 0; k < rows.folds.size(); ++k) {
-    const Dataset fold = rows.all.subset(indices(rows.folds[k].held));
-    const auto own = std::get<Regression>(tried.members[k]->predict(seen(tried.view, fold)));
-    features.push_back(scale_features(fold, own.mean));
+  for (size_t k = 0; k < parts.size(); ++k) {
+    const auto& own = std::get<Regression>(parts[k].answers.at(0));
+    features.push_back(scale_features(parts[k].rows, own.mean));
     epistemic = std::max(epistemic, own.epistemic_var.max().item<double>());
     part.insert(part.end(), rows.folds[k].held.size(), static_cast<int64_t>(k));
   }
@@ -122,23 +129,23 @@ RowScale asked_row_scale(const Tried& tried, const SearchRows& rows, const Regre
 
 }  // namespace
 
-std::optional<Predictive> scored(Tried& tried, const SearchRows& rows, const at::Tensor& targets,
-                                 bool tails) {
+std::optional<Predictive> scored(Tried& tried, const SearchRows& rows, const std::vector<HeldPart>& parts,
+                                 const at::Tensor& targets, bool tails) {
   tried.of_folds = rows.in_folds;
   tried.row_scale = {};
   tried.tempering = {};
   tried.power = 1;
-  Predictive held = held_answer(tried, rows);
+  Predictive held = held_answer(tried, parts);
   if (const auto* r = std::get_if<Regression>(&held)) {
-    tried.row_scale = asked_row_scale(tried, rows, *r, targets);
-    if (!tried.row_scale.constant()) held = held_answer(tried, rows);
+    tried.row_scale = asked_row_scale(rows, parts, *r, targets);
+    if (!tried.row_scale.constant()) held = held_answer(tried, parts);
     r = std::get_if<Regression>(&held);
     tried.tempering = fitted_tempering(*r, targets, tails);
-    held = held_answer(tried, rows);
+    held = held_answer(tried, parts);
   }
   if (const auto* c = std::get_if<Classes>(&held)) {
     tried.power = fitted_power(*c, targets);
-    held = held_answer(tried, rows);
+    held = held_answer(tried, parts);
   }
   const double nll = row_nll(held, targets).mean().item<double>();
   if (!std::isfinite(nll)) {
@@ -155,7 +162,7 @@ std::vector<int64_t> wild_rows(const Tried& tried, const SearchRows& rows, const
   Tried core = tried;
   const double dof = tried.tempering.dof;  // the factor is that of the variance of a Student-t distribution
   core.tempering = {tried.tempering.factor * (std::isfinite(dof) ? (dof - 2) / dof : 1)};
-  const auto held = std::get<Regression>(held_answer(core, rows));
+  const auto held = std::get<Regression>(held_answer(core, held_parts(tried, rows)));
   const DensityComponent first = components_of(held).front();
   const at::Tensor own = normal_score(held, targets).abs(),
                    residual = own * (first.aleatoric_var + first.epistemic_var).sqrt();

@@ -33,9 +33,18 @@ size_t all_fits(const Candidate& candidate, const SearchRows& rows);
 /// Returns the training and validation rows of fit `k` of a candidate, as it sees them.
 Split rows_of_fit(const Tried& tried, const SearchRows& rows, size_t k);
 
-/// Returns the answers of the fits to the rows that they have not seen, fold by fold, with the tempering;
-/// and the targets of these rows in the same order.
-Predictive held_answer(const Tried& tried, const SearchRows& rows);
+/// Held-out rows, and what the fits that have not seen them answer, before all corrections.
+struct HeldPart {
+  Dataset rows;
+  std::vector<Predictive> answers;  // of each such fit
+};
+
+/// Returns the answers of the candidate's fits to the rows that they have not seen, a part for each fold.
+std::vector<HeldPart> held_parts(const Tried& tried, const SearchRows& rows);
+
+/// Returns the candidate's answer to all held-out rows with its corrections, fold by fold; and the targets of
+/// these rows in the same order.
+Predictive held_answer(const Tried& tried, const std::vector<HeldPart>& parts);
 at::Tensor held_targets(const SearchRows& rows);
 
 /// Returns the rows of a regression in folds whose target is more than five sd away from the candidate's
@@ -44,9 +53,10 @@ at::Tensor held_targets(const SearchRows& rows);
 /// so far: then they are no exceptions.
 std::vector<int64_t> wild_rows(const Tried& tried, const SearchRows& rows, const at::Tensor& targets);
 
-/// Scores a candidate on these targets: sets what its answers are corrected by and
-/// its NLL, and returns the tempered answer. Sets
-/// `left_out` and returns nothing if the NLL is not finite. `tails`: whether they may be heavy.
-std::optional<Predictive> scored(Tried& tried, const SearchRows& rows, const at::Tensor& targets, bool tails);
+/// Scores a candidate by its answers to the held-out rows: sets the corrections of its answers and its NLL,
+/// and returns the corrected answer. Sets `left_out` and returns nothing if the NLL is not finite. `tails`:
+/// whether they may be heavy.
+std::optional<Predictive> scored(Tried& tried, const SearchRows& rows, const std::vector<HeldPart>& parts,
+                                 const at::Tensor& targets, bool tails);
 
 }  // namespace slimbayes

@@ -34,6 +34,9 @@ class Callback {
   /// Called before every training step and between the parts of a fit. Return true to end the fit; it keeps
   /// the best parameters so far.
   virtual bool stop() { return false; }
+  /// Called where stop() is. Return true once the time for the fit is over; it ends as by a time limit of its
+  /// own (Stopped::time), with an answer.
+  virtual bool late() { return false; }
 };
 
 }  // namespace slimbayes

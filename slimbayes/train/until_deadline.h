@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "slimbayes/train/callback.h"
@@ -7,20 +8,20 @@
 namespace slimbayes {
 
 /// A callback for a part of a fit that may take so many seconds from its construction. It passes reports and
-/// notes on to `inner` (not owned, may be nullptr) and stops the part when `inner` does or when the time is
-/// over. Stages are not passed on: the whole names its own parts.
+/// notes on to `inner` (not owned, may be nullptr), stops the part when `inner` does, and is late() when the
+/// time is over. Stages are not passed on: the whole names its own parts.
 class UntilDeadline : public Callback {
  public:
   UntilDeadline(Callback* inner, double seconds);
   void report(const Progress& progress) override;
   void note(const std::string& sentence) override;
   bool stop() override;
-  bool asked() const { return asked_; }  // whether `inner` stopped the part
+  bool late() override;
 
  private:
   Callback* inner_;
-  double end_;  // seconds of the steady clock
-  bool late_ = false, asked_ = false;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  double seconds_;
 };
 
 }  // namespace slimbayes

@@ -160,9 +160,12 @@ Model fit_resolved(const ResolvedFit& request, const FitData& data, Callback* ca
     if (callback) callback->note(note);
   }
   const ThreadScope threads(request.threads);
-  FittedMethod made =
-      fitted_method(request, *method, data, encoded, dealt.grouped,
-                    {Stream(request.fit.seed), callback, std::move(checkpoint), {}, networks});
+  FittedMethod made = fitted_method(request, *method, data, encoded, dealt.grouped,
+                                    {.stream = Stream(request.fit.seed),
+                                     .callback = callback,
+                                     .checkpoint = std::move(checkpoint),
+                                     .networks = networks,
+                                     .began = request.began});
   const std::vector<int64_t> wild = made.fitted->wild_rows();
   ModelParts parts = parts_of_model(request, data, std::move(encoded), std::move(made));
   if (const auto* table = std::get_if<Table>(&data.examples); table != nullptr && !wild.empty()) {

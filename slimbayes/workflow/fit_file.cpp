@@ -131,6 +131,7 @@ class FitFile::Watched : public Callback {
     began_ = true;
     return inner_.stop();
   }
+  bool late() override { return inner_.late(); }
   bool began() const { return began_; }
 
  private:

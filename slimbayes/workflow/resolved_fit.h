@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -24,6 +25,8 @@ struct ResolvedFit {
   int threads;               // during the fit; 0: the process's number of threads
   /// The model whose network the fit takes (FitOptions::network_from); nullptr: the method trains its own.
   std::shared_ptr<const Model> network;
+  /// When the user's call began (FitContext::began): set it if the data were read before resolve_fit().
+  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 };
 
 /// Makes the choices that `fit` leaves open and checks the request as a whole: the kind of the examples, the

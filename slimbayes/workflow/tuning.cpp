@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -24,6 +25,7 @@
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/checkpoint_reader.h"
 #include "slimbayes/train/fit_series.h"
+#include "slimbayes/train/until_deadline.h"
 
 namespace slimbayes {
 
@@ -90,6 +92,7 @@ class Search {
         all_(combinations(options_of(method, options), names)),
         split_(split),
         context_(context),
+        limit_(options.value("time_limit", 0.0)),
         series_(context.checkpoint, kTuning, context.callback),
         report_({{"options", names}, {"combinations", all_.size()}, {"tried", json::array()}}) {
     for (size_t i = 0; i < all_.size(); ++i) method_of(i);  // throws for invalid options before the first fit
@@ -98,7 +101,7 @@ class Search {
   Tuned run() {
     if (const auto record = series_.start(std::ssize(all_)))
       read_contents(series_.name(), kCheckpointHint, [&] { resume(*record); });
-    while (tried() < all_.size() && !stopped()) {
+    while (tried() < all_.size() && !stopped() && !(best_ && left() < 0)) {
       if (!next()) break;
     }
     if (!best_ && tried() == 0) throw Interrupted("the search was interrupted before its first fit");
@@ -108,7 +111,11 @@ class Search {
                       "the first said: {}",
                       tried(), report_["tried"][0].value("failed", "")));
     }
-    if (tried() < all_.size()) report_["interrupted"] = true;
+    if (tried() < all_.size() && left() < 0) {
+      report_["untried"] = all_.size() - tried();
+    } else if (tried() < all_.size()) {
+      report_["interrupted"] = true;
+    }
     report_["spread"] = spread();
     return {best_options_, best_, report_};
   }
@@ -140,6 +147,12 @@ class Search {
   /// model.
   bool stopped() const { return best_ && context_.callback && context_.callback->stop(); }
 
+  /// Returns the seconds that are left of the time limit, which is one of the whole search; infinite without.
+  double left() const {
+    const std::chrono::duration<double> spent = Clock::now() - context_.began;
+    return limit_ > 0 ? limit_ - spent.count() : std::numeric_limits<double>::infinity();
+  }
+
   void resume(const TensorFile& record) {
     json tried = json::array();
     if (record.metadata.contains("report")) {  // absent if the search stopped during the first fit
@@ -169,9 +182,16 @@ class Search {
     const size_t i = tried();
     json entry = all_[i];
     if (context_.callback) context_.callback->stage(fmt::format("{}/{}", i + 1, all_.size()));
+    FitContext own = part_of(context_, context_.stream, series_.part(static_cast<int64_t>(i)));
+    const double share = left() / static_cast<double>(all_.size() - i);  // equal parts of what is left
+    UntilDeadline until(context_.callback, share);
+    if (limit_ > 0) {
+      own.callback = &until;
+      own.began = Clock::now() -
+                  std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_ - share));
+    }
     try {
-      std::shared_ptr<const Fitted> fitted = method_of(i)->fit(
-          split_, part_of(context_, context_.stream, series_.part(static_cast<int64_t>(i))));
+      std::shared_ptr<const Fitted> fitted = method_of(i)->fit(split_, own);
       const bool interrupted = fitted->summary().stopped == Stopped::interrupted;
       if (interrupted && best_) return false;
       entry["valid_nll"] = validation_nll(*fitted, split_.valid);
@@ -215,11 +235,14 @@ class Search {
     series_.keep(std::move(record), static_cast<int64_t>(tried()));
   }
 
+  using Clock = std::chrono::steady_clock;
+
   const MethodInfo& method_;
   const json& options_;
   std::vector<json> all_;
   const Split& split_;
   const FitContext& context_;
+  double limit_;  // seconds; 0: none
   FitSeries series_;
   json report_, best_options_;
   double best_score_ = std::numeric_limits<double>::infinity();
@@ -245,6 +268,7 @@ void check_tuning_report(const nlohmann::json& report) {
     check(is_entry(report["best"]) && report["best"].contains("valid_nll"), kWhere,
           "a best combination with its valid_nll", "another");
   if (read.has("spread")) read.number("spread");
+  if (read.has("untried")) read.count("untried", 1, std::numeric_limits<int64_t>::max());
 }
 
 Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::vector<std::string>& names,

@@ -89,7 +89,7 @@ def test_it_says_what_it_tried_and_what_it_left_out(tmp_path):
     facts = json.loads(ok(tmp_path, *words, "m", "--json").stdout)["summary"]["facts"]
     assert any(fact.startswith("gp-exact: held-out NLL") and "weight" in fact for fact in facts), facts
     short = json.loads(ok(tmp_path, *words, "short", "--json", "--time-limit", 1e-6).stdout)["summary"]["facts"]
-    assert any(fact.startswith("left out: dnn (no time left)") for fact in short), short
+    assert any(fact.startswith("left out: gp-exact, dnn (no time left)") for fact in short), short
     assert ok(tmp_path, *words, "again").returncode == 0
     assert (tmp_path / "m").read_bytes() == (tmp_path / "again").read_bytes()  # the same seed, the same bits
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -92,21 +93,62 @@ TEST(Auto, ACandidateThatFailsIsLeftOut) {
   EXPECT_THROW(fitted(line(200, 1), {{"candidates", "gp-exact"}, {"max_rows", 10}}), std::invalid_argument);
 }
 
+bool says_that_time_decided(const Fitted& model) {
+  return std::ranges::any_of(model.summary().notes, [](const std::string& note) {
+    return note.starts_with("the time limit decided what was tried");
+  });
+}
+
+// The clock does not decide this test: the cost of a ridge of 3,000 columns is some hundred times the limit.
+TEST(Auto, WhatIsTooLargeForTheTimeIsNotBegun) {
+  const at::Tensor x = Stream(1).normal({40, 3000}), y = x.select(1, 0);
+  const auto model = fitted(regression_data(x, y), {{"candidates", "constant,ridge"}, {"time_limit", 0.2}});
+  EXPECT_TRUE(has_fact(*model, "constant: held-out NLL"));
+  EXPECT_TRUE(has_fact(*model, "left out: ridge (would take") || has_fact(*model, "ridge (no time left)"))
+      << json(model->summary().facts);
+  EXPECT_TRUE(says_that_time_decided(*model));
+}
+
+// The limit is one of the user's call, which began before the fit.
+TEST(Auto, TheTimeBeforeTheFitCounts) {
+  FitContext late{Stream(7)};
+  late.began -= std::chrono::hours(1);
+  const json options = {{"candidates", "constant,ridge"}, {"time_limit", 600}};
+  EXPECT_TRUE(has_fact(*fitted(line(100, 1), options, late), "left out: ridge (no time left)"));
+  EXPECT_TRUE(has_fact(*fitted(line(100, 1), kLines, late), "ridge: held-out NLL"));  // its own default
+}
+
+TEST(Auto, AFitThatIsStoppedBeforeItHasParametersIsAnInterruption) {
+  StopAt stop(7);  // the six fits of `constant` ask once each, then the second step of the network
+  const json few = {{"candidates", "constant,dnn"}, {"steps", 400}, {"hidden", 8}, {"blocks", 1}};
+  EXPECT_EQ(fitted(line(90, 1), few, {Stream(7), &stop})->summary().stopped, Stopped::interrupted);
+}
+
 TEST(Auto, WhatDoesNotEndInTimeIsLeftOut) {
   const json slow = {{"candidates", "ridge,gp-exact,dnn"}, {"time_limit", 1e-6}};
   const auto model = fitted(line(200, 1), slow);
-  EXPECT_TRUE(has_fact(*model, "left out: dnn (no time left)")) << json(model->summary().facts);
+  EXPECT_TRUE(has_fact(*model, "left out: gp-exact, dnn (no time left)")) << json(model->summary().facts);
   EXPECT_TRUE(has_fact(*model, "a longer --time-limit"));
-  EXPECT_FALSE(has_fact(*fitted(line(100, 1), kLines), "--time-limit"));
+  EXPECT_TRUE(says_that_time_decided(*model));
+  const auto whole = fitted(line(100, 1), kLines);
+  EXPECT_FALSE(has_fact(*whole, "--time-limit"));
+  EXPECT_FALSE(says_that_time_decided(*whole));
   EXPECT_LT(root_mean_squared_error(answer_to(*model, line(500, 2)), line(500, 2).all().target), 0.4);
 }
 
 TEST(Auto, TheTimeGoesToTheLogarithmFirstWhereThatIsTheLine) {
-  const json slow = {{"candidates", "constant,ridge,gp-exact"}, {"time_limit", 1e-6}};
-  const auto model = fitted(log_line(200, 1), slow);
-  EXPECT_TRUE(has_fact(*model, "gp-exact of log y: held-out NLL")) << json(model->summary().facts);
-  EXPECT_TRUE(has_fact(*model, "left out: gp-exact (no time left)"));
-  EXPECT_TRUE(has_fact(*fitted(line(200, 1), slow), "gp-exact: held-out NLL"));
+  const json lines = {{"candidates", "constant,ridge,gp-exact"}};
+  const auto first = [&](const Dataset& rows) {
+    struct Stages : StopAt {
+      using StopAt::StopAt;
+      std::string last;
+      void stage(const std::string& name) override { last = name; }
+    } stop(60);
+    fitted(rows, lines, {Stream(7), &stop});
+    return stop.last;
+  };
+  EXPECT_EQ(first(log_line(200, 1)), "gp-exact of log y 1/6");
+  EXPECT_EQ(first(line(200, 1)), "gp-exact 1/6");
 }
 
 TEST(Auto, RowsWithEqualInputsStayInOneFold) {
@@ -206,7 +248,8 @@ TEST(Auto, ClassProbabilitiesGetThePowerOfTheCandidate) {
   const auto answer = [&](double power, bool of_folds) {
     tried.power = power;
     tried.of_folds = of_folds;
-    return std::get<Classes>(answer_of(tried, tried.members, rows)).probabilities;
+    return std::get<Classes>(answer_of(tried, member_answers(tried, tried.members, rows), rows))
+        .probabilities;
   };
   const at::Tensor p = answer(1, true), squares = p.square();
   for (const bool of_folds : {true, false})

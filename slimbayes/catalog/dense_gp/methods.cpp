@@ -1,4 +1,6 @@
 // Methods with a dense kernel matrix of all training rows: time n^3, memory n^2.
+#include <algorithm>
+
 #include "slimbayes/catalog/dense_gp/dkl_exact_options.h"
 #include "slimbayes/catalog/dense_gp/gp_exact_options.h"
 #include "slimbayes/catalog/families.h"
@@ -18,6 +20,17 @@ MethodInfo dkl_exact() {
   return with_options<DklExactOptions>(std::move(info));
 }
 
+/// Ten evaluations of the evidence on at most evidence_rows rows, and the posterior of all rows. An evaluation
+/// has a factorisation, an inverse and some passes over a matrix [k, k].
+FitCost gp_exact_cost(const FitSize& size, const nlohmann::json& options) {
+  constexpr double kEvaluations = 10, kOfElement = 300;
+  const auto n = static_cast<double>(size.rows), d = static_cast<double>(size.input.numel());
+  const double k = std::min(n, options.value("evidence_rows", n));
+  const double evaluation = 2 * k * k * k + k * k * (kOfElement + 6 * d),
+               posterior = n * n * (n + kOfElement);
+  return {kEvaluations * evaluation + posterior, evaluation + posterior, n * (n + kOfElement + 2 * d)};
+}
+
 MethodInfo gp_exact() {
   MethodInfo info;
   info.name = "gp-exact";
@@ -29,6 +42,7 @@ MethodInfo gp_exact() {
   info.input_scale = "standard";
   info.seeded = false;
   info.variance_grows_away = true;
+  info.cost = gp_exact_cost;
   return with_options<GpExactOptions>(std::move(info));
 }
 

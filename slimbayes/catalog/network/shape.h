@@ -20,6 +20,13 @@ struct Shape {
   /// Returns the number of features of a vector or of each step of a sequence.
   int64_t width() const { return sizes.empty() ? 0 : sizes.back(); }
 
+  /// Returns the number of elements of a row; of a row of any length that of one step.
+  int64_t numel() const {
+    int64_t all = sizes.empty() ? 0 : 1;
+    for (const int64_t size : sizes) all *= size < 0 ? 1 : size;
+    return all;
+  }
+
   bool operator==(const Shape&) const = default;
 };
 

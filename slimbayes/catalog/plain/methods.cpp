@@ -1,4 +1,6 @@
 // Methods that know next to nothing of networks: what every other method must beat.
+#include <algorithm>
+
 #include "slimbayes/catalog/families.h"
 #include "slimbayes/catalog/method_entry.h"
 #include "slimbayes/catalog/plain/bag_of_words_options.h"
@@ -6,6 +8,27 @@
 
 namespace slimbayes {
 namespace {
+
+/// The Gram matrix of the columns, its spectrum and the posterior.
+FitCost ridge_cost(const FitSize& size, const nlohmann::json&) {
+  constexpr double kSpectrum = 30;  // of d^3 operations, with the posterior
+  const auto n = static_cast<double>(size.rows), d = static_cast<double>(size.input.numel());
+  const double all = 2 * n * d * d + kSpectrum * d * d * d;
+  return {all, all, 2 * d * d};
+}
+
+/// A hundred passes over the rows of the search and ten over all, with the full Hessian of m coefficients or,
+/// if they are many, without it.
+FitCost logistic_cost(const FitSize& size, const nlohmann::json&) {
+  constexpr double kSearch = 100, kPasses = 10, kSlow = 10, kMostFull = 2000, kSearchWork = 4e9;
+  constexpr double kOfElement = 250;  // of a row's probabilities and curvature
+  const auto n = static_cast<double>(size.rows), d = static_cast<double>(size.input.numel());
+  const auto classes = static_cast<double>(std::max<int64_t>(2, size.outputs)), m = (classes - 1) * (d + 1);
+  const double of_row = 2 * m * m + kOfElement * d * classes, some = std::min(n, kSearchWork / (m * m));
+  const double all = m <= kMostFull ? kSearch * (some * of_row + m * m * m) + kPasses * n * of_row
+                                    : (kSearch + kPasses) * kSlow * n * d * classes + 30 * d * d * d;
+  return {all, all, 2 * std::min(m * m, classes * d * d)};
+}
 
 MethodInfo ridge() {
   MethodInfo info;
@@ -20,6 +43,7 @@ MethodInfo ridge() {
   info.seeded = false;
   info.variance_grows_away = true;
   info.plain = true;
+  info.cost = ridge_cost;
   return with_options<RidgeOptions>(std::move(info));
 }
 
@@ -35,7 +59,16 @@ MethodInfo logistic() {
   info.seeded = false;
   info.variance_grows_away = true;
   info.plain = true;
+  info.cost = logistic_cost;
   return with_options<LogisticOptions>(std::move(info));
+}
+
+/// Three epochs over texts of some 64 words.
+FitCost bag_of_words_cost(const FitSize& size, const nlohmann::json& options) {
+  constexpr double kEpochs = 3, kPasses = 3, kSlow = 20, kWords = 64;
+  const double pass = kSlow * kWords * options.value("hidden", 64.0);
+  const double epoch = pass * static_cast<double>(size.rows);
+  return {kEpochs * kPasses * epoch, epoch, pass};
 }
 
 MethodInfo bag_of_words() {
@@ -47,6 +80,7 @@ MethodInfo bag_of_words() {
   info.paper = "Joulin et al. 2017 (fastText)";
   info.parts = SdParts::noise_only;
   info.plain = true;
+  info.cost = bag_of_words_cost;
   return with_options<BagOfWordsOptions>(std::move(info));
 }
 

@@ -42,8 +42,8 @@ void describe(AutoOptions& o, V& v) {
   v("folds", o.folds, "folds that score the candidates where there are no validation rows", Range{2, 20},
     "slimbayes");
   v("time_limit", o.time_limit,
-    "seconds of the whole fit; a candidate that does not end in time is left out; 0: 60 for up to 1,000 "
-    "rows, 600 for 50,000",
+    "seconds of the whole call, from reading the data to the model file; what they do not allow is left out, "
+    "and said; 0: about 60 for the fits of up to 1,000 rows, 600 of 50,000",
     Range{0, 1e9}, "slimbayes");
 }
 

@@ -1,0 +1,33 @@
+#include "slimbayes/catalog/fit_cost.h"
+
+#include <algorithm>
+
+#include "slimbayes/catalog/network/multiply_adds.h"
+#include "slimbayes/catalog/network/networks.h"
+
+namespace slimbayes {
+
+FitCost network_cost(const FitSize& size, const nlohmann::json& options) {
+  constexpr double kEpochs = 0.5;  // of the shortest training: half an epoch is more than no network
+  constexpr double kSlow = 8;      // small float32 products and all between them, beside a large product
+  constexpr double kPasses = 3;    // forward, and backward to inputs and weights
+  constexpr double kOfStep = 1e7;  // of calls, whatever the size of the batch
+  constexpr double kBatch = 256;
+  constexpr double kLength = 64;  // of a text
+  nlohmann::json own = nlohmann::json::object();
+  for (const OptionDoc& doc : option_docs<NetworkOptions>())
+    if (options.contains(doc.name)) own[doc.name] = options[doc.name];
+  const NetworkSpec spec =
+      network_for(options_from_json<NetworkOptions>(own, "cost"), size.input, size.tokens);
+  const auto rank = options.value("rank", 0.0), rows = static_cast<double>(size.rows);
+  const bool in_steps = size.input.is_sequence() || size.input.tokens;
+  const double length = in_steps && size.input.sizes.front() > 0
+                            ? static_cast<double>(size.input.sizes.front())
+                        : in_steps ? kLength
+                                   : 1;
+  const double pass = 2 * kSlow * length * static_cast<double>(multiply_adds(spec)) + rank * rank;
+  const double epoch = kPasses * pass * rows + kOfStep * std::max(1.0, rows / kBatch);
+  return {kEpochs * epoch, pass * rows, pass};
+}
+
+}  // namespace slimbayes
