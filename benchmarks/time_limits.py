@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Does `auto --time-limit` hold? Wall time of whole calls of the tool on tables of many shapes, at several limits.
 
-    .venv/bin/python benchmarks/time_limits.py [--out benchmarks/results/time_limits.csv] [--only SHAPE] [--python]
+    .venv/bin/python benchmarks/time_limits.py [--out benchmarks/results/time_limits.csv] [--only SHAPE] [--by python]
 
-Writes one row a call: seconds of the call, of its CPU time, and the bound 1.1 times the limit plus .5 s. On a machine that
-is busy with other work a call takes longer than its share of a core: read `share` beside it.
+Writes one row a call: its seconds, its CPU time, and the bound, 1.1 times the limit plus .5 s for each fit of the call. On a
+machine that is busy with other work a call takes longer than its share of a core: read `share` beside it.
 """
 
 import argparse
@@ -67,15 +67,24 @@ SHAPES = {
 }
 
 
+# How a call is made: the words of the tool, and how many fits with a limit of their own the call has.
+BY = {
+    "tool": (["fit"], 1), "compare": (["compare", "--methods", "auto", "--seeds", "2"], 2),
+    "tune": (["fit", "--method", "dbk", "--tune"], 1), "ensemble": (["fit", "--method", "ensemble", "--of", "dbk"], 1),
+}
 MORE = {"texts": ["--text", "text"], "counts": ["--likelihood", "poisson"]}  # flags, by the first word of a shape
 
 
-def of_tool(path, limit, folder):
-    """Runs the tool with one thread. Returns what it printed."""
-    words = [ROOT / "build/slimbayes", "fit", path, "--target", "y", "--time-limit", str(limit), "--threads", "1", "--model",
-             folder / "model"]
+def of_tool(by, path, limit, folder):
+    """Runs the tool with one thread. Returns what it printed, and its seconds."""
+    words = BY[by][0]
+    words = [ROOT / "build/slimbayes", words[0], path, *words[1:], "--target", "y", "--time-limit", str(limit), "--threads", "1"]
     words += MORE.get(path.stem.split()[0], [])
-    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    if words[1] == "fit":
+        words += ["--model", folder / "model"]
+    begin = time.perf_counter()
+    printed = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    return printed, time.perf_counter() - begin
 
 
 PROGRAM = """
@@ -91,11 +100,12 @@ print(time.perf_counter() - begin)
 """
 
 
-def of_python(path, limit, folder):
+def of_python(path, limit):
     """Fits in Python. Returns the seconds of fit() alone, without the imports and the reading of the file."""
     environment = dict(os.environ, PYTHONPATH=str(ROOT / "build/python"))
-    return subprocess.run([sys.executable, "-c", PROGRAM, path, str(limit)], check=True, capture_output=True, text=True,
-                          env=environment).stdout
+    printed = subprocess.run([sys.executable, "-c", PROGRAM, path, str(limit)], check=True, capture_output=True, text=True,
+                             env=environment).stdout
+    return "", float(printed)
 
 
 def cpu_of_children():
@@ -103,39 +113,43 @@ def cpu_of_children():
     return used.ru_utime + used.ru_stime
 
 
+def append(path, row):
+    """Writes a row at once: nothing that was measured is lost."""
+    new = not path.exists()
+    with path.open("a", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        if new:
+            writer.writerow(FIELDS)
+        writer.writerow(row)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--only", action="append", choices=SHAPES)
     parser.add_argument("--limits", type=float, nargs="+", default=LIMITS)
-    parser.add_argument("--python", action="store_true", help="time fit() of the Python package")
+    parser.add_argument("--by", choices=[*BY, "python"], default="tool")
     given = parser.parse_args()
     commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], check=True, capture_output=True,
                             text=True).stdout.strip()
-    rows = []
+    fits = BY[given.by][1] if given.by in BY else 1
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         for shape in given.only or SHAPES:
             path = folder / f"{shape}.csv"
             path.write_text("\n".join(SHAPES[shape](np.random.default_rng(0))) + "\n")
             for limit in given.limits:
-                begin, cpu = time.perf_counter(), cpu_of_children()
-                printed = (of_python if given.python else of_tool)(path, limit, folder)
-                wall, cpu = time.perf_counter() - begin, cpu_of_children() - cpu
-                seconds = float(printed) if given.python else wall
-                bound = 1.1 * limit + 0.5
-                used = [line.split(":")[0] for line in printed.splitlines() if "weight" in line]
-                rows.append([shape, "python" if given.python else "tool", limit, f"{seconds:.2f}", f"{bound:.2f}",
-                             "yes" if seconds <= bound else "no", f"{cpu:.2f}", f"{cpu / wall:.2f}", " + ".join(used),
-                             datetime.date.today().isoformat(), os.cpu_count(), commit])
-                print(*rows[-1][:9], sep="  ", flush=True)
-    if given.out:
-        new = not given.out.exists()
-        with given.out.open("a", newline="") as out:
-            writer = csv.writer(out, lineterminator="\n")
-            if new:
-                writer.writerow(FIELDS)
-            writer.writerows(rows)
+                wall, cpu = time.perf_counter(), cpu_of_children()
+                printed, seconds = of_python(path, limit) if given.by == "python" else of_tool(given.by, path, limit, folder)
+                wall, cpu = time.perf_counter() - wall, cpu_of_children() - cpu
+                bound = fits * (1.1 * limit + 0.5)
+                used = [line.split(":")[0] for line in printed.splitlines() if ", weight " in line]
+                row = [shape, given.by, limit, f"{seconds:.2f}", f"{bound:.2f}", "yes" if seconds <= bound else "no",
+                       f"{cpu:.2f}", f"{cpu / wall:.2f}", " + ".join(used), datetime.date.today().isoformat(), os.cpu_count(),
+                       commit]
+                print(*row[:9], sep="  ", flush=True)
+                if given.out:
+                    append(given.out, row)
 
 
 if __name__ == "__main__":

@@ -36,8 +36,10 @@ void describe(FullBatchOptions& o, V& v) {
     "score gets worse steadily); 0: never. A round is 1/150 of the steps, at least one",
     Range{0, 1e7}, "E section 4");
   v("time_limit", o.time_limit,
-    "seconds after which the training stops and keeps the best model so far; 0: no limit", Range{0, 1e9},
-    "slimbayes");
+    "seconds after which the training stops and keeps the best model so far; a fit of several parts "
+    "(members, "
+    "combinations of --tune, noise folds) divides them; 0: no limit",
+    Range{0, 1e9}, "slimbayes");
 }
 
 /// Returns the training options of --preset paper, from the deep basis kernel paper (N appendix B.1): 2,000

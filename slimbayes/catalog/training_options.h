@@ -54,8 +54,10 @@ void describe(TrainingOptions& o, V& v) {
     "score gets worse steadily); 0: never. A round is one epoch, or several on a small table",
     Range{0, 1e7}, "slimbayes");
   v("time_limit", o.time_limit,
-    "seconds after which the training stops and keeps the best model so far; 0: no limit", Range{0, 1e9},
-    "slimbayes");
+    "seconds after which the training stops and keeps the best model so far; a fit of several parts "
+    "(members, "
+    "combinations of --tune, noise folds) divides them; 0: no limit",
+    Range{0, 1e9}, "slimbayes");
 }
 
 /// Returns the training options of --preset paper, from the deep basis kernel paper (N appendix B.2): 400

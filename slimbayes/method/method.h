@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -134,8 +135,9 @@ struct FitContext {
   /// Whether the validation rows of this fit were kept out of the training of `start`. If not, their errors
   /// may be too small, so a method that estimates its noise from them uses at least the network's own noise.
   bool valid_unseen = true;
-  /// When the user's call began: a time limit of the whole call counts from here.
-  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+  /// When the user's call must end; nothing: whenever the fit does. A fit of several parts divides what is
+  /// left (method/timed_part.h).
+  std::optional<std::chrono::steady_clock::time_point> until = {};
 };
 
 /// Returns the context of one part of a fit that consists of several, such as a member of an ensemble or a

@@ -10,6 +10,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/method/stored_parts.h"
+#include "slimbayes/method/timed_part.h"
 #include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/train/checkpoint_reader.h"
@@ -172,7 +173,8 @@ class EnsembleMethod : public Method {
       FitContext own =
           part_of(context, stream.split(static_cast<uint64_t>(i)), series.part(static_cast<int64_t>(i)));
       own.start = nullptr;  // members must differ, so each trains its own network
-      std::shared_ptr<const Fitted> member = method_->fit(split, own);
+      const TimedPart part(std::move(own), size_ - i);
+      std::shared_ptr<const Fitted> member = method_->fit(split, part.context());
       interrupted = member->summary().stopped == Stopped::interrupted;
       if (interrupted && !members.empty()) break;  // a half-trained member would worsen the mixture
       members.push_back(std::move(member));

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "slimbayes/core/row_scale.h"
+#include "slimbayes/method/timed_part.h"
 
 namespace slimbayes {
 
@@ -49,9 +50,7 @@ double seconds_since(Clock::time_point begin) {
 }
 
 SearchBudget::SearchBudget(const AutoOptions& options, const SearchRows& rows, const FitContext& context)
-    : rows_(rows),
-      begin_(options.time_limit > 0 ? context.began : Clock::now()),
-      limit_(seconds_for(options, rows.all.size())) {}
+    : rows_(rows), limit_(std::min(seconds_for(options, rows.all.size()), seconds_left(context))) {}
 
 double SearchBudget::left() const { return limit_ - earlier_ - aside_ - seconds_since(begin_); }
 

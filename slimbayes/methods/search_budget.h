@@ -10,8 +10,8 @@ namespace slimbayes {
 
 double seconds_since(std::chrono::steady_clock::time_point begin);
 
-/// The time of a search. With a time limit it is what the user's call may take, from its beginning
-/// (FitContext::began); else that of the search alone. What comes after the fits is set aside: the mixture,
+/// The time of a search: that of AutoOptions::time_limit or, by its default, of the number of rows, and no
+/// more than the user's call has left (FitContext::until). What comes after the fits is set aside: the mixture,
 /// and its answers to the rows that are reported.
 class SearchBudget {
  public:
@@ -37,7 +37,7 @@ class SearchBudget {
   FitCost cost_of(const Candidate& candidate) const;
 
   const SearchRows& rows_;
-  std::chrono::steady_clock::time_point begin_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   double limit_, earlier_ = 0, aside_ = 0;
   double speed_ = 0;  // operations a second; 0: not measured yet
 };

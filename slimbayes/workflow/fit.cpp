@@ -13,6 +13,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 
 #include "slimbayes/core/stored.h"
@@ -160,12 +161,14 @@ Model fit_resolved(const ResolvedFit& request, const FitData& data, Callback* ca
     if (callback) callback->note(note);
   }
   const ThreadScope threads(request.threads);
-  FittedMethod made = fitted_method(request, *method, data, encoded, dealt.grouped,
-                                    {.stream = Stream(request.fit.seed),
-                                     .callback = callback,
-                                     .checkpoint = std::move(checkpoint),
-                                     .networks = networks,
-                                     .began = request.began});
+  FitContext context{.stream = Stream(request.fit.seed),
+                     .callback = callback,
+                     .checkpoint = std::move(checkpoint),
+                     .networks = networks};
+  if (const double limit = request.options.value("time_limit", 0.0); limit > 0)
+    context.until = request.began + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                        std::chrono::duration<double>(limit));
+  FittedMethod made = fitted_method(request, *method, data, encoded, dealt.grouped, std::move(context));
   const std::vector<int64_t> wild = made.fitted->wild_rows();
   ModelParts parts = parts_of_model(request, data, std::move(encoded), std::move(made));
   if (const auto* table = std::get_if<Table>(&data.examples); table != nullptr && !wild.empty()) {

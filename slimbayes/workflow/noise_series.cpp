@@ -11,6 +11,7 @@
 #include "slimbayes/core/json_reader.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/timed_part.h"
 #include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/storage/error.h"
@@ -89,7 +90,8 @@ CrossFitted NoiseSeries::run(const std::function<Tuned(const FitContext&)>& main
   bool resumed = false;
   if (record) read_contents(series_.name(), kCheckpointHint, [&] { resumed = resume(*record); });
   if (!resumed) {
-    main_ = main(part_of(context_, context_.stream, series_.part(0)));
+    const TimedPart part(part_of(context_, context_.stream, series_.part(0)), folds_.size() + 1);
+    main_ = main(part.context());
     if (main_.interrupted()) return {main_, unknown("the fit was interrupted before it was estimated", true)};
     save();
   }
@@ -106,7 +108,10 @@ CrossFitted NoiseSeries::run_after(Tuned main, std::string why) {
 
 CrossFitted NoiseSeries::run_folds() {
   bool stopped = false;
-  while (done_ < folds_.size() && !stopped) stopped = !next();
+  while (done_ < folds_.size() && !stopped && seconds_left(context_) > 0) stopped = !next();
+  if (done_ < folds_.size() && !stopped)
+    notes_.push_back(fmt::format("the time limit left out {} of the {} folds that estimate the noise",
+                                 folds_.size() - done_, folds_.size()));
   return {main_, estimate(stopped)};
 }
 
@@ -141,8 +146,10 @@ std::unique_ptr<Fitted> NoiseSeries::fitted_without(const Fold& fold) const {
   FitContext own = part_of(context_, context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
                            series_.part(static_cast<int64_t>(done_) + 1));
   own.start = nullptr;  // a network at hand may have learned the rows that are held out
+  const TimedPart part(std::move(own), folds_.size() - done_);
   return method->fit(
-      {all_.subset(at::tensor(fold.train, at::kLong)), all_.subset(at::tensor(fold.valid, at::kLong))}, own);
+      {all_.subset(at::tensor(fold.train, at::kLong)), all_.subset(at::tensor(fold.valid, at::kLong))},
+      part.context());
 }
 
 void NoiseSeries::add_residuals(const Fitted& fitted, const Fold& fold) {

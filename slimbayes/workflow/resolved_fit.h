@@ -25,7 +25,8 @@ struct ResolvedFit {
   int threads;               // during the fit; 0: the process's number of threads
   /// The model whose network the fit takes (FitOptions::network_from); nullptr: the method trains its own.
   std::shared_ptr<const Model> network;
-  /// When the user's call began (FitContext::began): set it if the data were read before resolve_fit().
+  /// When the user's call began, from which a time limit counts: set it if the data were read before
+  /// resolve_fit().
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 };
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -20,12 +19,12 @@
 #include "slimbayes/core/json_reader.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/timed_part.h"
 #include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/checkpoint_reader.h"
 #include "slimbayes/train/fit_series.h"
-#include "slimbayes/train/until_deadline.h"
 
 namespace slimbayes {
 
@@ -92,7 +91,6 @@ class Search {
         all_(combinations(options_of(method, options), names)),
         split_(split),
         context_(context),
-        limit_(options.value("time_limit", 0.0)),
         series_(context.checkpoint, kTuning, context.callback),
         report_({{"options", names}, {"combinations", all_.size()}, {"tried", json::array()}}) {
     for (size_t i = 0; i < all_.size(); ++i) method_of(i);  // throws for invalid options before the first fit
@@ -101,7 +99,7 @@ class Search {
   Tuned run() {
     if (const auto record = series_.start(std::ssize(all_)))
       read_contents(series_.name(), kCheckpointHint, [&] { resume(*record); });
-    while (tried() < all_.size() && !stopped() && !(best_ && left() < 0)) {
+    while (tried() < all_.size() && !stopped() && !(best_ && out_of_time())) {
       if (!next()) break;
     }
     if (!best_ && tried() == 0) throw Interrupted("the search was interrupted before its first fit");
@@ -111,7 +109,7 @@ class Search {
                       "the first said: {}",
                       tried(), report_["tried"][0].value("failed", "")));
     }
-    if (tried() < all_.size() && left() < 0) {
+    if (tried() < all_.size() && out_of_time()) {
       report_["untried"] = all_.size() - tried();
     } else if (tried() < all_.size()) {
       report_["interrupted"] = true;
@@ -147,11 +145,7 @@ class Search {
   /// model.
   bool stopped() const { return best_ && context_.callback && context_.callback->stop(); }
 
-  /// Returns the seconds that are left of the time limit, which is one of the whole search; infinite without.
-  double left() const {
-    const std::chrono::duration<double> spent = Clock::now() - context_.began;
-    return limit_ > 0 ? limit_ - spent.count() : std::numeric_limits<double>::infinity();
-  }
+  bool out_of_time() const { return seconds_left(context_) < 0; }
 
   void resume(const TensorFile& record) {
     json tried = json::array();
@@ -182,16 +176,10 @@ class Search {
     const size_t i = tried();
     json entry = all_[i];
     if (context_.callback) context_.callback->stage(fmt::format("{}/{}", i + 1, all_.size()));
-    FitContext own = part_of(context_, context_.stream, series_.part(static_cast<int64_t>(i)));
-    const double share = left() / static_cast<double>(all_.size() - i);  // equal parts of what is left
-    UntilDeadline until(context_.callback, share);
-    if (limit_ > 0) {
-      own.callback = &until;
-      own.began = Clock::now() -
-                  std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_ - share));
-    }
+    const TimedPart part(part_of(context_, context_.stream, series_.part(static_cast<int64_t>(i))),
+                         all_.size() - i);
     try {
-      std::shared_ptr<const Fitted> fitted = method_of(i)->fit(split_, own);
+      std::shared_ptr<const Fitted> fitted = method_of(i)->fit(split_, part.context());
       const bool interrupted = fitted->summary().stopped == Stopped::interrupted;
       if (interrupted && best_) return false;
       entry["valid_nll"] = validation_nll(*fitted, split_.valid);
@@ -235,14 +223,11 @@ class Search {
     series_.keep(std::move(record), static_cast<int64_t>(tried()));
   }
 
-  using Clock = std::chrono::steady_clock;
-
   const MethodInfo& method_;
   const json& options_;
   std::vector<json> all_;
   const Split& split_;
   const FitContext& context_;
-  double limit_;  // seconds; 0: none
   FitSeries series_;
   json report_, best_options_;
   double best_score_ = std::numeric_limits<double>::infinity();

@@ -34,8 +34,8 @@ void check_tuning_report(const nlohmann::json& report);
 /// the same seed, and keeps the fit with the least NLL on the validation rows (of the standardised target, of
 /// classes or of counts; for events the method's own score). The first of equal scores wins. A combination
 /// that fails numerically is reported; the search fails only if all do. Options that act only with Gaussian
-/// noise (alpha) are left out for tasks other than regression. An option `time_limit` of the method limits the
-/// whole search from FitContext::began; each combination gets an equal part of what is left. The checkpoint keeps finished fits: a killed
+/// noise (alpha) are left out for tasks other than regression. Each combination gets an
+/// equal part of the time that is left (FitContext::until). The checkpoint keeps finished fits: a killed
 /// search continues with the next combination and gives the same bits. An interrupted search returns the best
 /// fit so far, or throws Interrupted if there is none. Throws std::invalid_argument for an option without a
 /// grid, and if there are no validation rows.

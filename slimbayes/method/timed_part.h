@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+
+#include "slimbayes/method/method.h"
+#include "slimbayes/train/until_deadline.h"
+
+namespace slimbayes {
+
+/// Returns the seconds until FitContext::until, below 0 after it; infinite without one.
+double seconds_left(const FitContext& context);
+
+/// One of several fits of a call with a time limit, such as a combination of a search or a fold. It gets an
+/// equal share of the time that is left, and is told to end after it (Callback::late). Without a limit the
+/// context is that of the part as it was given. Lives as long as the fit, which sees its callback.
+class TimedPart {
+ public:
+  /// `parts` is the number of fits that are left, this one included.
+  TimedPart(FitContext part, size_t parts);
+  TimedPart(const TimedPart&) = delete;
+
+  const FitContext& context() const { return context_; }
+
+ private:
+  FitContext context_;
+  UntilDeadline until_;
+};
+
+}  // namespace slimbayes
