@@ -20,6 +20,7 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -186,6 +187,7 @@ at::Tensor poisson_lognormal_cdf(const Rate& rate, const at::Tensor& k) {
 at::Tensor poisson_lognormal_quantile(const Rate& rate, double p) {
   check_shapes(rate, "poisson_lognormal_quantile");
   check(p > 0 && p < 1, "poisson_lognormal_quantile", "0 < p < 1", std::to_string(p));
+  p = std::min(p, 1 - 1e-13);  // the cdf is a sum of rounded terms, which may stay below a p next to 1
   // The p-quantile of the log rate, which decides whether the quantile of the count can be found exactly.
   at::Tensor log_quantile = rate.log_mean + normal_quantile(p) * rate.log_var.sqrt();
   // "Not <=" instead of ">", so that a row with NaN counts as large; the exp() below then returns NaN for it.

@@ -69,6 +69,17 @@ TEST(CountDistribution, AQuantileIsTheFirstWholeNumberThatReachesTheProbability)
   }
 }
 
+// The cdf is a sum of rounded terms, which may stay below a probability next to 1.
+TEST(CountDistribution, AQuantileNextToOneIsFound) {
+  const double last = std::nextafter(1.0, 0.0);
+  for (double log_var : {0.0, 1e-12, 1e-4, 0.01, 0.3, 2.0, 30.0}) {
+    at::Tensor m = at::arange(-40, 24, 2.7, at::kDouble), v = at::full_like(m, log_var);
+    at::Tensor k = poisson_lognormal_quantile({m, v}, last), less = poisson_lognormal_quantile({m, v}, 0.999);
+    EXPECT_TRUE((k >= less).all().item<bool>()) << log_var;
+    EXPECT_TRUE(k.isfinite().all().item<bool>()) << log_var;
+  }
+}
+
 // A row far from the data may have an infinite rate. The rows beside it keep their answers.
 TEST(CountDistribution, ARowThatOverflowsIsInfiniteAlone) {
   const double inf = HUGE_VAL, nan = std::nan("");
