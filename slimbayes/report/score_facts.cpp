@@ -113,7 +113,9 @@ void add_numbers(json& scores, const Scored& s, const json& metrics) {
   add_nll(scores, metrics,
           counts ? "that of one Poisson rate for all rows" : "that of one Gaussian for all rows");
   add_score(scores, metrics, "crps", "CRPS",
-            fmt::format("{:.2f} of the MAE; honest Gaussian answers have about 0.71", crps / mae), "");
+            mae > 0 ? fmt::format("{:.2f} of the MAE; honest Gaussian answers have about 0.71", crps / mae)
+                    : "in the target's units",
+            "");
   add_coverage(scores, s, metrics);
   const double sds = value_of(metrics, "width_standardized");
   add_score(scores, metrics, "width", fmt::format("mean width at {}", percent_text(s.level())),
