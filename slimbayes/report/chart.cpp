@@ -28,12 +28,30 @@ struct Layout {
   std::string id = "";                   // prefix of the ids of the clip paths
 };
 
-std::string tick_label(double value) { return fmt::format("{:g}", std::abs(value) < 1e-12 ? 0.0 : value); }
-
-std::vector<Tick> labelled(const std::vector<double>& at) {
+/// The ticks of an axis and its name.
+struct Axis {
   std::vector<Tick> ticks;
-  for (double value : at) ticks.push_back({value, tick_label(value)});
+  std::string label;
+};
+
+/// Returns the ticks with their distances from `base` as texts of six digits.
+std::vector<Tick> labelled(const std::vector<double>& at, double base) {
+  std::vector<Tick> ticks;
+  for (double value : at) {
+    const double shown = value - base;
+    const bool zero = at.size() > 1 && std::abs(shown) < 1e-9 * (at[1] - at[0]);
+    ticks.push_back({value, fmt::format("{:g}", zero ? 0.0 : shown)});
+  }
   return ticks;
+}
+
+/// Returns an axis with round ticks. If six digits do not tell them apart, as between 2^53 and 2^53 + 100,
+/// the ticks count from the first, and the name of the axis says so: "x - 9007199254740992".
+Axis round_axis(Extent extent, int count, const std::string& label) {
+  const std::vector<double> at = round_ticks(extent, count);
+  const std::vector<Tick> ticks = labelled(at, 0);
+  if (std::ranges::adjacent_find(ticks, {}, &Tick::label) == ticks.end()) return {ticks, label};
+  return {labelled(at, at[0]), fmt::format("{} {} {}", label, at[0] < 0 ? '+' : '-', std::abs(at[0]))};
 }
 
 std::string axes(const PanelFrame& frame, const std::vector<Tick>& x_ticks, const std::vector<Tick>& y_ticks,
@@ -97,12 +115,28 @@ std::string legend(const std::vector<std::vector<const Mark*>>& lines, double ce
   return out;
 }
 
+/// Returns a panel of a chart one of whose axes cannot be drawn: the reason instead of the marks.
+std::string reason(const Chart& chart, const PanelFrame& frame) {
+  const bool x = !undrawable(chart.x).empty();
+  const Extent extent = x ? chart.x : chart.y;
+  const std::string lines[] = {fmt::format("not drawn: the {} axis has", x ? "horizontal" : "vertical"),
+                               fmt::format("{} to {},", extent.low, extent.high), undrawable(extent)};
+  std::string out;
+  double y = frame.top + frame.height / 2 - kLegendLine;
+  for (const std::string& line : lines) {
+    out += text_at(frame.left + frame.width / 2, y, line, "label");
+    y += kLegendLine;
+  }
+  return out;
+}
+
 /// Returns the panels of the chart with their axes and labels.
 std::string panels(const Chart& chart, const Layout& layout) {
   std::string out;
-  const std::vector<Tick> x_ticks =
-      chart.x_ticks.empty() ? labelled(round_ticks(chart.x, layout.x_ticks)) : chart.x_ticks;
-  const std::vector<Tick> y_ticks = labelled(round_ticks(chart.y, layout.y_ticks));
+  const bool drawable = undrawable(chart.x).empty() && undrawable(chart.y).empty();
+  Axis x = round_axis(chart.x, layout.x_ticks, chart.x_label);
+  const Axis y = round_axis(chart.y, layout.y_ticks, chart.y_label);
+  if (!chart.x_ticks.empty()) x = {chart.x_ticks, chart.x_label};
   for (size_t i = 0; i < chart.panels.size(); ++i) {
     const Panel& panel = chart.panels[i];
     const PanelFrame frame{layout.left + static_cast<double>(i) * (layout.width + layout.gap),
@@ -116,24 +150,26 @@ std::string panels(const Chart& chart, const Layout& layout) {
                                         frame.left, frame.top, frame.width, frame.height);
     out += text_at(middle, frame.top - 24, panel.title, "panel");
     out += text_at(middle, frame.top - 8, panel.subtitle, "sub");
-    out += axes(frame, x_ticks, y_ticks, i == 0);
+    out += drawable ? axes(frame, x.ticks, y.ticks, i == 0) : reason(chart, frame);
     out += fmt::format("<clipPath id=\"{}panel{}\"><rect {}/></clipPath>\n", layout.id, i, box);
     out += fmt::format("<g clip-path=\"url(#{}panel{})\">\n", layout.id, i);
-    for (const Mark& mark : panel.marks) out += drawn(mark, frame);
+    if (drawable)
+      for (const Mark& mark : panel.marks) out += drawn(mark, frame);
     out += fmt::format("</g>\n<rect {} class=\"frame\"/>\n", box);
-    out += text_at(middle, frame.top + frame.height + 38, chart.x_label, "label");
+    out += text_at(middle, frame.top + frame.height + 38, x.label, "label");
   }
   out += fmt::format(
       "<text transform=\"translate(15 {:.1f}) rotate(-90)\" text-anchor=\"middle\" "
       "class=\"label\">{}</text>\n",
-      layout.top + layout.height / 2, xml_escaped(chart.y_label));
+      layout.top + layout.height / 2, xml_escaped(y.label));
   return out;
 }
 
 /// Returns the room that the labels of the y axis need at the left of the first panel.
 double left_room(const Chart& chart, int ticks) {
   size_t longest = 1;
-  for (double at : round_ticks(chart.y, ticks)) longest = std::max(longest, tick_label(at).size());
+  for (const Tick& tick : round_axis(chart.y, ticks, "").ticks)
+    longest = std::max(longest, tick.label.size());
   return 34 + kTickCharacter * static_cast<double>(longest);
 }
 
@@ -146,13 +182,24 @@ constexpr const char* kStyle =
 
 }  // namespace
 
+std::string undrawable(Extent extent) {
+  constexpr double kFewestSteps = 32;  // numbers of double precision between the ends; a tick needs some
+  const double span = extent.high - extent.low, far = std::max(std::abs(extent.low), std::abs(extent.high));
+  if (!std::isfinite(span)) return "too far apart for a number of double precision";
+  const double step = far - std::nextafter(far, 0.0);
+  if (span >= kFewestSteps * step && span > 0) return "";
+  return "too close: rounding would place the marks";
+}
+
 std::vector<double> round_ticks(Extent extent, int count) {
+  if (!undrawable(extent).empty()) return {};
   const double span = extent.high - extent.low, raw = span / count,
                power = std::pow(10, std::floor(std::log10(raw)));
   const double step = power * (raw / power < 1.5 ? 1 : raw / power < 3.5 ? 2 : raw / power < 7.5 ? 5 : 10);
+  const double first = std::ceil(extent.low / step - 1e-9);
   std::vector<double> at;
-  for (double i = std::ceil(extent.low / step - 1e-9); i * step <= extent.high + 1e-9 * span; ++i)
-    at.push_back(i * step);
+  for (int i = 0; i < 2 * count && extent.high - (first + i) * step >= -1e-9 * span; ++i)
+    at.push_back((first + i) * step);
   return at;
 }
 

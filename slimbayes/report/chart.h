@@ -69,8 +69,13 @@ std::string inset_svg(const Chart& chart, const Inset& inset);
 /// --ground and one for each of ink_names().
 std::string chart_style();
 
+/// Returns why the range of an axis cannot be drawn; "" if it can. Its ends may be too far apart, so that
+/// their difference overflows, or so close that only rounding tells the values between them apart. A chart of
+/// such a range says so instead of its marks.
+std::string undrawable(Extent extent);
+
 /// Returns round numbers within the range for about `count` ticks: multiples of 1, 2 or 5 times a power of
-/// ten.
+/// ten; none for a range that cannot be drawn.
 std::vector<double> round_ticks(Extent extent, int count = 5);
 
 /// Returns the text with the characters that XML reserves replaced by entities. Control characters become

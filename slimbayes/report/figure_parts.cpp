@@ -27,6 +27,7 @@ Extent extent_of(std::vector<double> numbers, double cut) {
 Extent padded(Extent extent) {
   constexpr double kMargin = 0.03;
   const double span = extent.high - extent.low;
+  if (!std::isfinite(span)) return extent;
   if (span <= 0)
     return {extent.low - 0.5 - 0.01 * std::abs(extent.low), extent.low + 0.5 + 0.01 * std::abs(extent.low)};
   return {extent.low - kMargin * span, extent.high + kMargin * span};

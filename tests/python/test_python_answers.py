@@ -82,3 +82,10 @@ def test_no_quantiles_are_an_empty_array():
     ("--noise select or --network tabular_resnet", "noise='select' or network='tabular_resnet'")])
 def test_sentences_name_keywords(sentence, told):
     assert _library.core.in_python(sentence) == told
+
+
+# A counter of doubles does not grow beyond 2^53: the page of these columns had no end.
+def test_the_page_of_a_range_that_cannot_be_drawn_says_so():
+    y = np.random.default_rng(0).normal(size=60)
+    X = np.column_stack([np.where(y > 0, 0.3, 0.1 + 0.2), y + np.cos(9 * y)])
+    assert "too close: rounding would place the marks" in sb.Regressor("ridge").fit(X, y).report(X, y).html
