@@ -1,6 +1,6 @@
 # Most targets only call a script of scripts/; the scripts use the CMake presets.
 .DEFAULT_GOAL := build
-.PHONY: help setup build test check stress demo asan fuzz debug bench format tidy clean
+.PHONY: help setup build test check stress demo asan fuzz differential debug bench format tidy clean
 
 help:     ## lists the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ demo: build  ## fits a small table, draws bands on data with known noise
 test: setup  ## builds and runs every test
 	@scripts/test.sh release
 
-check: setup ## checks format and tidy of changes since SINCE, each header alone, sanitisers, mutants
+check: setup ## checks format and tidy of changes since SINCE, each header alone, sanitisers, mutants, random cases
 	@scripts/check.sh
 
 asan: setup  ## runs the C++ tests under the address and undefined-behaviour sanitisers
@@ -28,6 +28,10 @@ asan: setup  ## runs the C++ tests under the address and undefined-behaviour san
 
 fuzz: setup  ## tries seeded mutants of models, checkpoints and tables under the sanitisers, five minutes per kind
 	@scripts/fuzz.sh
+
+differential: setup ## tries 5,000 random tables, methods and options with the package and the tool
+	@scripts/build.sh release slimbayes_tool slimbayes_commands slimbayes_python
+	@.venv/bin/python tests/fuzz/differential.py
 
 debug: setup ## builds everything unoptimised in build-debug
 	@scripts/build.sh debug

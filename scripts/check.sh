@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # check.sh: what a change should pass beside the tests: clang-format on the lines that changed, clang-tidy on the files that
-# changed, every header alone, the C++ tests under the sanitisers, each kind of mutant for a minute. Fails when one does.
+# changed, every header alone, the C++ tests under the sanitisers, each kind of mutant for a minute, random tables, methods and
+# options for a minute. Fails when one does.
 #
 #   SINCE=origin/main  changed since this commit (default: origin/main where there is one, else HEAD~1)
 set -euo pipefail
@@ -37,6 +38,12 @@ scripts/test.sh asan || failed+=(asan)
 
 say "mutants, a minute a kind"
 SECONDS_EACH=60 scripts/fuzz.sh || failed+=(fuzz)
+
+# The commit is the seed: each one tries other cases, and the same ones when it is checked again.
+say "random tables, methods and options, a minute"
+scripts/build.sh release slimbayes_tool slimbayes_commands slimbayes_python &&
+  .venv/bin/python tests/fuzz/differential.py --seconds 60 --seed $((16#$(git rev-parse --short=7 HEAD | cut -c1-7))) ||
+  failed+=(differential)
 
 if ((${#failed[@]})); then
   say "FAILED: ${failed[*]}"
