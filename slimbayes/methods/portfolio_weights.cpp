@@ -41,18 +41,17 @@ double widening(const Regression& p, const at::Tensor& y) {
   return best;
 }
 
-/// Returns whether the candidate predicts so much worse than an answer that knows nothing (`constant`, else the
-/// best candidate) that it takes no part. The log score of the mixture alone would not tell: where the others
-/// explain a row, a candidate loses next to nothing by being wrong about it without doubt.
+/// Returns whether the candidate takes no part because it predicts far worse than an answer that knows nothing
+/// (`constant`), or very far worse than the best candidate. The log score of the mixture alone would not tell:
+/// where the others explain a row, a candidate loses next to nothing by being wrong about it without doubt.
 bool hopeless(const Tried& one, const std::vector<Tried>& all) {
   constexpr double kBehindConstant = 1, kBehindBest = 10;  // nats a row
-  double constant = std::numeric_limits<double>::infinity(), best = constant;
+  double most = std::numeric_limits<double>::infinity();
   for (const Tried& t : all) {
     if (!std::isfinite(t.nll) || !t.left_out.empty()) continue;
-    best = std::min(best, t.nll);
-    if (t.candidate.method == "constant") constant = std::min(constant, t.nll);
+    most = std::min(most, t.nll + (t.candidate.method == "constant" ? kBehindConstant : kBehindBest));
   }
-  return one.nll > (std::isfinite(constant) ? constant + kBehindConstant : best + kBehindBest);
+  return one.candidate.method != "constant" && one.nll > most;
 }
 
 }  // namespace
