@@ -28,6 +28,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 #include <exception>
 #include <optional>
@@ -132,7 +133,9 @@ class Search {
       const auto method = registry_row(one.candidate.method).make(one.candidate.options);
       while (one.members.size() < needed_fits(one.candidate, rows_) && !interrupted_ && one.left_out.empty())
         fit_next(one, *method);
-      if (!interrupted_ && one.left_out.empty()) score(current());
+      // A candidate whose last fit the caller stopped after its end counts, too.
+      const bool whole = one.members.size() >= needed_fits(one.candidate, rows_);
+      if (whole && one.left_out.empty()) score(current());
     } catch (const NumericalError& error) {
       failed(one, error.what());
     } catch (const std::invalid_argument& error) {
@@ -286,6 +289,8 @@ class Search {
     at::NoGradGuard no_grad;
     Found found;
     found.interrupted = interrupted_;
+    for (Tried& one : tried_)
+      if (interrupted_ && one.left_out.empty() && !std::isfinite(one.nll)) one.left_out = "interrupted";
     found.late = fewer_copies_ || std::ranges::any_of(tried_, left_out_for_time);
     if (timed_ > 0) found.core_share = cpu_ / timed_;
     found.held = targets_.size(0);

@@ -48,6 +48,10 @@ std::string Summary::brief(std::string_view noun) const {
   return text;
 }
 
+bool is_usable(const Summary& s) {
+  return s.stopped != Stopped::interrupted || (s.valid_rows > 0 ? std::isfinite(s.best_score) : s.steps > 0);
+}
+
 nlohmann::json to_json(const Summary& s) {
   return {{"rows", s.rows},
           {"valid_rows", s.valid_rows},

@@ -41,6 +41,10 @@ struct Summary {
   std::string brief(std::string_view noun = "row") const;
 };
 
+/// Returns whether a fit left parameters that may answer: it ended by itself, or the caller stopped it after a
+/// validation score had chosen some or, without validation rows, after the first step.
+bool is_usable(const Summary& summary);
+
 /// Returns the summary as JSON, without `seconds`.
 nlohmann::json to_json(const Summary& summary);
 /// Reads a summary from JSON. An absent key keeps its default. Throws std::invalid_argument for a value of

@@ -107,14 +107,14 @@ std::string untouched(const fs::path& model) {
 }
 
 /// Returns whether the model may be written to `path`. The model of a finished fit may. The model of an
-/// interrupted fit may if a validation score chose its parameters. Without validation rows it may be worse
-/// than an older model, so it may be written only if there is none.
-bool is_founded(const Model& model, const fs::path& path) {
+/// interrupted fit must be usable. If no step was made, or no validation score chose its parameters, it may be
+/// worse than an older model, so it may be written only if there is none.
+bool may_be_written(const Model& model, const fs::path& path) {
   const Summary& summary = model.fitted().summary();
+  if (summary.stopped != Stopped::interrupted) return true;
   std::error_code absent;
-  const bool replaces_none = summary.valid_rows == 0 && !fs::exists(path, absent);
-  return summary.stopped != Stopped::interrupted ||
-         (summary.steps > 0 && (std::isfinite(summary.best_score) || replaces_none));
+  const bool chosen = summary.steps > 0 && std::isfinite(summary.best_score);
+  return is_usable(summary) && (chosen || !fs::exists(path, absent));
 }
 
 }  // namespace
@@ -191,7 +191,7 @@ std::optional<Model> FitFile::run(const ResolvedFit& request, const FitData& dat
                               untouched(model_), checkpoint.made() ? ", --resume goes on" : ""));
     return std::nullopt;
   }
-  if (!model->interrupted() || is_founded(*model, model_)) return model;
+  if (!model->interrupted() || may_be_written(*model, model_)) return model;
   callback.note(fmt::format("interrupted before anything was validated: {}{}", untouched(model_),
                             checkpoint.goes_on() ? ", --resume goes on" : ""));
   return std::nullopt;

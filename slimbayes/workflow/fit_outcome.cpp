@@ -45,11 +45,7 @@ FitOutcome fit_in_memory(const ResolvedFit& request, const Examples& examples, c
     if (!callback.stop()) throw;
   }
   out.interrupted = !out.model || out.model->interrupted();
-  if (out.model && out.interrupted) {
-    const Summary& summary = out.model->fitted().summary();
-    const bool founded = summary.steps > 0 && (std::isfinite(summary.best_score) || summary.valid_rows == 0);
-    if (!founded) out.model.reset();
-  }
+  if (out.model && !is_usable(out.model->fitted().summary())) out.model.reset();
   if (out.model) score_held_out(out, data, request.fit.level);
   return out;
 }

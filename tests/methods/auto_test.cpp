@@ -134,6 +134,19 @@ TEST(Auto, WhatDoesNotEndInTimeIsLeftOut) {
   EXPECT_LT(root_mean_squared_error(answer_to(*model, line(500, 2)), line(500, 2).all().target), 0.4);
 }
 
+// A straight line is solved without steps, and its held-out score makes it worth keeping.
+TEST(Auto, AStoppedFitAnswersWithTheCandidatesThatEnded) {
+  const json slow = {{"candidates", "constant,ridge,gp-exact"}, {"log_target", "never"}, {"folds", 3}};
+  StopAt stop(6);  // after the fits of the constant and of the line
+  const auto model = fitted(line(200, 1), slow, {Stream(7), &stop});
+  EXPECT_EQ(model->summary().stopped, Stopped::interrupted);
+  EXPECT_EQ(model->summary().steps, 0);
+  EXPECT_TRUE(is_usable(model->summary()));
+  EXPECT_TRUE(has_fact(*model, "ridge: held-out NLL")) << json(model->summary().facts);
+  EXPECT_TRUE(has_fact(*model, "left out: gp-exact (interrupted)")) << json(model->summary().facts);
+  EXPECT_LT(root_mean_squared_error(answer_to(*model, line(500, 2)), line(500, 2).all().target), 0.4);
+}
+
 TEST(Auto, TheTimeGoesToTheLogarithmFirstWhereThatIsTheLine) {
   const json lines = {{"candidates", "constant,ridge,gp-exact"}};
   const auto first = [&](const Dataset& rows) {
