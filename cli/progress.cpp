@@ -140,8 +140,7 @@ InterruptGuard::InterruptGuard() {
   for (size_t i = 0; i < std::size(kEnding); ++i) {
     action.sa_flags = SA_RESTART;
     sigaction(kEnding[i], &action, &old_ending[i]);
-    const bool nohup = kEnding[i] == SIGHUP && old_ending[i].sa_handler == SIG_IGN;
-    if (nohup) sigaction(SIGHUP, &old_ending[i], nullptr);
+    if (old_ending[i].sa_handler == SIG_IGN) sigaction(kEnding[i], &old_ending[i], nullptr);
   }
   struct sigaction ignored = {};
   ignored.sa_handler = SIG_IGN;

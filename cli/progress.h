@@ -11,7 +11,7 @@ namespace slimbayes::cli {
 /// (timeout, a batch system), SIGHUP (a closed terminal) or SIGXCPU (a limit on processor time) makes
 /// interrupted() true, which asks the fit to stop. Another such signal more than half a second later kills
 /// the process, except SIGXCPU, which the system repeats until its hard limit kills the process. Output to a
-/// closed pipe does not end the fit. Under nohup SIGHUP stays ignored.
+/// closed pipe does not end the fit. A signal that the parent ignores (nohup, trap '' INT) stays ignored.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -18,7 +18,9 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = pathlib.Path(os.environ.get("SLIMBAYES_TOOL", ROOT / "build" / "slimbayes")).resolve()
 FEW = ["--steps", "50"]
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and what we start would inherit that
+for _number in signal.SIGHUP, signal.SIGINT:  # nohup and `&` of a script ignore them, and what we start would inherit that
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL if _number is signal.SIGHUP else signal.default_int_handler)
 
 
 def run(folder, *words, **options):

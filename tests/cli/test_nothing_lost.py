@@ -118,10 +118,13 @@ def test_signals_that_come_together_are_one(fitted):
     assert "stopped before its end" in run(fitted, "predict", "m", "toy.csv").stderr
 
 
-def test_nohup_keeps_a_fit_alive(folder):
-    process = start(folder, *ENDLESS, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+@pytest.mark.parametrize("name", ["SIGHUP", "SIGINT", "SIGTERM", "SIGXCPU"])
+def test_a_signal_that_the_parent_ignores_stays_ignored(folder, name):
+    """nohup ignores SIGHUP, `trap '' INT` and `&` of a script SIGINT."""
+    number = getattr(signal, name)
+    process = start(folder, *ENDLESS, preexec_fn=lambda: signal.signal(number, signal.SIG_IGN))
     wait_for((folder / "m.ckpt").exists, process)
-    process.send_signal(signal.SIGHUP)
+    process.send_signal(number)
     before = (folder / "m.ckpt").stat().st_mtime_ns
     wait_for(lambda: (folder / "m.ckpt").stat().st_mtime_ns > before, process)
     process.kill()
