@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "slimbayes/storage/printable.h"
+
 namespace slimbayes::cli {
 namespace {
 
@@ -26,51 +28,6 @@ std::optional<size_t> width_from_environment() {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
   if (error != std::errc() || end != text.data() + text.size() || width == 0) return std::nullopt;
   return width;
-}
-
-/// Returns whether a terminal would take this character for a command, a line break or a change of direction.
-/// Also returns true for -1, which stands for a byte that is not UTF-8.
-bool commands(utf8proc_int32_t letter) {
-  if (letter < 0) return true;
-  const utf8proc_category_t category = utf8proc_category(letter);
-  if (category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_ZL ||
-      category == UTF8PROC_CATEGORY_ZP)
-    return true;
-  switch (utf8proc_get_property(letter)->bidi_class) {
-    case UTF8PROC_BIDI_CLASS_LRE:
-    case UTF8PROC_BIDI_CLASS_LRO:
-    case UTF8PROC_BIDI_CLASS_RLE:
-    case UTF8PROC_BIDI_CLASS_RLO:
-    case UTF8PROC_BIDI_CLASS_PDF:
-    case UTF8PROC_BIDI_CLASS_LRI:
-    case UTF8PROC_BIDI_CLASS_RLI:
-    case UTF8PROC_BIDI_CLASS_FSI:
-    case UTF8PROC_BIDI_CLASS_PDI:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// Returns the text with every character replaced for which commands() is true, by a blank if it is white
-/// space, else by U+FFFD. Characters in `kept` stay.
-std::string filtered(std::string_view text, std::string_view kept) {
-  constexpr std::string_view kBlanks = "\t\n\v\f\r", kReplacement = "\xef\xbf\xbd";
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  const auto size = static_cast<utf8proc_ssize_t>(text.size());
-  std::string out;
-  out.reserve(text.size());
-  for (utf8proc_ssize_t at = 0; at < size;) {
-    utf8proc_int32_t letter = -1;
-    const auto read = std::max<utf8proc_ssize_t>(1, utf8proc_iterate(bytes + at, size - at, &letter));
-    const std::string_view here = text.substr(static_cast<size_t>(at), static_cast<size_t>(read));
-    if (!commands(letter) || kept.find(here) != kept.npos)
-      out += here;
-    else
-      out += kBlanks.find(here) != kBlanks.npos ? " " : kReplacement;
-    at += read;
-  }
-  return out;
 }
 
 /// Returns one line wrapped as wrapped() does; neither `line` nor the result ends in a newline.
@@ -123,9 +80,9 @@ size_t display_width(std::string_view line) {
   return width;
 }
 
-std::string shown(std::string_view foreign) { return filtered(foreign, ""); }
+std::string shown(std::string_view foreign) { return printable(foreign); }
 
-std::string shown_lines(std::string_view text) { return filtered(text, "\n\t"); }
+std::string shown_lines(std::string_view text) { return printable_lines(text); }
 
 std::string without_functions(std::string_view message) {
   constexpr std::string_view kEnd = "] expected ";

@@ -21,9 +21,7 @@ size_t text_width();
 size_t display_width(std::string_view line);
 
 /// Returns text of foreign origin (names, labels, paths, cells, the contents of a file) as one line that is
-/// safe to print: UTF-8 without characters that control a terminal or reorder the text. Tabs and newlines
-/// become blanks. Other control characters (C0, C1, DEL), bidirectional overrides, line separators and bytes
-/// that are not UTF-8 become U+FFFD.
+/// safe to print (printable).
 std::string shown(std::string_view foreign);
 
 /// As shown(), but for text of several lines: keeps newlines and tabs.

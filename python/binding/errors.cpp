@@ -15,6 +15,7 @@
 #include "slimbayes/core/refused_memory.h"
 #include "slimbayes/data/table/limits.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes::python {
 namespace {
@@ -77,7 +78,7 @@ std::string in_python(const std::string& message) {
     out += "='" + value + "'";
     rest.remove_prefix(1 + value.size());
   }
-  return out;
+  return printable_lines(out);
 }
 
 nlohmann::json from_text(const std::string& text) { return nlohmann::json::parse(text); }
@@ -88,6 +89,7 @@ std::string to_text(const nlohmann::json& json) {
 
 void bind_errors(py::module_& module) {
   module.def("in_python", &in_python, py::arg("message"));
+  module.def("printable", &printable, py::arg("text"));
   static PyObject *data_error = nullptr,
                   *numerical_error = nullptr;  // never freed: the interpreter may be gone
   const auto made = [&](const char* name, PyObject* base, const char* doc) {

@@ -78,8 +78,8 @@ std::string undrawable(Extent extent);
 /// ten; none for a range that cannot be drawn.
 std::vector<double> round_ticks(Extent extent, int count = 5);
 
-/// Returns the text with the characters that XML reserves replaced by entities. Control characters become
-/// blanks, and bytes that are not UTF-8 U+FFFD.
+/// Returns the text as printable() makes it safe to show, with the characters that XML reserves replaced by
+/// entities.
 std::string xml_escaped(const std::string& text);
 
 }  // namespace slimbayes

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -93,22 +94,13 @@ std::string swatch(const Mark& given, double x, double y) {
 }
 
 std::string xml_escaped(const std::string& text) {
-  using nlohmann::json;
-  if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
-    const std::string valid =  // bytes that are not UTF-8 become U+FFFD
-        json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
-    if (valid != text) return xml_escaped(valid);
-  }
   std::string out;
-  for (char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    out += c == '<'                      ? "&lt;"
-           : c == '>'                    ? "&gt;"
-           : c == '&'                    ? "&amp;"
-           : c == '"'                    ? "&quot;"
-           : code < 0x20 || code == 0x7f ? " "
-                                         : std::string(1, c);
-  }
+  for (const char c : printable(text))
+    out += c == '<'   ? "&lt;"
+           : c == '>' ? "&gt;"
+           : c == '&' ? "&amp;"
+           : c == '"' ? "&quot;"
+                      : std::string(1, c);
   return out;
 }
 

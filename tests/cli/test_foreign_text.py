@@ -7,10 +7,10 @@ import subprocess
 import pytest
 from conftest import TOOL, raw_on_terminal, run, toy_rows, write_csv
 
-ESCAPE, C1, BIDI = "\x1b[2J\x1b]0;title\x07", "\u009b31m", "\u202ereversed\u2066"
+ESCAPE, C1, BIDI = "\x1b[2J\x1b]0;title\x07", "\u009b31m", "\u202ereversed\u2066\u200e\u200f\u061c"
 EVIL = ESCAPE + C1 + BIDI
 FORBIDDEN = [chr(c) for first, end in [(0, 9), (11, 13), (14, 32), (127, 0xA0), (0x202A, 0x202F),
-                                       (0x2066, 0x206A)] for c in range(first, end)]
+                                       (0x2066, 0x206A), (0x200E, 0x2010), (0x061C, 0x061D)] for c in range(first, end)]
 
 
 def on_terminal(folder, *words, code=0):
@@ -73,6 +73,12 @@ def test_a_cell_that_is_quoted_holds_none(evil):
     done = run(evil, "fit", "bad.csv", "--target", "y")
     assert done.returncode == 2 and "bad.csv:5" in done.stderr
     harmless(done.stderr)
+
+
+def test_a_page_holds_none(evil):
+    done = run(evil, "report", "m", "t.csv", "--out", "page.html")
+    assert done.returncode == 0, done.stderr
+    harmless((evil / "page.html").read_text())
 
 
 def test_data_in_a_pipe_stay_as_they_are(evil):
