@@ -18,6 +18,7 @@
 #include "slimbayes/method/class_weights.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/methods/logistic_fit.h"
+#include "slimbayes/methods/logistic_left_out.h"
 #include "slimbayes/methods/logistic_rows.h"
 
 // logistic: a Bayesian logistic regression (MacKay 1992; Boehning 1992 for many coefficients).
@@ -25,7 +26,8 @@
 // Model       P(c | x) = softmax(b + W x)_c, W ~ N(0, s^2 I), a wide prior of b. x are the encoded
 //             columns, of a window those of all its rows. Two classes have one logit, whatever the
 //             likelihood.
-// Estimator   The Laplace approximation at the mode of the coefficients. s maximises its evidence. The
+// Estimator   The Laplace approximation at the mode of the coefficients. s maximises its evidence; where
+//             left-out rows ask for it, s and the covariance are less (methods/logistic_left_out). The
 //             probabilities are averaged over the Gaussian logits with their covariance.
 // Cost        n rows, m = (K - 1) (d + 1) coefficients for K classes and d columns. Some 100 passes over the
 //             rows of the search of O(n m^2), and O(m^3) for each; without the full Hessian O(n K d) for each
@@ -75,6 +77,14 @@ struct LogisticPosterior {
     return {mean.mm(c.t()), at::matmul(at::matmul(c, spread), c.t())};
   }
 };
+
+/// Returns the posterior with its covariance times the spread.
+LaplacePosterior narrowed(LaplacePosterior p, double spread) {
+  if (spread == 1) return p;
+  if (p.half.defined()) p.half = p.half * std::sqrt(spread);
+  if (p.variances.defined()) p.variances = p.variances * spread;
+  return p;
+}
 
 LaplacePosterior stored_covariance(const TensorFile& file, int64_t k, int64_t r) {
   const auto read = [&](const std::string& name, at::IntArrayRef shape) {
@@ -217,18 +227,20 @@ class LogisticMethod : public Method {
     summary.rows = rows.size();
     summary.stopped = Stopped::converged;
     const Dataset some = search_rows_of(rows, columns, k, full);
-    const double prior_sd = evidence_prior_sd({some, weights, full});
-    const LogisticRows all(rows, weights, full);
+    const LogisticRows chosen_on(some, weights, full), all(rows, weights, full);
+    const auto [prior_sd, spread] = logistic_choice(chosen_on, evidence_prior_sd(chosen_on));
     const LogisticMode mode =
         logistic_mode(all, prior_sd, at::zeros({k, columns + 1}, at::kDouble), kClosely);
-    summary.facts.push_back(
-        fmt::format("prior sd of a weight {:.3g}, by the evidence{}; {} coefficients, {} covariance",
-                    prior_sd, some.size() < rows.size() ? fmt::format(" of {} rows", some.size()) : "", size,
-                    full ? "full" : "Kronecker-factored"));
+    summary.facts.push_back(fmt::format(
+        "prior sd of a weight {:.3g}, by the evidence and left-out rows{}; {} coefficients, {} "
+        "covariance{}",
+        prior_sd, some.size() < rows.size() ? fmt::format(" of {} rows", some.size()) : "", size,
+        full ? "full" : "Kronecker-factored", spread < 1 ? fmt::format(", times {:.3g}", spread) : ""));
     summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return std::make_unique<LogisticFitted>(
         options_, rows.schema.input,
-        LogisticPosterior{all.design(prior_sd), mode.coefficients, laplace_posterior(mode.loss.matrix, 1)},
+        LogisticPosterior{all.design(prior_sd), mode.coefficients,
+                          narrowed(laplace_posterior(mode.loss.matrix, 1), spread)},
         std::move(summary));
   }
 

@@ -37,14 +37,6 @@ void over_class_rows(
   });
 }
 
-/// Returns C^T (diag p - p p^T) C of each row. p [b, K], contrasts [K, k]. [b, k, k]
-at::Tensor contrast_curvatures(const at::Tensor& p, const at::Tensor& contrasts) {
-  const at::Tensor pairs = contrasts.unsqueeze(2) * contrasts.unsqueeze(1);  // [K, k, k]
-  const at::Tensor mean = p.mm(contrasts);
-  const int64_t k = contrasts.size(1);
-  return p.mm(pairs.flatten(1)).view({-1, k, k}) - mean.unsqueeze(2) * mean.unsqueeze(1);
-}
-
 /// Returns the weighted sum of the same over the rows, without a matrix for each. [k, k]
 at::Tensor summed_curvature(const at::Tensor& p, const at::Tensor& weight, const at::Tensor& contrasts) {
   const at::Tensor each = p * weight.sqrt().unsqueeze(1), all = (p * weight.unsqueeze(1)).sum(0);
@@ -79,6 +71,13 @@ at::Tensor class_contrasts(int64_t classes) {
   return all;
 }
 
+at::Tensor contrast_curvatures(const at::Tensor& p, const at::Tensor& contrasts) {
+  const at::Tensor pairs = contrasts.unsqueeze(2) * contrasts.unsqueeze(1);  // [K, k, k]
+  const at::Tensor mean = p.mm(contrasts);
+  const int64_t k = contrasts.size(1);
+  return p.mm(pairs.flatten(1)).view({-1, k, k}) - mean.unsqueeze(2) * mean.unsqueeze(1);
+}
+
 LogisticRows::LogisticRows(const Dataset& rows, const at::Tensor& weights, bool full)
     : rows_(rows), full_(full) {
   const int64_t classes = std::max<int64_t>(2, rows.schema.task.outputs);
@@ -107,6 +106,11 @@ void LogisticRows::measure() {
   Spectrum found = spectrum(gram_);
   values_ = std::move(found.values);
   vectors_ = std::move(found.vectors);
+}
+
+void LogisticRows::over(const std::function<void(const at::Tensor& x, const at::Tensor& y,
+                                                 const at::Tensor& weight)>& each) const {
+  over_class_rows(rows_, weights_, each);
 }
 
 LogisticLoss LogisticRows::loss(const at::Tensor& coefficients, double prior_sd) const {

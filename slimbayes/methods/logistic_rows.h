@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "slimbayes/data/dataset.h"
@@ -27,6 +28,9 @@ struct LogisticDesign {
 /// Returns C [K, K - 1]: orthonormal columns that sum to 0, and (-1/2, 1/2) for two classes.
 at::Tensor class_contrasts(int64_t classes);
 
+/// Returns C^T (diag p - p p^T) C of each row. p [b, K], contrasts [K, k]. [b, k, k]
+at::Tensor contrast_curvatures(const at::Tensor& p, const at::Tensor& contrasts);
+
 /// The penalised negative log likelihood of some coefficients, with its derivatives.
 struct LogisticLoss {
   double value = 0;     // -sum_i weight_i log P(y_i) + |V|^2 / 2
@@ -49,6 +53,10 @@ class LogisticRows {
   bool full() const { return full_; }
   /// Returns the mean variance of the columns; 1 if all are constant.
   double scale() const { return scale_; }
+
+  /// Calls `each` with the rows of a batch [b, d], their classes and weights [b].
+  void over(const std::function<void(const at::Tensor& x, const at::Tensor& y, const at::Tensor& weight)>&
+                each) const;
 
   /// Returns the loss at the coefficients V [k, d + 1] for this prior sd, in one pass.
   LogisticLoss loss(const at::Tensor& coefficients, double prior_sd) const;

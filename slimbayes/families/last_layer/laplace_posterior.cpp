@@ -157,7 +157,7 @@ double laplace_evidence(double log_likelihood, double weights_squared, const at:
          0.5 * at::log1p(var * eigenvalues).sum().item<double>();
 }
 
-Predictive classes_of_gaussian(const at::Tensor& logits, const at::Tensor& covariance) {
+Predictive classes_of_gaussian(const at::Tensor& logits, const at::Tensor& covariance, int64_t samples) {
   if (logits.size(1) == 1) return predictive(BernoulliLikelihood{}, {logits, covariance.reshape({-1, 1})});
   // A row whose covariance overflowed gets the answer NaN. The eigenvalues are computed as if that covariance
   // were 0, so that the other rows keep their answers.
@@ -168,7 +168,7 @@ Predictive classes_of_gaussian(const at::Tensor& logits, const at::Tensor& covar
   const int64_t zeroed = std::max<int64_t>(0, vars.clipped - values.select(1, 0).lt(0).sum().item<int64_t>());
   const at::Tensor root = at::matmul(vectors * vars.var.sqrt().unsqueeze(1), vectors.transpose(1, 2));
   const at::Tensor nan = at::full({}, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
-  return SoftmaxLikelihood{Stream(0)}.predictive(logits, at::where(known, root, nan), zeroed);
+  return SoftmaxLikelihood{Stream(0), samples}.predictive(logits, at::where(known, root, nan), zeroed);
 }
 
 }  // namespace slimbayes

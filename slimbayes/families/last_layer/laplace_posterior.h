@@ -86,7 +86,9 @@ double laplace_evidence(double log_likelihood, double weights_squared, const at:
                         double prior_sd);
 
 /// Returns the class probabilities averaged over Gaussian logits with this mean and covariance, in float64. A
-/// row whose covariance is not finite gets the answer NaN. logits [b, k], covariance [b, k, k]
-Predictive classes_of_gaussian(const at::Tensor& logits, const at::Tensor& covariance);
+/// row whose covariance is not finite gets the answer NaN. More than two classes are averaged over this many
+/// draws. logits [b, k], covariance [b, k, k]
+Predictive classes_of_gaussian(const at::Tensor& logits, const at::Tensor& covariance,
+                               int64_t samples = 1024);
 
 }  // namespace slimbayes

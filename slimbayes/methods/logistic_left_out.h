@@ -1,0 +1,31 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "slimbayes/methods/logistic_fit.h"
+#include "slimbayes/methods/logistic_rows.h"
+
+namespace slimbayes {
+
+/// Gaussian logits in contrasts: mean [n, k] and covariance [n, k, k].
+struct GaussianLogits {
+  at::Tensor mean, covariance;
+};
+
+/// Returns the logits that a fit without a row would have at that row, for each row: a step of Newton's
+/// method from the mode of all rows (Rad and Maleki 2020), and the covariance without the row's curvature.
+GaussianLogits left_out_logits(const LogisticRows& rows, const LogisticMode& mode, double prior_sd);
+
+/// What a logistic regression expects of its weights before and after the rows.
+struct LogisticChoice {
+  double prior_sd = 1;
+  double spread = 1;  // factor of the posterior covariance, at most 1
+};
+
+/// Returns the prior sd and the spread that predict left-out rows best, searched from the prior sd with the
+/// greatest evidence and the whole covariance downwards. These stay unless others are worth a nat. A
+/// Gaussian around the mode is far too wide where a wide prior separates the classes: the likelihood is
+/// flat on one side of the mode and steep on the other.
+LogisticChoice logistic_choice(const LogisticRows& rows, double evidence_sd);
+
+}  // namespace slimbayes
