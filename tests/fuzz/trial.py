@@ -68,7 +68,9 @@ class Trial:
         (self.folder / "case.json").write_text(json.dumps(facts, indent=1, default=str), encoding="utf-8")
 
     def check(self, name, faults):
-        self.faults += [{"check": name, "text": text} for text in faults]
+        """Keeps the faults that this check saw, each of them once."""
+        found = [{"check": name, "text": text} for text in faults]
+        self.faults += [fault for fault in found if fault not in self.faults]
 
     def stage(self, name):
         """Says what begins, so that a crash or a hang has a place."""
