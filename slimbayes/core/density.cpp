@@ -2,12 +2,10 @@
 //
 // Model       p(y) = sum_k w_k f_k((t_k(y) - m_k) / s_k) / s_k |dt_k / dy|, with the unit density f_k of the
 //             component, t = (y - shift) / scale or its logarithm, and s_k^2 = var_k (dof_k - 2) / dof_k.
-// Quantile    The quantile of a mixture lies between the least and the largest quantile of its components.
-//             Newton's method on the normal score, which is nearly linear in y, with bisection as the
-//             safeguard.
+// Quantile    core/row_mixture.
 // CRPS        The integral of (F(x) - [x >= y])^2 over the pieces between y and quantiles of the components:
 //             in each piece the integrand is smooth, so that three Gauss-Legendre nodes suffice.
-// Cost        O(K) for a density; some 10 K evaluations of a cdf for a quantile of K components.
+// Cost        O(K) for a density of K components.
 #include "slimbayes/core/density.h"
 
 #include <ATen/ATen.h>
@@ -19,6 +17,7 @@
 #include <numbers>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/row_mixture.h"
 #include "slimbayes/core/student.h"
 
 namespace slimbayes {
@@ -154,33 +153,6 @@ DensityComponent moments(const DensityComponent& c) {
   const at::Tensor unit = at::exp(c.mean + 0.5 * (aleatoric + epistemic)), square = (c.scale * unit).square();
   return {c.weight, c.shift + c.scale * unit, square * epistemic.exp() * aleatoric.expm1(),
           square * epistemic.expm1()};
-}
-
-/// Returns the quantile of a mixture. `sd` [n] is the scale of the tolerance.
-at::Tensor mixture_quantile(const std::vector<DensityComponent>& all, double z, const at::Tensor& sd) {
-  std::vector<at::Tensor> own;
-  for (const DensityComponent& c : all) own.push_back(quantile_of(c, z));
-  const at::Tensor ends = at::stack(own);
-  at::Tensor low = ends.amin(0), high = ends.amax(0), x = 0.5 * (low + high);
-  const at::Tensor enough = 1e-12 * sd + 4 * std::numeric_limits<double>::epsilon() * x.abs();
-  constexpr int kMost = 400;
-  at::Tensor done = at::zeros_like(x, at::kBool);
-  for (int i = 0; i < kMost; ++i) {
-    const at::Tensor gap = score_of(all, x) - z;
-    low = at::where(gap < 0, x, low);
-    high = at::where(gap < 0, high, x);
-    // d score / dx = p(x) / phi(score). Every fourth step bisects, so that the bracket shrinks in any case.
-    const at::Tensor slope =
-        at::exp(log_density(all, x) + 0.5 * (gap + z).square()) * std::sqrt(2 * std::numbers::pi);
-    const at::Tensor newton = x - gap / slope;
-    const at::Tensor sane = (newton >= low) & (newton <= high);
-    const at::Tensor next = i % 4 == 3 ? 0.5 * (low + high) : at::where(sane, newton, 0.5 * (low + high));
-    const at::Tensor found = (gap == 0) | (((next - x).abs() <= enough) & sane) | (high - low <= enough);
-    x = at::where(done | (gap == 0), x, next);  // a row that is found stays, whatever the others need
-    done = done | found;
-    if (done.all().item<bool>()) return x;
-  }
-  throw NumericalError(fmt::format("[quantile] expected a quantile within {} steps; received none", kMost));
 }
 
 /// The CRPS of a few rows by quadrature, as described above. [n]
