@@ -39,13 +39,13 @@ namespace {
 
 /// Returns whether this kind of input ignores the option, although other options of the same section matter
 /// to it. A text has only one input column, so options on input columns do nothing; only rows of a table can
-/// be events, so `domain` does nothing for the other kinds.
+/// be events or have wild cells, so `domain` and `wild_cells` do nothing for the other kinds.
 bool has_no_effect(std::string_view option, InputKind kind) {
   const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, option) != names.end();
   };
   if (kind == InputKind::text && is_one_of({"ignore", "categorical", "scale", "scale_on"})) return true;
-  return kind != InputKind::table && is_one_of({"domain"});
+  return kind != InputKind::table && is_one_of({"domain", "wild_cells"});
 }
 
 }  // namespace

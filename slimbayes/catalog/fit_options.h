@@ -48,6 +48,8 @@ struct FitOptions {
   std::string scale_on = "train";    // rows that the scale is computed from: "train" or "all"
   std::string target_scale = "standard";  // scale of a numeric target: "standard" or "centred" (mean 0)
   std::string domain = "";                // region of events: LOW:HIGH for each coordinate, comma-separated
+  /// Rows of a table with a wrong cell (data/wild_rows.h): "leave-out" or "keep".
+  std::string wild_cells = "leave-out";
 
   int64_t window = 0;                   // consecutive rows that a forecast sees; 0: not a time series
   int64_t horizon = 1;                  // rows from the last row that a forecast sees to the predicted row
@@ -156,6 +158,10 @@ void describe_columns(FitOptions& o, V& v) {
     "scale of a numeric target in training. standard: mean 0, sd 1; centred: mean 0 in its own units; the "
     "priors and the initial noise of the methods are then in these units",
     Choices{{"standard", "centred"}}, "R appendix C");
+  v("wild_cells", o.wild_cells,
+    "rows of a table with a cell of the target or of an input that lies far beyond all others, as a typing "
+    "error does. leave-out: they are no part of the fit, and a note names the cells; keep: they are fitted",
+    Choices{{"leave-out", "keep"}}, "Hill 1975");
   v("domain", o.domain,
     "region in which events can happen: LOW:HIGH for each coordinate, comma-separated, such as 0:1,0:2",
     ValueName{"LOW:HIGH,..."}, "");

@@ -139,6 +139,20 @@ Regression tempered(const Regression& p, const Tempering& by) {
   return out;
 }
 
+Regression contaminated(const Regression& p, double wild) {
+  constexpr double kDof = 2.05, kFactor = 25;
+  check(wild >= 0 && wild < 1, "contaminated", "a share of wrong cells below 1", fmt::format("{}", wild));
+  if (wild == 0) return p;
+  std::vector<DensityComponent> all = components_of(p);
+  for (DensityComponent& c : all) c.weight *= 1 - wild;
+  all.push_back({wild, p.mean, kFactor * p.aleatoric_var, kFactor * p.epistemic_var});
+  all.back().dof = kDof;
+  Regression out = mixed(std::move(all));
+  out.zeroed = p.zeroed;
+  out.least = p.least;
+  return out;
+}
+
 Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails) {
   const auto n = static_cast<double>(y.size(0));
   if (n < kFewest) return {};

@@ -138,6 +138,9 @@ struct FitContext {
   /// When the user's call must end; nothing: whenever the fit does. A fit of several parts divides what is
   /// left (method/timed_part.h).
   std::optional<std::chrono::steady_clock::time_point> until = {};
+  /// The share of the rows that the fit leaves out because their target is wrong (data/wild_rows.h). A method
+  /// whose density can have tails of its own gives them this probability.
+  double wild_share = 0;
 };
 
 /// Returns the context of one part of a fit that consists of several, such as a member of an ensemble or a

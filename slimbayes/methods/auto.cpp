@@ -12,6 +12,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/mixture.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/core/tempering.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/methods/portfolio_search.h"
@@ -32,7 +33,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kAuto = "auto";
+constexpr const char *kAuto = "auto", *kWildShare = "wild_share";
 
 json without_passed_on(json options) {
   options.erase(kPassedOn);
@@ -110,15 +111,25 @@ Summary summary_of(const Found& found, const SearchRows& rows) {
   return summary;
 }
 
+/// Returns the share of wrong targets in a file; 0 if it names none.
+double stored_wild_share(const TensorFile& file) {
+  if (!file.metadata.contains(kWildShare)) return 0;
+  const json share = stored_json(file, kWildShare);
+  check(share.is_number() && share.get<double>() > 0 && share.get<double>() < 1, "load",
+        "a share of wrong targets below 1", share.dump(), "the model file is damaged");
+  return share.get<double>();
+}
+
 class AutoFitted : public Fitted {
  public:
-  AutoFitted(json options, Shape input, std::vector<Tried> tried, Summary summary,
+  AutoFitted(json options, Shape input, std::vector<Tried> tried, Summary summary, double wild_share,
              std::vector<int64_t> wild = {})
       : options_(std::move(options)),
         input_(std::move(input)),
         tried_(std::move(tried)),
         used_(with_weight(tried_)),
         summary_(std::move(summary)),
+        wild_share_(wild_share),
         wild_(std::move(wild)) {}
 
   static std::unique_ptr<Fitted> load(const TensorFile& file) {
@@ -129,9 +140,9 @@ class AutoFitted : public Fitted {
             "otherwise", "the model file is damaged");
     check(!with_weight(tried).empty(), "load", "a candidate with a weight", "none",
           "the model file is damaged");
-    return std::make_unique<AutoFitted>(find_method(kAuto).resolve(stored_json(file, "options")),
-                                        shape_from_json(stored_json(file, "input")), std::move(tried),
-                                        summary_from_json(stored_json(file, "summary")));
+    return std::make_unique<AutoFitted>(
+        find_method(kAuto).resolve(stored_json(file, "options")), shape_from_json(stored_json(file, "input")),
+        std::move(tried), summary_from_json(stored_json(file, "summary")), stored_wild_share(file));
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
@@ -145,7 +156,9 @@ class AutoFitted : public Fitted {
           answer_of(t, member_answers(t, t.members, data, options.within(i / k, (i + 1) / k)), data));
       weights.push_back(t.weight);
     }
-    return mixture(answers, weights);
+    Predictive answer = mixture(answers, weights);
+    if (auto* r = std::get_if<Regression>(&answer)) *r = contaminated(*r, wild_share_);
+    return answer;
   }
 
   TensorFile save() const override {
@@ -153,6 +166,7 @@ class AutoFitted : public Fitted {
     file.metadata["options"] = options_.dump();
     file.metadata["summary"] = to_json(summary_).dump();
     file.metadata["input"] = to_json(input_).dump();
+    if (wild_share_ > 0) file.metadata[kWildShare] = json(wild_share_).dump();
     store_portfolio(tried_, /*seconds=*/false, file);
     return file;
   }
@@ -166,6 +180,7 @@ class AutoFitted : public Fitted {
   Shape input_;
   std::vector<Tried> tried_, used_;
   Summary summary_;
+  double wild_share_;  // of wrong targets, which the fit has left out
   std::vector<int64_t> wild_;
 };
 
@@ -182,8 +197,9 @@ class AutoMethod : public Method {
     const SearchRows rows = search_rows({train, valid}, options_.folds, context.stream.split("folds"));
     Found found = search(options_, passed_on_, rows, context);
     Summary summary = summary_of(found, rows);
+    const double wild = options_.tails == "auto" ? context.wild_share : 0;
     return std::make_unique<AutoFitted>(given_, train.schema.input, std::move(found.tried),
-                                        std::move(summary), std::move(found.wild));
+                                        std::move(summary), wild, std::move(found.wild));
   }
 
  private:

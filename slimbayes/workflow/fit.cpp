@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <optional>
 
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
@@ -25,6 +26,7 @@
 #include "slimbayes/workflow/fit_notes.h"
 #include "slimbayes/workflow/fit_resolved.h"
 #include "slimbayes/workflow/fit_split.h"
+#include "slimbayes/workflow/left_out.h"
 #include "slimbayes/workflow/network_at_hand.h"
 #include "slimbayes/workflow/noise_folds.h"
 #include "slimbayes/workflow/tuning.h"
@@ -152,10 +154,15 @@ Model calibrated(ModelParts parts, const Examples& examples, const std::vector<i
 
 }  // namespace
 
-Model fit_resolved(const ResolvedFit& request, const FitData& data, Callback* callback,
+Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* callback,
                    CheckpointPolicy checkpoint, NetworkCache* networks) {
   const std::unique_ptr<Method> method = registry_row(request.method->name).make(request.options);
-  DealtExamples dealt = deal_examples(request, data);
+  DealtExamples dealt = deal_examples(request, given);
+  FitData data = given;
+  std::optional<Examples> valid;
+  if (data.valid != nullptr && request.kind == InputKind::table && request.fit.wild_cells == "leave-out")
+    valid = without_wild_rows(*data.valid, request.fit, dealt.split.notes);
+  if (valid) data.valid = &*valid;
   EncodedExamples encoded = encode_examples(request, data, std::move(dealt.split));
   for (const std::string& note : notes_before_training(*encoded.encoder, encoded.split)) {
     if (callback) callback->note(note);
@@ -164,7 +171,8 @@ Model fit_resolved(const ResolvedFit& request, const FitData& data, Callback* ca
   FitContext context{.stream = Stream(request.fit.seed),
                      .callback = callback,
                      .checkpoint = std::move(checkpoint),
-                     .networks = networks};
+                     .networks = networks,
+                     .wild_share = dealt.wild_share};
   if (const double limit = request.options.value("time_limit", 0.0); limit > 0)
     context.until = request.began + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                         std::chrono::duration<double>(limit));

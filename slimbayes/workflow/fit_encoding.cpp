@@ -12,6 +12,7 @@
 #include "slimbayes/data/repeated_inputs.h"
 #include "slimbayes/families/deep_kernel/event_probes.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/workflow/left_out.h"
 
 namespace slimbayes {
 
@@ -73,15 +74,17 @@ EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data,
   const FitOptions& fit = request.fit;
   EncodedExamples out;
   out.split = std::move(split);
+  const PartExamples in_parts = examples_in_parts(data.examples, out.split);
+  const Examples& examples = in_parts.some ? *in_parts.some : data.examples;
   out.encoder = request.network ? request.network->parts().encoder
                                 : std::make_shared<const InputEncoder>(
-                                      fit_encoder(data.examples, out.split.train, fit, request.scale));
+                                      fit_encoder(examples, in_parts.split.train, fit, request.scale));
   const TaskKind task = schema_of(*out.encoder).task.kind;
   check_task_asked(schema_of(*out.encoder).task, request);
-  const Dataset all = training_dataset(*out.encoder, data.examples, {fit.crop, fit.flip});
-  out.parts.train = all.subset(at::tensor(out.split.train, at::kLong));
+  const Dataset all = training_dataset(*out.encoder, examples, {fit.crop, fit.flip});
+  out.parts.train = all.subset(at::tensor(in_parts.split.train, at::kLong));
   if (data.valid == nullptr) {
-    out.parts.valid = all.subset(at::tensor(out.split.valid, at::kLong));
+    out.parts.valid = all.subset(at::tensor(in_parts.split.valid, at::kLong));
   } else {
     out.parts.valid = encoded_validation(*out.encoder, *data.valid, out.split.notes);
     if (request.kind == InputKind::table)

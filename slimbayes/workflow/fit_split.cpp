@@ -8,6 +8,7 @@
 #include "slimbayes/core/conformal.h"
 #include "slimbayes/data/target.h"
 #include "slimbayes/workflow/kept_classes.h"
+#include "slimbayes/workflow/left_out.h"
 #include "slimbayes/workflow/network_at_hand.h"
 
 namespace slimbayes {
@@ -71,6 +72,8 @@ DealtExamples deal_examples(const ResolvedFit& request, const FitData& data) {
   if (data.valid != nullptr || holds_out_itself(request, data.examples)) fit.valid_fraction = 0;
   DealtExamples dealt;
   dealt.split = request.network ? split_around(request, data, fit) : split_anew(request, data.examples, fit);
+  if (request.kind == InputKind::table && fit.wild_cells == "leave-out")
+    dealt.wild_share = leave_wild_rows_out(std::get<Table>(data.examples), fit, dealt.split);
   dealt.calibration_groups = calibration_groups(data.examples, fit, dealt.split);
   check_training(*request.method, request.options, dealt.split);
   dealt.grouped =

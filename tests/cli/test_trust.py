@@ -100,13 +100,13 @@ def test_a_short_fit_is_not_told_that_more_steps_would_not_help(tmp_path):
     assert "more --steps or another --method may help" in log and "would not help" not in log
 
 
-def test_values_that_stretch_several_columns_are_named(tmp_path):
+def test_wild_cells_of_several_columns_are_named(tmp_path):
     rows = skewed(200, 10)
     for i in range(3):
         rows[5 + i][i] = -99999
     write_csv(tmp_path / "t.csv", NAMES, rows)
     log = fitted(tmp_path, "t.csv", "--target", "y", "--method", "dnn", "--steps", 20, "--valid-fraction", 0, "--noise-folds", 0)[1]
-    assert "3 columns have a few cells that stretch their range" in log and "('a' -99999 (data row 6), 'b' -99999 (data row 7), " in log
+    assert "3 columns have cells far beyond the others" in log and "('a' -99999 (data row 6), 'b' -99999 (data row 7), " in log
 
 
 def test_a_rare_event_in_a_series_is_told_the_way_out(tmp_path):

@@ -190,5 +190,18 @@ TEST(Tempering, KeepsTheShareOfTheExpectedEntropy) {
     EXPECT_THROW(tempered(p, power), std::invalid_argument);
 }
 
+TEST(Tempering, AWrongCellOfAnySizeHasADensity) {
+  const Regression p{at::zeros({2}, at::kDouble), at::ones({2}, at::kDouble), at::zeros({2}, at::kDouble)};
+  const Regression q = contaminated(p, 0.01);
+  EXPECT_TRUE(at::allclose(q.mean, p.mean));
+  EXPECT_NEAR(total_var(q)[0].item<double>(), 0.99 + 0.01 * 25, 1e-9);
+  EXPECT_NEAR(quantile(q, 1.96)[0].item<double>(), 1.96, 0.06);
+  const at::Tensor nll = regression_row_nll(q, at::tensor({0.0, 1e15}, at::kDouble));
+  EXPECT_NEAR(nll[0].item<double>(), 0.9189, 0.02);
+  EXPECT_LT(nll[1].item<double>(), 120);
+  EXPECT_TRUE(contaminated(p, 0).density.empty());
+  EXPECT_THROW(contaminated(p, 1), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace slimbayes
