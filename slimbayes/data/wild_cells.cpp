@@ -8,9 +8,10 @@
 //             log(d_j / d_{j+1}) is exponential with the mean 1 / (j a) (Renyi 1953), and the mean H of
 //             log(d_i / d_{j+k+1}) over the k cells below the jump estimates 1 / a (Hill 1975) independently
 //             of it, as a gamma variable. So the jump exceeds f H by chance with a probability of at most
-//             (1 + f / k)^-k. A jump is one that this makes rarer than 1e-3. The tail sets its own scale: the
+//             (1 + f / k)^-k, and is one that this makes rarer than 1e-3. The tail sets its own scale: the
 //             limit is some 30 sd of 300 normal cells, 1,000 sd of log-normal ones and 1e5 quartiles of
-//             Cauchy ones; the tail of 20 cells is hardly known, so that only far larger jumps count. Tails lighter than Pareto's fall off faster, so that they jump less.
+//             Cauchy ones. The tail of 20 cells is hardly known, so that only far larger jumps count. Tails
+//             lighter than Pareto's fall off faster, so that they jump less.
 // Order       The search goes from the inside to the outside, so that several wild cells do not hide each
 //             other: the cells below the first jump are in order.
 // Floor       Ties, as in a column of grades, make H small; it is taken as 1/4 at least.
