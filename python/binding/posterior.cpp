@@ -12,8 +12,30 @@ namespace {
 
 using Arrays = std::pair<py::array, py::array>;
 
+/// Rows that ask Python for signals before each batch: Ctrl-C ends the computation of a posterior, which has no
+/// result before its end.
+class WatchedSource : public Source {
+ public:
+  explicit WatchedSource(std::shared_ptr<const Source> rows) : rows_(std::move(rows)) {}
+  int64_t size() const override { return rows_->size(); }
+  at::Tensor lengths() const override { return rows_->lengths(); }
+  Batch rows(const at::Tensor& indices, const RowContext& context) const override {
+    {
+      const py::gil_scoped_acquire locked;
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    }
+    return rows_->rows(indices, context);
+  }
+
+ private:
+  std::shared_ptr<const Source> rows_;
+};
+
 Dataset rows_of(const std::optional<Arrays>& rows, LikelihoodKind likelihood, int64_t classes) {
-  return rows ? module_rows(to_tensor(rows->first), to_tensor(rows->second), likelihood, classes) : Dataset{};
+  if (!rows) return {};
+  Dataset data = module_rows(to_tensor(rows->first), to_tensor(rows->second), likelihood, classes);
+  if (data.source) data.source = std::make_shared<WatchedSource>(data.source);
+  return data;
 }
 
 Dataset rows_of(const Arrays& rows, const ModulePosterior& posterior) {

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from slimbayes import _data, _labels, _targets
+from slimbayes import _data, _labels, _options, _targets, _texts
 from slimbayes._library import core
 from slimbayes._notes import warn, warn_as
 
@@ -44,7 +44,7 @@ class Answers:
             return list(own)
         names = [f"x{i}" for i in range(count)]
         if X.ndim == 2 and not set(self._facts["columns"]) <= set(names):
-            raise ValueError(f"predict: expected a data frame with the columns {', '.join(self._facts['columns'][:20])}, which the model "
+            raise ValueError(f"predict: expected a data frame with the columns {_texts.listed(self._facts['columns'])}, which the model "
                              f"reads by name; received an array of {count} columns")
         return names
 
@@ -62,11 +62,11 @@ class Answers:
                                  f"received {'an array of shape ' + str(X.shape) if isinstance(X, np.ndarray) else 'a table'}")
             labelled = () if target is None else _labels.numbered(_targets.read(target, len(X)), self.classes_)
             return self.model_.read(_data.images(X, *labelled), with_target)[0]
-        needed = {*self._facts["columns"], self._facts["target"], *map(str, kept)}
+        needed = {*self._facts["columns"], self._facts["target"], *kept}
         frame = _data.frame(X, self._names(X) if isinstance(X, np.ndarray) else None, lambda name: name not in needed)
         if target is not None and not isinstance(target, str):
             _targets.add(frame, self._facts["target"], self._cells(self._target_cells(_targets.read(target, _data.row_count(X)))))
-        rows, notes = self.model_.read(frame, with_target, [str(name) for name in kept])
+        rows, notes = self.model_.read(frame, with_target, list(kept))
         warn(notes)
         return rows
 
@@ -105,8 +105,8 @@ class Answers:
         if self._facts["calibrated"]:
             warn(["these quantiles are without the conformal calibration, which predict_interval applies"])
         if np.ndim(q) == 0:
-            return answered.quantile(float(q))
-        columns = [answered.quantile(float(one)) for one in q]
+            return answered.quantile(_options.number("q", q))
+        columns = [answered.quantile(_options.number("q", one)) for one in q]
         return np.stack(columns, axis=1) if columns else np.empty((len(answered.part("mean")), 0))
 
     def predict_frame(self, X, level=None, keep=(), parts=False):
@@ -115,9 +115,9 @@ class Answers:
         of X to copy. `parts`: show the parts of the sd for every method."""
         import pyarrow as pa
 
-        X = _data.as_table(X)
+        X, keep = _data.as_table(X), list(dict.fromkeys(_options.names(keep, "keep")))
         answered = self._answered(X, [self._level(level)], kept=keep)
-        table = pa.table(_Stream(answered.stream([str(name) for name in keep], parts)))
+        table = pa.table(_Stream(answered.stream(keep, bool(parts))))
         table = self._in_own_types(table, X, keep)
         library = type(X).__module__.partition(".")[0]
         if library == "polars":
@@ -167,7 +167,7 @@ class Answers:
 
         self._check_fitted()
         rows = self._rows(X, with_target=True, target=y)
-        return Report(*self.model_.report(rows, self._level(level), part))
+        return Report(*self.model_.report(rows, self._level(level), _options.text("part", part)))
 
     def update(self, X, y=None):
         """Learns more rows without training, where the method has an exact posterior. Changes this model and returns it."""
@@ -186,6 +186,8 @@ class Answers:
     def merge(self, other):
         """Adds what another model has learned: shards of one fit that learned different rows. Changes this model and returns it."""
         self._check_fitted()
+        if not isinstance(other, Answers):
+            raise TypeError(f"merge: expected another fitted model; received {type(other).__name__}")
         other._check_fitted()
         self._take(self.model_.merge(other.model_), getattr(self, "classes_", None))
         return self
@@ -201,17 +203,15 @@ class Answers:
 
     def save(self, path):
         """Writes a model file, which `slimbayes` (the tool), C++ programs and `slimbayes.load` open."""
-        import os
-
         self._check_fitted()
-        self.model_.save(os.fspath(path))
+        self.model_.save(_texts.path(path))
 
     def _take(self, model, classes=None):
         self.model_ = model
         self._facts = json.loads(model.facts())
 
     def _level(self, level):
-        return float(self._facts.get("level", 0.95) if level is None else level)
+        return self._facts.get("level", 0.95) if level is None else _options.number("level", level)
 
     def _target_cells(self, y):
         return y

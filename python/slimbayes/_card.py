@@ -1,6 +1,12 @@
 """The card of a fitted model, as HTML for a notebook."""
 
-from html import escape
+import html
+
+from slimbayes._library import core
+
+
+def escape(text):
+    return html.escape(core.printable(text))
 
 
 def _row(name, value):

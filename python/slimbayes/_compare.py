@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from slimbayes import _data, _options, _targets
+from slimbayes import _data, _options, _targets, _texts
 from slimbayes._library import core
 from slimbayes._notes import warn
 from slimbayes._progress import shown
@@ -34,17 +34,20 @@ def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fr
     data = _data.frame(X, names)
     name = target
     if not isinstance(target, str):
-        name = _targets.free_name(getattr(target, "name", None) or "target", names)
+        name = _targets.free_name(_texts.checked(str(getattr(target, "name", None) or "target"), "a name of the targets"), names)
         _targets.add(data, name, _targets.read(target, _data.row_count(X)))
     elif target not in names:
-        raise ValueError(f"compare: expected the name of a column; received {target!r}; the columns are {', '.join(names[:20])}")
+        raise ValueError(f"compare: expected the name of a column; received {target!r}; the columns are {_texts.listed(names)}")
     known = {option["name"] for option in _options.description()["fit"]} | {"level", "threads", "preset"}
     if unknown := sorted(set(options) - known):
         raise TypeError(f"compare: expected options of a fit; received {', '.join(unknown)}; an option of one method stands "
                         "beside its name: methods=[('dbk', {'rank': 8})]")
     likelihood = options.pop("likelihood", "auto")
     request = _options.request({**options, "test_fraction": test_fraction}, likelihood, name)
-    asked = [_choice(one) for one in ([methods] if isinstance(methods, str) else methods or [])]
+    methods = [methods] if isinstance(methods, str) else methods or []
+    if not isinstance(methods, (list, tuple)):
+        raise TypeError(f"compare: expected a list of methods; received {_options.received(methods)}")
+    asked = [_choice(one) for one in methods]
     plan = _options.as_json({"methods": asked, "seeds": _above(0, "seeds", seeds), "repeats": _above(0, "repeats", repeats),
                              "folds": _above(-1, "folds", folds)})
     with shown(progress, "compare") as show:
@@ -76,7 +79,7 @@ def _label(method, options):
 
 def _above(least, name, value):
     if isinstance(value, bool) or not isinstance(value, int) or value <= least:
-        raise ValueError(f"compare: expected a whole number above {least} for {name}; received {value!r}")
+        raise ValueError(f"compare: expected a whole number above {least} for {name}; received {_options.received(value)}")
     return value
 
 

@@ -6,7 +6,7 @@ import os
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from slimbayes import _data, _labels, _options, _targets
+from slimbayes import _data, _labels, _options, _targets, _texts
 from slimbayes._answers import Answers
 from slimbayes._card import card
 from slimbayes._library import DataError, core
@@ -49,7 +49,7 @@ class _Estimator(Answers, BaseEstimator):
             own_cells = None if isinstance(own_y, str) else self._target_cells(_targets.read(own_y, _data.row_count(own_X)))
             own = self._data_of(own_X, own_y, own_cells, classes, target)[0]
         likelihood = "auto" if _data.are_images(X) else self._likelihood(classes)
-        network_from = None if network_from is None else os.fspath(network_from)
+        network_from = None if network_from is None else os.fsdecode(_texts.path(network_from))
         request = _options.request({**self.get_params(), "network_from": network_from}, likelihood, target)
         with shown(getattr(self, "progress", None), self.method or "auto") as show:
             fit = core.fit(data, request, own, show)
@@ -85,7 +85,8 @@ class _Estimator(Answers, BaseEstimator):
         own = getattr(y, "name", None)
         if isinstance(own, str) and own in names and target is None:
             warn([f"X has a column '{own}' as the targets are called: it is an input; fit(X, '{own}') would leave it out of the inputs"])
-        target = target or _targets.free_name(own if isinstance(own, str) and own else "target", names)
+        own = _texts.checked(own, "a name of the targets") if isinstance(own, str) and own else "target"
+        target = target or _targets.free_name(own, names)
         _targets.add(frame, target, self._cells(cells))
         return frame, target
 
@@ -133,8 +134,10 @@ class _Numbers(RegressorMixin, _Estimator):
         if y.dtype.kind in "OUS":
             try:
                 return y.astype(np.float64)
+            except OverflowError as error:
+                raise DataError("fit: expected numbers as y that a double can hold; received a whole number beyond") from error
             except (TypeError, ValueError) as error:
-                raise ValueError(f"fit: expected numbers as y; received texts, such as {y[0]!r}; Classifier takes classes") from error
+                raise ValueError(f"fit: expected numbers as y; received others, such as {y.tolist()[0]!r}; Classifier takes classes") from error
         return y
 
 
@@ -197,6 +200,8 @@ class Classifier(ClassifierMixin, _Estimator):
     def _target_cells(self, y):
         from sklearn.utils.multiclass import check_classification_targets
 
+        if y.dtype.kind == "O":
+            _labels.check_order(y)
         check_classification_targets(y)
         return y
 
@@ -205,8 +210,8 @@ class Classifier(ClassifierMixin, _Estimator):
             return None
         classes = np.unique(cells)
         if len(classes) < 2:
-            raise ValueError(f"Classifier can't train when only one class is present: expected at least two classes in y; received "
-                             f"one class, {classes[0]!r}")
+            raise ValueError("Classifier can't train when only one class is present: expected at least two classes in y; received "
+                             + (f"one class, {classes[0]!r}" if len(classes) else "no row"))
         return classes
 
     def _take(self, model, classes=None):

@@ -1,7 +1,6 @@
 """Opens model files."""
 
 import json
-import os
 
 from slimbayes._library import core
 
@@ -11,10 +10,10 @@ def load(path):
     `Classifier`, `CountRegressor` or `Forecaster`; as a `Posterior` if it holds one around a torch module. It gives the same bits
     as the tool. Load posteriors of modules only from people that you trust: a module is a program.
     """
-    from slimbayes import _estimators
+    from slimbayes import _estimators, _texts
     from slimbayes._posterior import Posterior, is_posterior
 
-    path = os.fspath(path)
+    path = _texts.path(path)
     if is_posterior(path):
         return Posterior(core.ModulePosterior.load(path))
     model = core.Model.load(path)

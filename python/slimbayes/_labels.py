@@ -17,6 +17,15 @@ def numbered(y, classes):
     return codes.astype(np.int64), [text(value) for value in (classes.astype(np.int64) if whole else classes)], named
 
 
+def check_order(y):
+    """Raises ValueError for objects that have no order among them, such as numbers beside texts."""
+    try:
+        np.unique(y)
+    except TypeError as error:
+        kinds = sorted({type(cell).__name__ for cell in y})
+        raise ValueError(f"fit: expected classes of one type as y; received {' and '.join(kinds[:4])}; convert them: y.astype(str)") from error
+
+
 def text(value):
     return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
 

@@ -1,14 +1,20 @@
 """The keywords of the estimators. Names, defaults, bounds and texts come from the library's own description of its options, which is
 also what ``slimbayes describe`` prints."""
 
+import decimal
 import difflib
 import functools
 import inspect
 import json
+import math
 import numbers
+import sys
 import textwrap
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from slimbayes import _texts
 from slimbayes._library import core, is_forked
 
 OWN = ("target", "likelihood", "format", "network_from")  # set by the estimators and by `fit`
@@ -139,13 +145,15 @@ def constructor(keywords_):
     return __init__
 
 
-def names(value):
+def names(value, option="a list of names"):
     """The names in an option that is a list, such as `ignore`: a text, a list of texts or of whole numbers (pandas has such names)."""
     if value is None or isinstance(value, str):
-        return [] if value is None else [value]
+        value = [] if value is None else [value]
+    if hasattr(value, "tolist"):  # an array, or an index of pandas
+        value = value.tolist()
     if not isinstance(value, (list, tuple, set)) or not all(isinstance(one, (str, int)) for one in value):
-        raise ValueError(f"fit: expected a text or a list of texts; received {value!r}")
-    return [str(one) for one in value]
+        raise ValueError(f"expected a text or a list of texts for {option}; received {received(value)}")
+    return [_texts.checked(str(one), f"texts for {option}") for one in value]
 
 
 def _check_preset(method, preset):
@@ -165,51 +173,66 @@ def request(params, likelihood, target):
         name = option["name"]
         if params.get(name) is None or name in ("target", "likelihood"):
             continue
-        fit[name] = names(params[name]) if option["type"] == "list" else params[name]
+        fit[name] = names(params[name], name) if option["type"] == "list" else params[name]
     known = {option["name"] for method in description()["methods"] for option in method["options"]}
     options = {name: params[name] for name in sorted(known) if params.get(name) is not None and name not in fit}
     tune = params.get("tune", False)
-    _check_preset(_text("method", params.get("method")), _text("preset", params.get("preset")))
-    threads = -1 if params.get("threads") is None else _whole("threads", params["threads"])
+    _check_preset(text("method", params.get("method")), text("preset", params.get("preset")))
+    threads = -1 if params.get("threads") is None else whole("threads", params["threads"])
     return as_json({
-        "fit": fit, "method": _text("method", params.get("method")), "options": options, "seed": _whole("seed", params.get("seed", 0)),
-        "level": _number("level", params.get("level", 0.95)), "threads": 1 if is_forked() else threads,
-        "preset": _text("preset", params.get("preset")), "tune": tune if isinstance(tune, bool) else names(tune)})
+        "fit": fit, "method": text("method", params.get("method")), "options": options, "seed": whole("seed", params.get("seed", 0)),
+        "level": number("level", params.get("level", 0.95)), "threads": 1 if is_forked() else threads,
+        "preset": text("preset", params.get("preset")), "tune": tune if isinstance(tune, bool) else names(tune, "tune")})
 
 
 def as_json(value):
-    """The value as JSON for the library, which takes no NaN and no infinity."""
-    try:
-        return json.dumps(value, default=_plain, allow_nan=False)
-    except ValueError as error:
-        if "JSON compliant" not in str(error):
-            raise
-        raise ValueError("fit: expected finite numbers as options; received NaN or an infinite one") from error
+    """The value as JSON for the library, which takes texts in UTF-8 and numbers that a double can hold."""
+    return json.dumps(_plain(value, "the options"))
 
 
-def _text(name, value):
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise ValueError(f"fit: expected a text or None for {name}; received {value!r}")
+def _plain(value, name):
+    """numpy's numbers, and those within lists, as Python's. Raises ValueError for what JSON cannot hold."""
+    if isinstance(value, (np.generic, np.ndarray)) and value.size == 1:
+        value = float(value) if value.dtype == np.longdouble else value.item()
+    if isinstance(value, dict):
+        return {key: _plain(one, key) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one, name) for one in value]
+    if isinstance(value, str):
+        return _texts.checked(value, f"a text for {name}")
+    if value is not None and not isinstance(value, (int, float)):
+        raise ValueError(f"expected a number, a text or a list for {name}; received {received(value)}")
+    if isinstance(value, float) and not math.isfinite(value) or isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise ValueError(f"expected a finite number below 2^64 for {name}; received {received(value)}")
     return value
 
 
-def _number(name, value):
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ValueError(f"fit: expected a number for {name}; received {value!r}")
+def received(value):
+    """A value for a message, in one line of moderate length."""
+    if isinstance(value, numbers.Integral) and abs(value) >= 2**64:
+        return f"a whole number of {int(abs(value)).bit_length()} bits"
+    shown = repr(value)
+    return shown if len(shown) <= 200 else shown[:200] + "..."
+
+
+def text(name, value):
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ValueError(f"expected a text or None for {name}; received {received(value)}")
+    return _texts.checked(value, f"a text for {name}")
+
+
+def number(name, value):
+    if getattr(value, "ndim", None) == 0:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, (numbers.Real, decimal.Decimal)) or abs(value) > sys.float_info.max:
+        raise ValueError(f"expected a number for {name}; received {received(value)}")
     return float(value)
 
 
-def _whole(name, value):
-    whole = isinstance(value, numbers.Real) and not isinstance(value, bool) and value == value and 0 <= value < 2**63 and int(value) == value
-    if not whole:
-        raise ValueError(f"fit: expected a whole number from 0 to 2^63 for {name}; received {value!r}")
+def whole(name, value):
+    is_whole = isinstance(value, numbers.Real) and not isinstance(value, bool) and value == value and 0 <= value < 2**63 and int(value) == value
+    if not is_whole:
+        raise ValueError(f"expected a whole number from 0 to 2^63 for {name}; received {received(value)}")
     return int(value)
-
-
-def _plain(value):
-    """numpy's numbers as Python's."""
-    if hasattr(value, "item"):
-        return value.item()
-    raise ValueError(f"fit: expected numbers, texts or lists as options; received {type(value).__name__}")

@@ -2,12 +2,11 @@
 
 import io
 import json
-import os
 import struct
 
 import numpy as np
 
-from slimbayes import _options
+from slimbayes import _data, _options, _texts
 from slimbayes._answers import Distribution
 from slimbayes._library import core
 from slimbayes._notes import warn
@@ -15,14 +14,9 @@ from slimbayes._notes import warn
 
 def _numbers(values):
     """A tensor, array or list as an array that the library takes; float16 becomes float32, other whole numbers int64."""
-    if hasattr(values, "detach"):
-        values = values.detach().cpu()
-        values = (values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy()
-    array = np.asarray(values)
+    array = _data.native(values)
     if array.dtype.kind not in "fiub":
         raise ValueError(f"expected numbers as a tensor or an array; received {type(values).__name__} of {array.dtype}")
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind == "f" and array.dtype not in (np.float32, np.float64):
         return array.astype(np.float32)
     if array.dtype.kind in "iub" and array.dtype not in (np.int64, np.uint8):
@@ -57,15 +51,45 @@ def _last_linear(module):
     return linear[-1]
 
 
-def _archive(module, x):
-    """The module as a TorchScript archive. A copy on the CPU in evaluation mode is scripted or, where that fails, traced."""
+def _copied(module):
+    """A copy of the module. torch copies no tensor that was computed, such as a weight that weight_norm derives: it is given as a value."""
     import copy
 
     import torch
 
+    computed = (value for part in module.modules() for value in vars(part).values() if isinstance(value, torch.Tensor) and not value.is_leaf)
+    return copy.deepcopy(module, {id(value): value.detach().clone() for value in computed})
+
+
+def _without_parametrisations(module):
+    """The module, in evaluation mode, with the weights that weight_norm, spectral_norm or pruning compute from others in the place of these
+    others. A copy of a parametrised module shares its class, on which parametrize.remove_parametrizations would act."""
+    import torch
+    from torch.nn.utils import parametrize
+
+    if isinstance(module, torch.jit.ScriptModule):
+        return module
+    for part in list(module.modules()):
+        if parametrize.is_parametrized(part):
+            values = {name: getattr(part, name).detach() for name in part.parametrizations}
+            part.__class__ = parametrize.type_before_parametrizations(part)
+            del part.parametrizations
+            for name, value in values.items():
+                part.register_parameter(name, torch.nn.Parameter(value))
+        for key, hook in list(part._forward_pre_hooks.items()):
+            if type(hook).__module__.startswith("torch.nn.utils") and hasattr(hook, "remove"):
+                hook.remove(part)
+                del part._forward_pre_hooks[key]
+    return module
+
+
+def _archive(module, x):
+    """The module as a TorchScript archive. A copy on the CPU in evaluation mode is scripted or, where that fails, traced."""
+    import torch
+
     if not isinstance(module, torch.nn.Module):
         raise ValueError(f"posterior: expected a torch.nn.Module; received {type(module).__name__}")
-    module = copy.deepcopy(module).cpu().eval()
+    module = _without_parametrisations(_copied(module).cpu().eval())
     if not isinstance(module, torch.jit.ScriptModule):
         like = next(iter(module.parameters()), None)
         rows = torch.from_numpy(np.ascontiguousarray(x[:8]))
@@ -90,13 +114,15 @@ def _archive(module, x):
 
 def _input_type(module, x):
     """x in the type of the module's parameters; whole numbers (tokens) stay."""
-    like = next(iter(module.parameters()), None)
-    if like is None or x.dtype.kind != "f":
-        return x
-    if str(like.dtype) not in ("torch.float32", "torch.float64"):
-        raise ValueError(f"posterior: expected a module in float32 or float64; received {str(like.dtype).removeprefix('torch.')}; give "
-                         "module.float()")
-    return x.astype(str(like.dtype).removeprefix("torch."))
+    if any(type(part).__name__.startswith("Uninitialized") for part in module.parameters()):
+        raise ValueError("posterior: expected a module with weights; received one whose lazy layers have none yet; call the module once")
+    types = sorted({str(part.dtype).removeprefix("torch.") for part in module.parameters()})
+    if any(part.is_meta for part in module.parameters()):
+        raise ValueError("posterior: expected a module with weights; received one on the device 'meta', which holds none; load them: "
+                         "module.to_empty(device='cpu'), then load_state_dict")
+    if types not in ([], ["float32"], ["float64"]):
+        raise ValueError(f"posterior: expected a module in float32 or float64; received {' and '.join(types)}; give module.float()")
+    return x.astype(types[0]) if types and x.dtype.kind == "f" else x
 
 
 def posterior(module, data, method="rich-bll", layer=None, *, valid=None, valid_fraction=0.1, classes=None, seed=0, **options):
@@ -124,8 +150,8 @@ def posterior(module, data, method="rich-bll", layer=None, *, valid=None, valid_
     archive = _archive(module, x)
     if layer is not None and not isinstance(layer, str):
         layer = next((name for name, part in module.named_modules() if part is layer), None)
-    layer = layer or _last_linear(module)
-    classes = _classes_of(module, layer, y) if classes is None else _options._whole("classes", classes)
+    layer = _options.text("layer", layer) or _last_linear(module)
+    classes = _classes_of(module, layer, y) if classes is None else _options.whole("classes", classes)
     own = None
     if valid is not None:
         own = _pair(valid, "the validation rows")
@@ -134,8 +160,8 @@ def posterior(module, data, method="rich-bll", layer=None, *, valid=None, valid_
         keep = len(x) - max(round(valid_fraction * len(x)), 1)
         own = (x[keep:], _targets(y[keep:], classes))
         x, y = x[:keep], y[:keep]
-    made = core.ModulePosterior(archive, layer, (x, _targets(y, classes)), own, classes, method, _options.as_json(options),
-                                _options._whole("seed", seed))
+    made = core.ModulePosterior(archive, layer, (x, _targets(y, classes)), own, classes, _options.text("method", method), _options.as_json(options),
+                                _options.whole("seed", seed))
     notes = made.notes()
     if classes == 0 and set(np.unique(y)) == {0, 1} and y.dtype.kind in "iu":
         notes.append("y holds 0 and 1 and the module has one output: taken as numbers. If the output is the logit of class 1, "
@@ -205,7 +231,7 @@ class Posterior:
 
     def predict_interval(self, x, level=0.95):
         """The central interval of each row, (lower, upper) [n] each."""
-        if not 0 < level < 1:
+        if not 0 < _options.number("level", level) < 1:
             raise ValueError(f"predict_interval: expected a level between 0 and 1; received {level!r}")
         parts = self._made.answers(_numbers(x), level)
         if "lower" not in parts:
@@ -226,7 +252,7 @@ class Posterior:
 
     def save(self, path):
         """Writes a file for `slimbayes.load`. It holds the module, which is a program: load only files that you trust."""
-        self._made.save(os.fspath(path))
+        self._made.save(_texts.path(path))
 
     def _rows(self, x, y):
         return _numbers(x), _targets(_numbers(y), self._made.classes)

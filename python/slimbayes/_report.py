@@ -1,9 +1,9 @@
 """The report on a model as a page and as facts."""
 
 import json
-import os
-import pathlib
 from html import escape
+
+from slimbayes import _texts
 
 
 class Report:
@@ -15,7 +15,8 @@ class Report:
 
     def save(self, path):
         """Writes the page as one HTML file, which needs no network."""
-        pathlib.Path(os.fspath(path)).write_text(self.html, encoding="utf-8")
+        with open(_texts.path(path), "w", encoding="utf-8") as file:
+            file.write(self.html)
 
     def _repr_html_(self):
         return f'<iframe style="width:100%;height:80vh;border:0" srcdoc="{escape(self.html)}"></iframe>'

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-from slimbayes import _data
+from slimbayes import _data, _texts
 from slimbayes._library import DataError
 from slimbayes._notes import warn, warn_as
 
@@ -13,8 +13,6 @@ def read(y, n=None):
     """The targets as an array [n]. A column [n, 1] is taken with a warning, as scikit-learn does."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None: give the targets, or the name of their column")
-    if _data.module_of(y) == "torch":
-        y = y.detach().cpu().numpy()
     array = _data.native(_as_array(y))
     if array.ndim == 2 and array.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
@@ -66,7 +64,7 @@ def add(frame, name, array):
 def check_column(name, names):
     """Raises ValueError unless the targets' column is one of these."""
     if name not in names:
-        raise ValueError(f"fit: expected the name of a column as y; received {name!r}; the columns are {', '.join(names[:20])}")
+        raise ValueError(f"fit: expected the name of a column as y; received {name!r}; the columns are {_texts.listed(names)}")
 
 
 def without_column(X, name):

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 
+#include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/count_distribution.h"
 #include "slimbayes/data/table/cell.h"
@@ -246,7 +247,10 @@ AnswerTable answer_table(const Model& model, const Examples& examples, const Ans
   for (const std::string& name : kept) {
     check(!clashes(name) && !of_forecast(name), "predict", "other names for --keep than those of the answer",
           in_quotes(name), "rename that column");
-    columns.push_back(*rows->find(name));
+    const Column* column = rows->find(name);
+    check(column != nullptr, "predict", "columns of the table for --keep", in_quotes(name),
+          nearest_hint(name, rows->names()));
+    columns.push_back(*column);
   }
   if (windows != nullptr) {
     for (const std::string& name : windows->windows->options.group)

@@ -140,6 +140,43 @@ def test_modules_of_many_kinds(module):
     assert np.isfinite(bayes.predict(X, return_std=True)[1]).all() and module.training == training
 
 
+def normed(norm, every=True):
+    """A network whose weights, or those of its last layer, are computed from others."""
+    module = net()
+    for part in module if every else module[-1:]:
+        if isinstance(part, torch.nn.Linear):
+            norm(part)
+    with torch.no_grad():
+        for part in module.parameters():
+            part.mul_(1.5)
+    return module
+
+
+def pruned(part):
+    from torch.nn.utils import prune
+
+    prune.random_unstructured(part, "weight", 0.3)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize("every", [True, False])
+@pytest.mark.parametrize("norm", [torch.nn.utils.weight_norm, torch.nn.utils.parametrizations.weight_norm, torch.nn.utils.spectral_norm,
+                                  torch.nn.utils.parametrizations.spectral_norm, pruned])
+def test_weights_may_be_computed_from_others(norm, every, tmp_path):
+    X, y = toys.matrix(100)
+    torch.manual_seed(0)
+    module = normed(norm, every).eval()
+    rows = torch.tensor(X, dtype=torch.float32)
+    expected = module(rows)[:, 0].detach().numpy()
+    names = [name for name, _ in module.named_parameters()]
+    for given in module, module.train():  # also right after a step of training
+        bayes = sb.posterior(given, (X, y))
+        np.testing.assert_allclose(bayes.predict(X), expected, rtol=1e-5, atol=1e-6)
+    assert [name for name, _ in module.named_parameters()] == names and module.training
+    bayes.save(tmp_path / "p.safetensors")
+    assert (sb.load(tmp_path / "p.safetensors").predict(X) == bayes.predict(X)).all()
+
+
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
 def test_gradients_may_be_off(regression, mode):
     module, X, y = regression
@@ -172,7 +209,14 @@ BAD = {
     "short targets": (net(), (X, Y[:3]), {}, "as many targets"), "no pair": (net(), X, {}, "pair"), "no option": (net(), (X, Y), {"rnak": 1}, "rnak"),
     "soft labels": (net(), (X, 0.9 + 0 * Y), {"classes": 2}, "class numbers"), "a text of classes": (net(), (X, Y), {"classes": "2"}, "whole number"),
     "fewer classes": (net(), (X, Y), {"classes": -1}, "whole number"), "bfloat16": (net(dtype=torch.bfloat16), (X, Y), {}, "float32 or float64"),
-    "a layer inside": (net(), (X, Y), {"layer": "0"}, "0"), "nan": (net(), (X * np.nan, Y), {}, "finite")}
+    "a layer inside": (net(), (X, Y), {"layer": "0"}, "0"), "nan": (net(), (X * np.nan, Y), {}, "finite"),
+    "a module without weights": (net().to("meta"), (X, Y), {}, "device 'meta'"),
+    "rows without values": (net(), (torch.zeros(50, 3, device="meta"), Y), {}, "device 'meta'"),
+    "two types": (torch.nn.Sequential(net(), torch.nn.Linear(1, 1, dtype=torch.float64)), (X, Y), {}, "received float32 and float64"),
+    "weights of later": (torch.nn.Sequential(torch.nn.LazyLinear(4), torch.nn.Linear(4, 1)), (X, Y), {}, "call the module once"),
+    "complex rows": (net(), (X + 1j, Y), {}, "Complex"), "texts": (net(), (X.astype(str), Y), {}, "expected numbers"),
+    "huge classes": (net(), (X, Y), {"classes": 10**400}, "whole number"), "half a layer": (net(), (X, Y), {"layer": "\udc80"}, "UTF-8"),
+    "half a method": (net(), (X, Y), {"method": "\udc80"}, "UTF-8"), "a huge option": (net(), (X, Y), {"ridge": 10**400}, "below 2\\^64")}
 
 
 @pytest.mark.parametrize("case", BAD)
