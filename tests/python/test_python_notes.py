@@ -1,0 +1,123 @@
+"""Notes are said once: not by every fold of a cross-validation and every call of predict."""
+
+import subprocess
+import sys
+import warnings
+
+import pytest
+import slimbayes as sb
+import toys
+from sklearn.model_selection import cross_val_score
+from slimbayes import _notes
+
+
+@pytest.fixture(autouse=True)
+def forgotten(monkeypatch):
+    monkeypatch.setattr(_notes, "_said", {})
+
+
+def said(action, work):
+    """The notes that a program shows with this filter."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter(action, sb.Note)
+        work()
+    return [str(w.message) for w in caught if w.category is sb.Note]
+
+
+ODD = [f"{i} of 80 rows {'lies' if i == 1 else 'lie'} outside the range: row {3 * i} of 'x{i}'" for i in range(1, 6)]
+
+
+def test_a_sentence_is_said_once():
+    def at_two_lines():
+        _notes.warn(["twice"])
+        _notes.warn(["twice"])
+
+    assert said("always", at_two_lines) == ["twice", "twice"] and said("ignore", at_two_lines) == []
+    assert said("default", at_two_lines) == ["twice"] and said("default", at_two_lines) == []
+
+
+def test_other_numbers_at_one_line_are_the_same_cause():
+    def folds():
+        for sentence in ODD:
+            _notes.warn([sentence])
+
+    assert said("default", folds) == ODD[:1] and said("always", folds) == ODD
+
+
+def test_other_lines_and_other_sentences_of_a_call_are_other_causes():
+    def two_lines():
+        _notes.warn(ODD[:1])
+        _notes.warn(ODD[1:3])
+
+    assert said("default", two_lines) == ODD[:3]
+    other = [f"dbk: {word} is odd" for word in ("rank", "noise")]
+    assert said("default", lambda: [_notes.warn([sentence]) for sentence in other]) == other
+
+
+def test_a_filter_of_errors_raises_each_time():
+    for _ in range(2):
+        with pytest.raises(sb.Note):
+            said("error", lambda: _notes.warn(["an error"]))
+
+
+def test_a_filter_by_message_is_heard():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default", sb.Note)
+        warnings.filterwarnings("always", "loud", sb.Note)
+        for _ in range(2):
+            _notes.warn(["loud", "quiet"])
+    assert [str(w.message) for w in caught] == ["loud", "quiet", "loud"]
+
+
+def test_the_memory_is_bounded(monkeypatch):
+    monkeypatch.setattr(_notes, "_MOST", 100)
+    said("default", lambda: [_notes.warn([f"sentence {'a' * i}"]) for i in range(100)])
+    assert len(_notes._said) == 100
+
+
+def caught_here(X, y, model):
+    """Whether the notes of a cross-validation name a line of this file."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", sb.Note)
+        cross_val_score(model, X, y, cv=2)
+    return {w.filename for w in caught if w.category is sb.Note} == {__file__}
+
+
+def test_folds_say_a_note_once():
+    X, y = toys.matrix(120)
+    model = sb.Regressor("dbk", steps=20)
+    every, once = (said(action, lambda: cross_val_score(model, X, y, cv=4)) for action in ("always", "default"))
+    assert caught_here(X, y, model)
+    assert len([note for note in every if "rank 128" in note]) == 4 and len([note for note in once if "rank 128" in note]) == 1
+    assert len([note for note in once if "outside the training range" in note]) <= 1 < len(once) < len(every)
+
+
+def test_predictions_say_a_note_once():
+    frame, y = toys.table()
+    model = sb.Regressor("ridge").fit(frame, y)
+    far = frame.assign(a=frame["a"] + 100)
+
+    def calls():
+        for i in range(3):
+            model.predict(far[i:])
+        model.predict_interval(far)
+
+    assert len(said("default", calls)) == 1 and len(said("always", calls)) == 4
+
+
+SILENT = """
+import sys, warnings
+sys.path[:0] = {paths!r}
+import slimbayes as sb, toys
+{change}
+X, y = toys.matrix(60)
+model = sb.Regressor("dbk", steps=20, progress=True).fit(X, y)
+print(model.predict(X).shape[0])
+"""
+
+
+@pytest.mark.parametrize("change", ["sys.stderr = None", "sys.stderr.close()", "import os; os.close(2)", "sys.stderr = open('/dev/full', 'w')"])
+def test_progress_needs_no_standard_error(change):
+    paths = [str(toys.ROOT / "build" / "python"), str(toys.ROOT / "tests" / "python")]
+    done = subprocess.run([sys.executable, "-c", SILENT.format(paths=paths, change=change)], capture_output=True, text=True, timeout=100)
+    assert done.stdout == "60\n", done.stderr
