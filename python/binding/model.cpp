@@ -58,6 +58,16 @@ std::string target_kind(const Model& model) {
   return found == reading.kinds.end() ? "" : std::string(kind_name(found->second));
 }
 
+/// The columns of the table of the fit without its target and those that were ignored, in their order; null if
+/// the model has no such table (images, windows, texts) or the file does not say.
+json input_names(const Model& model) {
+  const auto* encoder = std::get_if<Encoder>(&model.encoder());
+  if (encoder == nullptr) return nullptr;
+  json names = json::array();
+  for (const Encoder::Feature& column : encoder->columns()) names.push_back(column.name);
+  return names;
+}
+
 json facts(const Model& model) {
   const Schema& schema = model.schema();
   const SplitRows& split = model.split();
@@ -75,6 +85,7 @@ json facts(const Model& model) {
           {"kind", name_of(kind_of(model.encoder()))},
           {"target", model.target()},
           {"columns", columns},
+          {"inputs", input_names(model)},
           {"target_kind", target_kind(model)},
           {"level", model.fit_options().level},
           {"calibrated", model.calibration().groups > 0},

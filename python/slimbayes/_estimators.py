@@ -104,6 +104,16 @@ class _Estimator(Answers, BaseEstimator):
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
 
+    def _seen_in(self, facts):
+        """Sets what _seen sets as far as a model file knows it, which is not the place of columns that the fit ignored."""
+        names, ignored = facts["inputs"], facts["fit"]["ignore"]
+        every = None if names is None else [*names, *ignored]
+        if every is not None and sorted(every) == sorted(f"x{i}" for i in range(len(every))):  # the columns of an array
+            self.n_features_in_ = len(every)
+        elif every is not None and not ignored:
+            self.n_features_in_ = len(names)
+            self.feature_names_in_ = np.array(names, dtype=object)
+
     def _repr_html_(self):
         return card(self._facts) if hasattr(self, "model_") else super()._repr_mimebundle_()["text/html"]
 
@@ -300,4 +310,5 @@ def fitted_around(model, facts):
         params["likelihood"] = facts["likelihood"]
     out = cls(**params)
     out._take(model)
+    out._seen_in(facts)
     return out

@@ -29,15 +29,24 @@ def test_a_loaded_model_reads_an_array_by_its_own_columns(tmp_path):
     model.save(tmp_path / "m.safetensors")
     loaded = sb.load(tmp_path / "m.safetensors")
     assert (loaded.predict(X) == model.predict(X)).all() and loaded.score(X, y) > 0.999
+    assert loaded.n_features_in_ == 12 and not hasattr(loaded, "feature_names_in_")
+    with pytest.raises(ValueError, match="X has 5 features, but Regressor is expecting 12"):
+        loaded.predict(X[:, :5])
 
 
-def test_a_loaded_model_of_a_frame_asks_for_names(tmp_path):
+def test_a_loaded_model_of_a_frame_knows_its_names(tmp_path):
     X, y = wide(columns=3)
     frame = pd.DataFrame(X, columns=["z", "b", "a"])
     model = sb.Regressor("ridge").fit(frame, y)
     model.save(tmp_path / "m.safetensors")
     loaded = sb.load(tmp_path / "m.safetensors")
     assert (loaded.predict(frame) == model.predict(frame)).all()
+    assert loaded.n_features_in_ == 3 and loaded.feature_names_in_.tolist() == ["z", "b", "a"]
+    with pytest.warns(UserWarning, match="valid feature names"):
+        assert (loaded.predict(X) == model.predict(frame)).all()
+    sb.Regressor("ridge", ignore="b").fit(frame, y).save(tmp_path / "i.safetensors")
+    loaded = sb.load(tmp_path / "i.safetensors")  # the file does not say where the ignored column was
+    assert not hasattr(loaded, "n_features_in_") and not hasattr(loaded, "feature_names_in_")
     with pytest.raises(ValueError, match="data frame with the columns"):
         loaded.predict(X)
 
