@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/usage.h"
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/catalog/methods.h"
 
 namespace slimbayes::cli {
@@ -12,7 +13,7 @@ void add_threads(CLI::App& app, int& threads) {
                  "cores to use, 0 for all [default: 1 to fit networks, whose short steps gain little from "
                  "more; else all]")
       ->type_name("T")
-      ->check(whole("a number of cores", 0, 4096));
+      ->check(within<RunOptions>("a number of cores", "threads"));
 }
 
 void add_table_memory(CLI::App& app, uint64_t& bytes) {
@@ -35,7 +36,7 @@ void add_preset(CLI::App& app, std::string& preset) {
 void add_level(CLI::App& app, double& level) {
   app.add_option("--level", level, "probability of the interval [default 0.95]")
       ->type_name("P")
-      ->check(between("a probability", 0, 1, false));
+      ->check(within<RunOptions>("a probability", "level"));
 }
 
 void add_sets(CLI::App& app, std::string& sets) {

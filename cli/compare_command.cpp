@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/terminal.h"
+#include "slimbayes/storage/error.h"
 #include "slimbayes/workflow/comparison.h"
 #include "slimbayes/workflow/data_file.h"
 #include "slimbayes/workflow/resolved_fit.h"

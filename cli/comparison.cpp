@@ -14,6 +14,7 @@
 #include "cli/report.h"
 #include "cli/terminal.h"
 #include "cli/text_table.h"
+#include "slimbayes/storage/error.h"
 
 namespace slimbayes::cli {
 namespace {

@@ -4,6 +4,7 @@
 #include "cli/describe_text.h"
 #include "cli/terminal.h"
 #include "slimbayes/catalog/method_facts.h"
+#include "slimbayes/storage/error.h"
 
 namespace slimbayes::cli {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "cli/common_flags.h"
 #include "cli/usage.h"
+#include "slimbayes/catalog/call_options.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -79,14 +80,14 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   app.add_option("--model", r.model, "file to write [default model.safetensors]")->type_name("FILE");
   app.add_option("--seed", r.fit.seed, "seed of weights and batches [default 0]")
       ->type_name("S")
-      ->check(whole("a seed", 0, UINT64_MAX));
+      ->check(within<RunOptions>("a seed", "seed"));
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
   app.add_flag("--resume", r.resume, "go on from the checkpoint FILE.ckpt; a finished fit is left as it is");
   app.add_option("--checkpoint-every", r.checkpoint_every,
                  "seconds between two checkpoints, 0 for one after every step [default 2]")
       ->type_name("S")
-      ->check(between("seconds", 0, 1e9, true));
+      ->check(within<RunOptions>("seconds", "checkpoint_every"));
   app.add_flag("--json", r.json, "print one JSON object");
   app.add_flag(
       "--dry-run", p.dry_run,
@@ -132,18 +133,18 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   add_preset(app, p.preset);
   app.add_option("--seeds", r.seeds, "fits of each method that has a seed [default 5]")
       ->type_name("K")
-      ->check(whole("a number of seeds", 1, 1000));
+      ->check(within<ComparisonPlan>("a number of seeds", "seeds"));
   app.add_option("--repeats", r.repeats,
                  "random splits, from --split-seed on; several also tell whether the two best methods differ "
                  "[default 1]")
       ->type_name("R")
-      ->check(whole("a number of repeats", 1, 1000));
+      ->check(within<ComparisonPlan>("a number of repeats", "repeats"));
   app.add_option(
          "--cross-validate", r.folds,
          "folds that are the test part in turn, in the place of one random part; they too tell whether the "
          "two best methods differ")
       ->type_name("K")
-      ->check(whole("a number of folds", 2, 1000));
+      ->check(within<ComparisonPlan>("a number of folds", "folds"));
   add_level(app, r.fit.level);
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);

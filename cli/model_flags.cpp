@@ -5,6 +5,7 @@
 #include "cli/common_flags.h"
 #include "cli/flags.h"
 #include "cli/usage.h"
+#include "slimbayes/catalog/call_options.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -49,7 +50,7 @@ void add_predict(CLI::App& root, Parsed& p) {
       ->type_name("P[,P]")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(between("a probability", 0, 1, false));
+      ->check(within<RunOptions>("a probability", "level"));
   add_sets(app, p.predict.sets);
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
@@ -200,7 +201,7 @@ void add_export(CLI::App& root, Parsed& p) {
          "--draw", r.draw,
          "write this draw of the weights, from 1, in place of their centre: predict averages the draws")
       ->type_name("K")
-      ->check(whole("a draw, or 0 for the centre", 0, 1000000));
+      ->check(within<ExportOptions>("a draw, or 0 for the centre", "draw"));
   add_threads(app, p.threads);
   app.add_flag("--json", r.json, "print one JSON object");
   app.footer(

@@ -5,6 +5,7 @@
 #include "cli/common_flags.h"
 #include "cli/flags.h"
 #include "cli/usage.h"
+#include "slimbayes/catalog/call_options.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -28,13 +29,13 @@ void add_generate(CLI::App& root, Parsed& p) {
   generate.add_option("NAME", p.generate.name, "steps, ripple, counts or cox (events x1, x2)")->required();
   generate.add_option("--rows", p.generate.rows, "rows, of cox their expected number [default 2000]")
       ->type_name("N")
-      ->check(whole("a number of rows", 1, 100000000));
+      ->check(within<GenerateOptions>("a number of rows", "rows"));
   generate.add_option("--seed", p.generate.seed, "seed [default 0]")
       ->type_name("S")
-      ->check(whole("a seed", 0, UINT64_MAX));
+      ->check(within<RunOptions>("a seed", "seed"));
   generate.add_option("--amplitude", p.generate.amplitude, "of the noise of steps [default 0.4]")
       ->type_name("A")
-      ->check(between("an amplitude", 0, 1e6, true));
+      ->check(within<GenerateOptions>("an amplitude", "amplitude"));
   generate
       .add_option("--out", p.generate.out,
                   ".csv, .tsv, .parquet, .feather, or - for CSV on stdout [default -]")
@@ -54,10 +55,10 @@ void add_demo(CLI::App& root, Parsed& p) {
   demo.add_option("--steps", p.demo.steps,
                   fmt::format("optimiser steps of each network [default {}]", p.demo.steps))
       ->type_name("N")
-      ->check(whole("a number of steps", 1, 1000000000));
+      ->check(within<DemoRequest>("a number of steps", "steps"));
   demo.add_option("--rows", p.demo.rows, fmt::format("rows of the synthetic data [default {}]", p.demo.rows))
       ->type_name("N")
-      ->check(whole("a number of rows", 100, 6000));
+      ->check(within<DemoRequest>("a number of rows", "rows"));
   add_threads(demo, p.threads);
   demo.footer("Examples:\n  slimbayes demo\n  slimbayes demo --out /srv/www/bands");
 }

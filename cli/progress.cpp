@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cli/terminal.h"
+#include "slimbayes/storage/error.h"
 
 namespace slimbayes::cli {
 namespace {

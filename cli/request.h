@@ -110,6 +110,12 @@ struct DemoRequest {
   int64_t rows = 2000;    // rows of the synthetic data
 };
 
+template <class V>
+void describe(DemoRequest& o, V& v) {
+  v("steps", o.steps, "optimiser steps for each network", Range{1, 1e9}, "");
+  v("rows", o.rows, "rows of the synthetic data", Range{100, 6000}, "");
+}
+
 struct RankAdviceRequest {
   std::string model;
   double energy = 0.9;  // share of the sum of squared singular values to keep

@@ -4,15 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <latch>
 #include <new>
 #include <system_error>
-#include <thread>
 
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/progress.h"
 #include "slimbayes/core/refused_memory.h"
+#include "slimbayes/core/threads.h"
 #include "slimbayes/storage/memory.h"
 #include "slimbayes/workflow/resolved_fit.h"
 
@@ -30,30 +29,12 @@ int threads_of(const Request& request) {
   return networks ? 1 : kAllCores;
 }
 
-/// Returns how many of `wanted` threads the system allows at once, including this one.
-int granted_threads(int wanted) {
-  std::latch asked{1};
-  std::vector<std::thread> threads;
-  threads.reserve(static_cast<size_t>(wanted));
-  try {
-    while (std::ssize(threads) + 1 < wanted) threads.emplace_back([&] { asked.wait(); });
-  } catch (const std::system_error&) {  // the limit on processes or on address space is reached
-  }
-  asked.count_down();
-  for (std::thread& thread : threads) thread.join();
-  return static_cast<int>(threads.size()) + 1;
-}
-
-/// Sets the number of threads for computations and starts them, before other code takes threads. If libgomp
-/// cannot start a thread, it ends the process with its own message; so this function first tests how many
-/// threads the system allows, and logs a note if they are fewer than wanted. It tests twice the wanted
-/// number, because libtorch has a second pool of the same size, and one more thread reads tables.
+/// Sets the number of threads for computations and starts them, before other code takes threads. Logs a note
+/// if the system allows fewer threads than wanted.
 void start_threads(const Request& request) {
   const int asked = threads_of(request), wanted = asked == kAllCores ? at::get_num_threads() : asked;
-  const int granted = wanted > 1 ? std::max(granted_threads(2 * wanted) / 2, 1) : 1;
-  if (granted < wanted)
-    log_line(fmt::format("note: the system grants {} of {} threads (ulimit -u, ulimit -v): computing with {}",
-                         granted, wanted, granted));
+  const int granted = granted_threads(wanted);
+  if (granted < wanted) log_line("note: " + granted_note(granted, wanted));
   if (asked != kAllCores || granted < wanted) at::set_num_threads(granted);
   at::parallel_for(0, granted, 1, [](int64_t, int64_t) {});
 }

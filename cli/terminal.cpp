@@ -84,23 +84,6 @@ std::string shown(std::string_view foreign) { return printable(foreign); }
 
 std::string shown_lines(std::string_view text) { return printable_lines(text); }
 
-std::string without_functions(std::string_view message) {
-  constexpr std::string_view kEnd = "] expected ";
-  std::string text(message);
-  for (size_t end = text.find(kEnd); end != std::string::npos; end = text.find(kEnd, end + 1)) {
-    const size_t begin = text.rfind('[', end);
-    if (begin == std::string::npos || (begin > 0 && !text.substr(0, begin).ends_with(": "))) continue;
-    const std::string_view name = std::string_view(text).substr(begin + 1, end - begin - 1);
-    const bool is_name = std::ranges::all_of(name, [](unsigned char c) {
-      return std::isalnum(c) != 0 || c == '_' || c == ':' || c == '-' || c == ' ';
-    });
-    if (!is_name) continue;
-    text.erase(begin, end + 2 - begin);
-    end = begin;
-  }
-  return text;
-}
-
 std::string data_for(int stream, std::string data) {
   return isatty(stream) == 1 ? shown_lines(data) : std::move(data);
 }

@@ -27,11 +27,6 @@ std::string shown(std::string_view foreign);
 /// As shown(), but for text of several lines: keeps newlines and tabs.
 std::string shown_lines(std::string_view text);
 
-/// Returns an error message of the library without the names of the functions that threw it: "[Encoder::fit]
-/// expected ..." becomes "expected ...", also after the name of a file ("m.safetensors: [load] expected
-/// ...").
-std::string without_functions(std::string_view message);
-
 /// Returns data as they should be written to this stream: on a terminal as shown_lines() returns them, else
 /// unchanged, so that a program can read them.
 std::string data_for(int stream, std::string data);

@@ -4,6 +4,7 @@
 #include "cli/common_flags.h"
 #include "cli/flags.h"
 #include "cli/usage.h"
+#include "slimbayes/catalog/call_options.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -16,7 +17,7 @@ void add_rank_advice(CLI::App& root, Parsed& p) {
   app.add_option("--energy", r.energy,
                  "share of the sum of squared singular values that the advised rank keeps [default 0.9]")
       ->type_name("SHARE")
-      ->check(between("a share", 0, 1, false));
+      ->check(within<RankOptions>("a share", "energy"));
   app.add_option("--plots", r.plots, "folder for spectra.svg, the singular values of every matrix")
       ->type_name("FOLDER");
   add_threads(app, p.threads);
@@ -48,26 +49,26 @@ void add_bounds(CLI::App& root, Parsed& p) {
       ->type_name("R,R")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(whole("a rank", 1, 1 << 24));
+      ->check(within<RankOptions>("a rank", "rank"));
   app.add_option("--delta", r.delta, "probability with which the PAC-Bayes bound may fail [default 0.05]")
       ->type_name("P")
-      ->check(between("a probability", 0, 1, false));
+      ->check(within<CertificateOptions>("a probability", "delta"));
   app.add_option("--draws", r.draws, "networks drawn for the risk in the PAC-Bayes bound [default 100]")
       ->type_name("S")
-      ->check(whole("a number of draws", 1, 1000000));
+      ->check(within<CertificateOptions>("a number of draws", "draws"));
   app.add_option("--ranks-tried", r.tried,
                  "how many priors (ranks, sizes, sds) you tried; the bound pays for them [default 1]")
       ->type_name("N")
-      ->check(whole("a number of priors", 1, 1000000000));
+      ->check(within<CertificateOptions>("a number of priors", "tried"));
   app.add_option("--clip", r.clip,
                  "of numbers and counts: the absolute error that counts as a full failure, in the target's "
                  "units. Choose it without looking at the data")
       ->type_name("C")
-      ->check(between("a clip", 0, 1e300, false));
+      ->check(within<CertificateOptions>("a clip", "clip"));
   app.add_option("--c0", r.c0,
                  "the constant C0 of the Gaussian complexity, which no source gives [default 1]")
       ->type_name("C0")
-      ->check(between("a constant", 0, 1e9, false));
+      ->check(within<RankOptions>("a constant", "c0"));
   add_column_changes(app, r.rename, r.fill, "DATA", "a change that DATA do not need is an error");
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);

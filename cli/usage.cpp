@@ -10,7 +10,6 @@
 #include <cmath>
 
 #include "slimbayes/catalog/nearest.h"
-#include "slimbayes/catalog/option.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -56,26 +55,19 @@ std::string form_of(const CLI::Option& positional) {
   return positional.get_expected_min() > 1 ? fmt::format("{0} {0}...", name) : name;
 }
 
-CLI::Validator between(const std::string& what, double low, double high, bool low_included) {
+CLI::Validator within(const std::string& what, const OptionDoc& doc) {
+  const bool whole = doc.type == "integer";
+  const Range range = doc.range.value();
   return CLI::Validator(
       [=](std::string& text) -> std::string {
         double x = NAN;
-        const bool read = CLI::detail::lexical_cast(text, x);
-        if (read && (low_included ? x >= low : x > low) && x < high) return "";
-        return fmt::format("expected {} {} {} and below {}; received '{}'", what,
-                           low_included ? "of at least" : "above", number_text(low), number_text(high), text);
-      },
-      "");
-}
-
-CLI::Validator whole(const std::string& what, uint64_t low, uint64_t high) {
-  return CLI::Validator(
-      [=](std::string& text) -> std::string {
-        uint64_t x = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
-        const bool read = error == std::errc() && end == text.data() + text.size();
-        if (read && x >= low && x <= high) return "";
-        return fmt::format("expected {} from {} to {}; received '{}'", what, low, high, text);
+        uint64_t integer = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
+        const bool is_whole = error == std::errc() && end == text.data() + text.size();
+        if (whole && is_whole) x = static_cast<double>(integer);
+        const bool read = whole ? is_whole : CLI::detail::lexical_cast(text, x);
+        if (read && contains(range, x)) return "";
+        return fmt::format("expected {} {}; received '{}'", what, range_text(range, whole), text);
       },
       "");
 }

@@ -5,16 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/catalog/option.h"
+
 namespace slimbayes::cli {
 
 // Checks of the values of flags, for CLI11. A value that fails gives the message "expected ...; received
 // ...", in which `what` is a noun with its article, such as "a probability".
 
-/// Accepts a number from `low` to `high`. `high` is excluded; `low` is allowed only if `low_included`.
-CLI::Validator between(const std::string& what, double low, double high, bool low_included);
+/// Accepts a number within the bounds of this description; for an integer, no negative one.
+CLI::Validator within(const std::string& what, const OptionDoc& doc);
 
-/// Accepts a whole number from `low` to `high`, both included.
-CLI::Validator whole(const std::string& what, uint64_t low, uint64_t high);
+/// Accepts what the description of an option of the struct O allows.
+template <class O>
+CLI::Validator within(const std::string& what, const char* option) {
+  return within(what, option_doc<O>(option));
+}
 
 /// Accepts one of these words; for another word, the message suggests the nearest one.
 CLI::Validator one_of(const std::vector<std::string>& words);

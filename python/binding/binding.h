@@ -40,9 +40,10 @@ at::Tensor to_tensor(const py::array& array);
 /// Returns the numbers of a predictive by name, each [m] or, of classes, "probabilities" [m, C].
 std::map<std::string, at::Tensor> parts_of(const Predictive& p);
 
-/// Returns a message of the library with the names of Python: options lose the dashes of the command line and
-/// a value gets quotes. "--test-fraction" becomes "test_fraction", "--noise select" noise='select'. Characters
-/// that control a terminal or the direction of the text are replaced (printable_lines).
+/// Returns a message of the library with the names of Python, without those of functions: options lose the
+/// dashes of the command line and a value gets quotes. "--test-fraction" becomes "test_fraction", "--noise
+/// select" noise='select'. Characters that control a terminal or the direction of the text are replaced
+/// (printable_lines).
 std::string in_python(const std::string& message);
 
 /// Turns gradients on for a computation, whatever the caller has turned off (torch.no_grad,

@@ -53,8 +53,9 @@ size_t word_length(std::string_view text) {
 std::string in_python(const std::string& message) {
   static const Choices choices = all_choices();
   constexpr std::string_view kValid = "--valid FILE";
+  const std::string plain = without_functions(message);
   std::string out;
-  for (std::string_view rest = message; !rest.empty();) {
+  for (std::string_view rest = plain; !rest.empty();) {
     const bool begins = out.empty() || (!is_word(out.back()) && out.back() != '-');
     const size_t length = rest.starts_with("--") && begins ? word_length(rest.substr(2)) : 0;
     if (length == 0 || std::islower(static_cast<unsigned char>(rest[2])) == 0) {

@@ -5,7 +5,9 @@
 #include <chrono>
 
 #include "binding/binding.h"
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/catalog/method_facts.h"
+#include "slimbayes/catalog/recipe.h"
 #include "slimbayes/data/fit_examples.h"
 #include "slimbayes/workflow/comparison.h"
 #include "slimbayes/workflow/data_file.h"
@@ -83,16 +85,18 @@ struct Request {
   MethodChoices choices;
 };
 
-/// Reads {"fit": {...}, "method", "options", "seed", "level", "threads", "preset", "tune": true or a list}.
+/// Reads {"fit": {...}, "method", "options", "run": {"seed", "level", "threads"}, "preset", "tune": true or a
+/// list}.
 Request request_of(const std::string& text) {
   const json given = from_text(text);
   Request request;
   FitOptions& fit = request.fit = options_from_json<FitOptions>(given.at("fit"), "fit");
   fit.method = given.at("method");
   fit.options = given.at("options");
-  fit.seed = given.at("seed");
-  fit.level = given.at("level");
-  fit.threads = given.at("threads");
+  const auto run = options_from_json<RunOptions>(given.at("run"), "fit");
+  fit.seed = run.seed;
+  fit.level = run.level;
+  fit.threads = run.threads;
   request.choices.preset = given.at("preset");
   const json& tune = given.at("tune");
   if (tune.is_boolean())
@@ -100,6 +104,18 @@ Request request_of(const std::string& text) {
   else
     fit.tune = tune.get<Words>();
   return request;
+}
+
+/// Checks a request as far as possible without data. Returns the recipe of the fit as JSON, as `fit --dry-run`
+/// of the tool prints it.
+std::string resolved(const std::string& text) {
+  const Request request = request_of(text);
+  const FitOptions& fit = request.fit;
+  check_fractions(fit);
+  const MethodInfo& method =
+      fit.method.empty() ? default_method(TaskKind::regression) : find_method(fit.method);
+  const ChosenOptions chosen = choose_options(method, fit.options, request.choices);
+  return to_text(recipe(fit, method, chosen.options, chosen.tune));
 }
 
 /// Returns a source that reads this frame in the place of a file. Empties the frame.
@@ -190,12 +206,12 @@ std::string compared(Frame& frame, const std::string& text, const std::string& p
     bool stop() override { return watcher.stop(); }
     Watcher& watcher;
   };
-  const std::vector<MethodRuns> results =
-      compare(examples, request.fit, methods_to_compare(examples, request.fit, methods, named),
-              {plan.at("seeds"), plan.at("repeats"), plan.at("folds")}, notes, [&](const std::string& title) {
-                watcher.stage(title);
-                return std::make_unique<Shared>(watcher);
-              });
+  const std::vector<MethodRuns> results = compare(
+      examples, request.fit, methods_to_compare(examples, request.fit, methods, named),
+      options_from_json<ComparisonPlan>(plan.at("plan"), "compare"), notes, [&](const std::string& title) {
+        watcher.stage(title);
+        return std::make_unique<Shared>(watcher);
+      });
   if (watcher.stopped() && (results.empty() || !watcher.by_keyboard())) watcher.raise();
   json out = {{"interrupted", watcher.stopped()}, {"results", json::array()}};
   for (const MethodRuns& each : results)
@@ -204,7 +220,7 @@ std::string compared(Frame& frame, const std::string& text, const std::string& p
   return to_text(out);
 }
 
-/// Returns every option of a fit, every method with its options, as JSON.
+/// Returns every option of a fit, of its run and of a comparison, and every method with its options, as JSON.
 std::string description() {
   json out = {{"fit", json::array()}, {"methods", json::array()}};
   for (const OptionDoc& doc : option_docs<FitOptions>()) {
@@ -213,6 +229,8 @@ std::string description() {
     facts["section"] = doc.section;
     out["fit"].push_back(std::move(facts));
   }
+  for (const OptionDoc& doc : option_docs<RunOptions>()) out["run"].push_back(option_facts(doc));
+  for (const OptionDoc& doc : option_docs<ComparisonPlan>()) out["compare"].push_back(option_facts(doc));
   for (const MethodInfo& info : method_catalog()) {
     json facts = method_facts(info, /*options=*/true);
     for (json& option : facts["options"]) option["doc"] = in_python(option["doc"]);
@@ -237,6 +255,7 @@ void bind_fit(py::module_& module) {
   module.def("compare", &compared, py::arg("frame"), py::arg("request"), py::arg("plan"),
              py::arg("show") = py::none());
   module.def("description", &description);
+  module.def("resolved", &resolved, py::arg("request"));
 }
 
 }  // namespace slimbayes::python

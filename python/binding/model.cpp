@@ -68,6 +68,14 @@ json input_names(const Model& model) {
   return names;
 }
 
+/// Returns the JSON with every sentence in it as Python has it (in_python).
+json spoken(json value) {
+  if (value.is_string()) return in_python(value.get<std::string>());
+  if (value.is_structured())
+    for (json& part : value) part = spoken(std::move(part));
+  return value;
+}
+
 json facts(const Model& model) {
   const Schema& schema = model.schema();
   const SplitRows& split = model.split();
@@ -97,7 +105,7 @@ json facts(const Model& model) {
             {"valid", split.valid.size()},
             {"calibration", split.calibration.size()},
             {"test", split.test.size()}}},
-          {"summary", to_json(model.fitted().summary())}};
+          {"summary", spoken(to_json(model.fitted().summary()))}};
 }
 
 py::bytes bytes_of(const Model& model) {

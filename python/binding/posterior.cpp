@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "binding/binding.h"
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/density.h"
 #include "slimbayes/workflow/post_hoc.h"
@@ -44,25 +45,26 @@ Dataset rows_of(const Arrays& rows, const ModulePosterior& posterior) {
 
 ModulePosterior made(const std::string& archive, const std::string& layer, const Arrays& train,
                      const std::optional<Arrays>& valid, int64_t classes, const std::string& method,
-                     const std::string& options, uint64_t seed) {
+                     const std::string& options, const std::string& run) {
   const Gradients on;
   const auto* first = reinterpret_cast<const std::byte*>(archive.data());
   const ScriptNetwork network = ScriptNetwork::from_bytes({first, first + archive.size()}, layer);
   const LikelihoodKind likelihood = module_likelihood(network, classes);
   const Split split{rows_of(train, likelihood, classes), rows_of(valid, likelihood, classes)};
+  const uint64_t seed = options_from_json<RunOptions>(from_text(run), "posterior").seed;
   const py::gil_scoped_release released;
   return module_posterior(network, split, method, from_text(options), Stream(seed));
 }
 
-/// The answers by name, and for a regression the ends of the interval at `level` (0: none).
-py::dict answers(const ModulePosterior& posterior, const py::array& x, double level) {
+/// The answers by name, and for a regression the ends of the interval at `level`, if it is given.
+py::dict answers(const ModulePosterior& posterior, const py::array& x, std::optional<double> level) {
   const at::Tensor inputs = to_tensor(x);
   Predictive p;
   std::optional<Interval> ends;
   {
     const py::gil_scoped_release released;
     p = answer(posterior, inputs);
-    if (const auto* r = std::get_if<Regression>(&p); r != nullptr && level > 0) ends = interval(*r, level);
+    if (const auto* r = std::get_if<Regression>(&p); r != nullptr && level) ends = interval(*r, *level);
   }
   py::dict out;
   for (const auto& [name, values] : parts_of(p)) out[py::str(name)] = to_numpy(values);
@@ -105,13 +107,13 @@ void bind_posterior(py::module_& module) {
   using Released = py::call_guard<py::gil_scoped_release>;
   py::class_<ModulePosterior>(module, "ModulePosterior")
       .def(py::init(&made), py::arg("archive"), py::arg("layer"), py::arg("train"), py::arg("valid"),
-           py::arg("classes"), py::arg("method"), py::arg("options"), py::arg("seed"))
+           py::arg("classes"), py::arg("method"), py::arg("options"), py::arg("run"))
       .def_readonly("method", &ModulePosterior::method)
       .def_readonly("classes", &ModulePosterior::classes)
       .def("notes", [](const ModulePosterior& p) { return p.fitted->summary().notes; })
       .def("facts", [](const ModulePosterior& p) { return p.fitted->summary().facts; })
       .def("rows", [](const ModulePosterior& p) { return p.fitted->summary().rows; })
-      .def("answers", &answers, py::arg("x"), py::arg("level") = 0.0)
+      .def("answers", &answers, py::arg("x"), py::arg("level") = py::none())
       .def("ood", &ood_of, py::arg("x"))
       .def("update", [](const ModulePosterior& p, const Arrays& rows) { return changed(p, rows, true); })
       .def("forget", [](const ModulePosterior& p, const Arrays& rows) { return changed(p, rows, false); })

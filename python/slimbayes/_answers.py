@@ -211,7 +211,7 @@ class Answers:
         self._facts = json.loads(model.facts())
 
     def _level(self, level):
-        return self._facts.get("level", 0.95) if level is None else _options.number("level", level)
+        return _options.number("level", self._facts.get("level", 0.95) if level is None else level)
 
     def _target_cells(self, y):
         return y

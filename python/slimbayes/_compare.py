@@ -38,7 +38,7 @@ def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fr
         _targets.add(data, name, _targets.read(target, _data.row_count(X)))
     elif target not in names:
         raise ValueError(f"compare: expected the name of a column; received {target!r}; the columns are {_texts.listed(names)}")
-    known = {option["name"] for option in _options.description()["fit"]} | {"level", "threads", "preset"}
+    known = {option["name"] for option in _options.description()["fit"]} | {"seed", "level", "threads", "preset"}
     if unknown := sorted(set(options) - known):
         raise TypeError(f"compare: expected options of a fit; received {', '.join(unknown)}; an option of one method stands "
                         "beside its name: methods=[('dbk', {'rank': 8})]")
@@ -48,8 +48,7 @@ def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fr
     if not isinstance(methods, (list, tuple)):
         raise TypeError(f"compare: expected a list of methods; received {_options.received(methods)}")
     asked = [_choice(one) for one in methods]
-    plan = _options.as_json({"methods": asked, "seeds": _above(0, "seeds", seeds), "repeats": _above(0, "repeats", repeats),
-                             "folds": _above(-1, "folds", folds)})
+    plan = _options.as_json({"methods": asked, "plan": {"seeds": seeds, "repeats": repeats, "folds": folds}})
     with shown(progress, "compare") as show:
         found = json.loads(core.compare(data, request, plan, show))
     for result, choice in zip(found["results"], asked):  # the results begin with the methods that were asked for
@@ -75,12 +74,6 @@ def _choice(one):
 
 def _label(method, options):
     return f"{method}({', '.join(f'{name}={value!r}' for name, value in options.items())})" if options else method
-
-
-def _above(least, name, value):
-    if isinstance(value, bool) or not isinstance(value, int) or value <= least:
-        raise ValueError(f"compare: expected a whole number above {least} for {name}; received {_options.received(value)}")
-    return value
 
 
 def _summary(pd, results):

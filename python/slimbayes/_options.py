@@ -104,7 +104,8 @@ def _method_keywords():
 def keywords(likelihoods, left_out=(), defaults=None):
     """The keywords of an estimator, in order. `likelihoods`: the choices of its `likelihood`, the first the default; one alone is no
     keyword. `left_out`: options of a fit that it has no use for. `defaults`: other defaults than the library's."""
-    own = [*GENERAL]
+    run = {option["name"]: option for option in description()["run"]}
+    own = [one._replace(doc=f"({run[one.name]['type']}{_limits(run[one.name])}) {one.doc}") if one.name in run else one for one in GENERAL]
     if len(likelihoods) > 1:
         option = next(o for o in description()["fit"] if o["name"] == "likelihood")
         option = {**option, "choices": likelihoods, "default": likelihoods[0]}
@@ -178,10 +179,11 @@ def request(params, likelihood, target):
     options = {name: params[name] for name in sorted(known) if params.get(name) is not None and name not in fit}
     tune = params.get("tune", False)
     _check_preset(text("method", params.get("method")), text("preset", params.get("preset")))
-    threads = -1 if params.get("threads") is None else whole("threads", params["threads"])
+    run = {name: params[name] for name in ("seed", "level", "threads") if params.get(name) is not None}
+    if is_forked():
+        run["threads"] = 1
     return as_json({
-        "fit": fit, "method": text("method", params.get("method")), "options": options, "seed": whole("seed", params.get("seed", 0)),
-        "level": number("level", params.get("level", 0.95)), "threads": 1 if is_forked() else threads,
+        "fit": fit, "method": text("method", params.get("method")), "options": options, "run": run,
         "preset": text("preset", params.get("preset")), "tune": tune if isinstance(tune, bool) else names(tune, "tune")})
 
 
@@ -231,8 +233,9 @@ def number(name, value):
     return float(value)
 
 
-def whole(name, value):
-    is_whole = isinstance(value, numbers.Real) and not isinstance(value, bool) and value == value and 0 <= value < 2**63 and int(value) == value
+def whole(name, value, most):
+    """The value as an int from 0 to `most`."""
+    is_whole = isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 <= value <= most and int(value) == value
     if not is_whole:
-        raise ValueError(f"expected a whole number from 0 to 2^63 for {name}; received {received(value)}")
+        raise ValueError(f"expected a whole number from 0 to {most} for {name}; received {received(value)}")
     return int(value)

@@ -143,6 +143,9 @@ def posterior(module, data, method="rich-bll", layer=None, *, valid=None, valid_
     >>> bayes = sb.posterior(net, (x, y), layer="head", valid=(x_valid, y_valid))
     >>> mean, sd = bayes.predict(x_new, return_std=True)
     """
+    valid_fraction = _options.number("valid_fraction", valid_fraction)
+    if not 0 <= valid_fraction < 1:
+        raise ValueError(f"posterior: expected a valid_fraction of at least 0 and below 1; received {valid_fraction}")
     x, y = _pair(data, "the training rows")
     x = _input_type(module, x) if hasattr(module, "parameters") else x
     if len(x) != len(y):
@@ -151,7 +154,7 @@ def posterior(module, data, method="rich-bll", layer=None, *, valid=None, valid_
     if layer is not None and not isinstance(layer, str):
         layer = next((name for name, part in module.named_modules() if part is layer), None)
     layer = _options.text("layer", layer) or _last_linear(module)
-    classes = _classes_of(module, layer, y) if classes is None else _options.whole("classes", classes)
+    classes = _classes_of(module, layer, y) if classes is None else _options.whole("classes", classes, 2**24)
     own = None
     if valid is not None:
         own = _pair(valid, "the validation rows")
@@ -161,7 +164,7 @@ def posterior(module, data, method="rich-bll", layer=None, *, valid=None, valid_
         own = (x[keep:], _targets(y[keep:], classes))
         x, y = x[:keep], y[:keep]
     made = core.ModulePosterior(archive, layer, (x, _targets(y, classes)), own, classes, _options.text("method", method), _options.as_json(options),
-                                _options.whole("seed", seed))
+                                _options.as_json({"seed": seed}))
     notes = made.notes()
     if classes == 0 and set(np.unique(y)) == {0, 1} and y.dtype.kind in "iu":
         notes.append("y holds 0 and 1 and the module has one output: taken as numbers. If the output is the logit of class 1, "
@@ -231,9 +234,7 @@ class Posterior:
 
     def predict_interval(self, x, level=0.95):
         """The central interval of each row, (lower, upper) [n] each."""
-        if not 0 < _options.number("level", level) < 1:
-            raise ValueError(f"predict_interval: expected a level between 0 and 1; received {level!r}")
-        parts = self._made.answers(_numbers(x), level)
+        parts = self._made.answers(_numbers(x), _options.number("level", level))
         if "lower" not in parts:
             raise ValueError("predict_interval: expected a regression; received a classifier; predict_proba has its probabilities")
         return parts["lower"], parts["upper"]

@@ -134,7 +134,9 @@ const MethodInfo& inner_method(const MethodInfo& info, const nlohmann::json& opt
   if (info.inner.empty()) return info;
   const auto given = options.find(info.inner);
   const auto doc = std::ranges::find(info.options, info.inner, &OptionDoc::name);
-  return find_method((given == options.end() ? doc->fallback : *given).get<std::string>());
+  const nlohmann::json& name = given == options.end() ? doc->fallback : *given;
+  detail::check_option(*doc, name, info.name);  // the options may be a user's, not resolved yet
+  return find_method(name.get<std::string>());
 }
 
 std::string ood_score(const MethodInfo& info, const nlohmann::json& options) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "slimbayes/catalog/nearest.h"
@@ -25,7 +26,24 @@ std::vector<std::string> split_list(std::string_view list) {
 
 std::string number_text(double x) {
   const bool whole = x == std::trunc(x) && std::abs(x) < 1e15;
-  return whole ? fmt::format("{:.0f}", x) : fmt::format("{:g}", x);
+  const std::string text = whole ? fmt::format("{:.0f}", x) : fmt::format("{:g}", x);
+  return text == "1" && x != 1 ? fmt::format("{}", x) : text;
+}
+
+std::string range_text(const Range& range, bool whole) {
+  constexpr double kPastLargest = 18446744073709551616.0;  // 2^64
+  const auto text = [&](double x) {
+    return whole && x >= kPastLargest ? std::to_string(std::numeric_limits<uint64_t>::max()) : number_text(x);
+  };
+  if (!range.without_low && !range.without_high)
+    return fmt::format("from {} to {}", text(range.low), text(range.high));
+  return fmt::format("{} {} and {} {}", range.without_low ? "above" : "of at least", text(range.low),
+                     range.without_high ? "below" : "at most", text(range.high));
+}
+
+bool contains(const Range& range, double x) {
+  return (range.without_low ? x > range.low : x >= range.low) &&
+         (range.without_high ? x < range.high : x <= range.high);
 }
 
 }  // namespace slimbayes
@@ -77,12 +95,13 @@ void check_option(const OptionDoc& doc, const json& value, std::string_view owne
     refuse(doc, article + doc.type, value, owner, "the default is " + shown(doc.fallback));
   }
   if (doc.range) {
-    const double x = value.get<double>();
-    const bool inside = x >= doc.range->low && x <= doc.range->high;  // false for NaN
-    if (!inside) {
-      const std::string bounds = fmt::format("{}{} in [{}, {}]", article, doc.type,
-                                             number_text(doc.range->low), number_text(doc.range->high));
-      refuse(doc, bounds, value, owner, "the default is " + shown(doc.fallback));
+    const auto inside = [&](const json& number) { return contains(*doc.range, number.get<double>()); };
+    // As doubles, because -1 and 2^64 - 1 are equal as JSON.
+    if (!inside(value) && value.get<double>() != doc.fallback.get<double>()) {
+      const std::string bounds =
+          fmt::format("{}{} {}", article, doc.type, range_text(*doc.range, doc.type == "integer"));
+      refuse(doc, bounds, value, owner,
+             inside(doc.fallback) ? "the default is " + shown(doc.fallback) : "leave it out for the default");
     }
   }
   if (!doc.choices.empty() && std::ranges::find(doc.choices, value.get<std::string>()) == doc.choices.end()) {

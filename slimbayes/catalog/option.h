@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -13,9 +14,10 @@
 
 namespace slimbayes {
 
-/// Inclusive bounds of a numeric option.
+/// Bounds of a numeric option. They are inclusive, except those that are said to be left out.
 struct Range {
   double low, high;
+  bool without_low = false, without_high = false;
 };
 
 /// The words that a text option accepts.
@@ -56,7 +58,7 @@ struct OptionDoc {
   std::string doc;          // help text
   std::string source;       // where the option or its default comes from, such as a paper
   nlohmann::json fallback;  // the default value
-  std::optional<Range> range = {};        // bounds of a number; empty: none
+  std::optional<Range> range = {};        // bounds of a number other than the default; empty: none
   std::vector<std::string> choices = {};  // allowed texts; empty: any
   std::vector<double> grid = {};          // values that --tune tries; empty: the option cannot be tuned
   /// As in OptionFacts: refuse a value above the number of training rows; no effect without Gaussian noise.
@@ -69,6 +71,13 @@ struct OptionDoc {
 /// (0.1, 1e-12).
 std::string number_text(double x);
 
+/// Returns the bounds in words: "from 0 to 1", "above 0 and below 1". `whole` bounds are those of integers,
+/// which end at 2^64 - 1.
+std::string range_text(const Range& range, bool whole);
+
+/// Returns whether x lies within the bounds; false for NaN.
+bool contains(const Range& range, double x);
+
 /// Splits a list at its commas. Returns the parts without the blanks around them.
 std::vector<std::string> split_list(std::string_view list);
 
@@ -78,8 +87,9 @@ namespace detail {
 /// size.
 std::string shown(const nlohmann::json& value);
 
-/// Checks that the value has the option's type and lies within its range or choices. Throws
-/// std::invalid_argument with `owner`, the option's name, the constraint and the value in the message.
+/// Checks that the value has the option's type and lies within its range or choices. The default is always
+/// allowed. Throws std::invalid_argument with `owner`, the option's name, the constraint and the value in the
+/// message.
 void check_option(const OptionDoc& doc, const nlohmann::json& value, std::string_view owner);
 
 /// Throws std::invalid_argument if `given` is not an object or has a key that is not the name of an option in
@@ -195,6 +205,25 @@ std::vector<OptionDoc> option_docs(O defaults = {}) {
   std::vector<OptionDoc> docs;
   detail::visit_options(defaults, [&](OptionDoc doc, auto&) { docs.push_back(std::move(doc)); });
   return docs;
+}
+
+/// Returns the description of one option of the struct O. Throws std::logic_error for an unknown name.
+template <class O>
+OptionDoc option_doc(std::string_view name) {
+  for (OptionDoc& doc : option_docs<O>())
+    if (doc.name == name) return std::move(doc);
+  throw std::logic_error("[option_doc] expected the name of an option; received " + std::string(name));
+}
+
+/// Throws std::invalid_argument if an option has a value that its description does not allow. The message
+/// begins with `owner`. Call it where a C++ program hands over a struct whose fields it has set.
+template <class O>
+void check_options(O options, std::string_view owner) {
+  const std::vector<OptionDoc> docs =
+      option_docs<O>();  // with the defaults of O, not the values of `options`
+  auto doc = docs.begin();
+  detail::visit_options(options,
+                        [&](const OptionDoc&, auto& field) { detail::check_option(*doc++, field, owner); });
 }
 
 /// Returns a JSON object with the name and the value of every option.

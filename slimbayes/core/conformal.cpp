@@ -33,16 +33,13 @@
 #include <limits>
 #include <utility>
 
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/density.h"
 
 namespace slimbayes {
 
 namespace {
-
-void check_level(double level, const char* function) {
-  check(level > 0 && level < 1, function, "0 < level < 1", fmt::format("{}", level), "0.95 is usual");
-}
 
 /// Returns the rank ceil((rows + 1) level) of the score that becomes the factor. The factor 1 - 1e-14 keeps a
 /// rounding error of the product from raising the rank by 1: 20 * 0.95 must give 19.

@@ -47,12 +47,12 @@ ConformalScores sorted_scores(const at::Tensor& scores, const std::vector<int64_
 
 /// Returns how many calibration rows (or groups, if inputs repeat) conformal prediction needs at this level:
 /// the least m with ceil((m + 1) level) <= m. With fewer rows no finite interval has the level. Throws
-/// std::invalid_argument unless 0 < level < 1.
+/// std::invalid_argument unless 0 < level <= kMostLevel.
 int64_t conformal_rows(double level);
 
 /// Throws std::invalid_argument if there are too few groups of calibration rows for this level, that is fewer
 /// than conformal_rows(level); the message says how many are needed. `rows`, the number of rows in all
-/// groups, is only used in the message. Also throws unless 0 < level < 1.
+/// groups, is only used in the message. Also throws unless 0 < level <= kMostLevel.
 void check_conformal_rows(int64_t groups, double level, int64_t rows);
 
 /// Returns a range for the true coverage of conformal intervals: its 5 % and its 95 % quantile. The true

@@ -15,6 +15,7 @@
 #include <limits>
 #include <numbers>
 
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/density.h"
 
@@ -83,7 +84,7 @@ double interval_width(const Interval& i) {
 }
 
 double interval_score(const Interval& i, const at::Tensor& y, double level) {
-  check(level > 0 && level < 1, "interval_score", "0 < level < 1", fmt::format("{}", level), "0.95 is usual");
+  check_level(level, "interval_score");
   at::Tensor target = checked(i, y, "interval_score");
   at::Tensor outside = (i.lower - target).clamp_min(0) + (target - i.upper).clamp_min(0);
   return mean_value(i.upper - i.lower + 2 / (1 - level) * outside);

@@ -6,20 +6,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/count_distribution.h"
 #include "slimbayes/core/density.h"
 #include "slimbayes/core/linalg.h"
 
 namespace slimbayes {
-
-namespace {
-
-void check_level(double level) {
-  check(level > 0 && level < 1, "interval", "0 < level < 1", std::to_string(level), "0.95 is usual");
-}
-
-}  // namespace
 
 double normal_quantile(double p) {
   check(p > 0 && p < 1, "normal_quantile", "0 < p < 1", std::to_string(p));
@@ -48,7 +41,7 @@ at::Tensor var(const Rate& rate) { return mean(rate).square() * at::expm1(rate.l
 at::Tensor total_var(const Counts& p) { return mean(p.rate) + var(p.rate); }
 
 Interval interval(const Regression& p, double level) {
-  check_level(level);
+  check_level(level, "interval");
   const double z = normal_quantile((1 + level) / 2);
   if (!p.density.empty()) return {quantile(p, -z), quantile(p, z)};
   const at::Tensor half = z * total_var(p).sqrt();
@@ -61,13 +54,13 @@ Interval interval(const Regression& p, double level) {
 }
 
 Interval interval(const Counts& p, double level) {
-  check_level(level);
+  check_level(level, "interval");
   return {poisson_lognormal_quantile(p.rate, (1 - level) / 2),
           poisson_lognormal_quantile(p.rate, (1 + level) / 2)};
 }
 
 Interval interval(const Intensity& p, double level) {
-  check_level(level);
+  check_level(level, "interval");
   at::Tensor half = normal_quantile((1 + level) / 2) * p.rate.log_var.sqrt();
   return {at::exp(p.rate.log_mean - half), at::exp(p.rate.log_mean + half)};
 }

@@ -117,16 +117,16 @@ struct Interval {
 /// Returns the central interval of each row at this level, between the quantiles (core/density.h) of (1 -
 /// level) / 2 and (1 + level) / 2; for a Gaussian mean -+ z sd with the total sd and the normal quantile z at
 /// (1 + level) / 2. For a model with conformal calibration use Model::interval instead. Throws
-/// std::invalid_argument unless 0 < level < 1.
+/// std::invalid_argument unless 0 < level <= kMostLevel.
 Interval interval(const Regression& p, double level);
 
 /// Returns the central interval of the count of each row. Its ends are the least whole numbers at which the
 /// cdf of the Poisson-lognormal count reaches (1 - level) / 2 and (1 + level) / 2. Throws
-/// std::invalid_argument unless 0 < level < 1.
+/// std::invalid_argument unless 0 < level <= kMostLevel.
 Interval interval(const Counts& p, double level);
 
 /// Returns the central interval of the intensity at each place, between its log-normal quantiles at
-/// (1 - level) / 2 and (1 + level) / 2. Throws std::invalid_argument unless 0 < level < 1.
+/// (1 - level) / 2 and (1 + level) / 2. Throws std::invalid_argument unless 0 < level <= kMostLevel.
 Interval interval(const Intensity& p, double level);
 
 /// Returns the predictive of shift + scale * y, given the predictive `p` of y. Throws std::invalid_argument

@@ -5,7 +5,8 @@
 //
 // A caller may have read the table without Encoder::reading(). A column of categories may then have another
 // kind than in training: if all its cells in a few rows are "yes", or 3, they are read as booleans or
-// numbers. Such a value is matched to the training level that reads as the same value.
+// numbers. Such a value is matched to the training level that reads as the same value. Columns of yes and no
+// are first brought to the kind that they had in training.
 #include "slimbayes/data/encoder.h"
 
 #include <ATen/ATen.h>
@@ -18,6 +19,7 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/bits.h"
 #include "slimbayes/data/column_note.h"
 #include "slimbayes/data/column_notes.h"
 #include "slimbayes/data/domain.h"
@@ -62,21 +64,27 @@ std::vector<int64_t> slots_of(const Encoder::Feature& feature, const Column& col
   return slots;
 }
 
-const Column& column_of(const Encoder::Feature& feature, const Table& table, size_t& hint) {
-  // Columns mostly come in the order of training, so the search starts after the last one found.
-  size_t n = table.columns.size();
+/// Returns the feature's column; nullptr if the table has none. Columns mostly come in the order of training,
+/// so the search starts at `hint`, behind the last one found.
+const Column* find_column(const Encoder::Feature& feature, const Table& table, size_t& hint) {
+  const size_t n = table.columns.size();
   for (size_t step = 0; step < n; ++step) {
-    size_t at = (hint + step) % n;
+    const size_t at = (hint + step) % n;
     if (table.columns[at].name != feature.name) continue;
     hint = at + 1;
-    return table.columns[at];
+    return &table.columns[at];
   }
-  check(false, "Encoder::inputs", fmt::format("a column {} as in training", in_quotes(feature.name)),
-        fmt::format("{} other columns", n),
-        fmt::format("{}; --rename gives a column its name, --fill gives all rows a value",
-                    nearest_hint(feature.name, table.names())));
-  internal_check(false, "Encoder::inputs", "unreachable");
-  return table.columns[0];
+  return nullptr;
+}
+
+const Column& column_of(const Encoder::Feature& feature, const Table& table, size_t& hint) {
+  const Column* found = find_column(feature, table, hint);
+  if (found == nullptr)
+    check(false, "Encoder::inputs", fmt::format("a column {} as in training", in_quotes(feature.name)),
+          fmt::format("{} other columns", table.columns.size()),
+          fmt::format("{}; --rename gives a column its name, --fill gives all rows a value",
+                      nearest_hint(feature.name, table.names())));
+  return *found;
 }
 
 std::vector<Reader> readers_of(const std::vector<Encoder::Feature>& features, const Table& table) {
@@ -178,7 +186,22 @@ std::vector<ColumnNote> cell_notes(const Reader& reader) {
 
 }  // namespace
 
+/// Returns the columns of the table that as_trained() changes, by their places.
+std::vector<std::pair<size_t, Column>> Encoder::changed_bits(const Table& table) const {
+  std::vector<std::pair<size_t, Column>> changed;
+  size_t hint = 0;
+  for (const Feature& feature : features_) {
+    if (feature.width() == 0 || (feature.kind == ColumnKind::numeric && !feature.held_bits())) continue;
+    const Column* column = find_column(feature, table, hint);
+    if (column == nullptr || feature.kind == ColumnKind::datetime) continue;
+    if (auto bits = bits_as(*column, {feature.kind, feature.levels}))
+      changed.emplace_back(column - table.columns.data(), std::move(*bits));
+  }
+  return changed;
+}
+
 at::Tensor Encoder::inputs(const Table& table, std::vector<BadRow>* bad) const {
+  if (!changed_bits(table).empty()) return inputs(as_trained(table), bad);
   int64_t d = static_cast<int64_t>(schema_.features.size());
   std::vector<Reader> readers = readers_of(features_, table);
   const std::vector<Axis> axes = domain();  // for events: one axis per reader
@@ -208,20 +231,6 @@ at::Tensor Encoder::inputs(const Table& table, std::vector<BadRow>* bad) const {
   return x;
 }
 
-Reading Encoder::reading(bool with_target) const {
-  Reading reading;
-  reading.names = options_.names;
-  reading.others_used = false;
-  for (const Feature& feature : features_) {
-    if (feature.width() > 0) reading.kinds[feature.name] = feature.kind;
-  }
-  // A yes/no target is not listed here, so that its cells decide its kind. A new word in it then gives an
-  // error about a new class, and not about an unreadable cell.
-  if (with_target && target_kind_ && *target_kind_ != ColumnKind::boolean)
-    reading.kinds[options_.target] = *target_kind_;
-  return reading;
-}
-
 at::Tensor Encoder::target(const Table& table) const {
   return target_values(table, options_.target, schema_.task);
 }
@@ -240,6 +249,7 @@ Dataset Encoder::dataset(const Table& table, bool with_target) const {
 }
 
 std::vector<std::string> Encoder::notes_for(const Table& table) const {
+  if (!changed_bits(table).empty()) return notes_for(as_trained(table));
   std::vector<std::string> known = options_.ignore;
   if (!options_.target.empty()) known.push_back(options_.target);
   for (const Feature& feature : features_) known.push_back(feature.name);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "slimbayes/data/bad_row.h"
@@ -61,9 +62,9 @@ class Encoder {
 
   /// Returns the encoded inputs [n, d], finite, float32. Columns are found by name, in any order; columns
   /// that training did not have are ignored. A missing cell is imputed as in training. Throws
-  /// std::invalid_argument for a missing column and for a column of another kind than in training, with two
-  /// exceptions: a column without any value, and a column that held categories in training and whose cells
-  /// are now all read as numbers, booleans or times.
+  /// std::invalid_argument for a missing column and for a column of another kind than in training, with these
+  /// exceptions: a column without any value, one of yes and no (as_trained), and a column that held
+  /// categories in training and whose cells are now all read as numbers, booleans or times.
   /// A row is bad if a number lies more than kFarthest half-ranges (with the scale "standard": sds) from the
   /// middle of the training range (the training mean), or if an event lies outside the domain. Bad rows are
   /// appended to `bad` (ascending) and all their features are 0; if `bad` is nullptr, a bad row throws
@@ -79,6 +80,10 @@ class Encoder {
   /// counts. Throws std::invalid_argument if the column is absent, and DataError, naming the row, for a
   /// missing cell or a class that was not in training.
   at::Tensor target(const Table& table) const;
+
+  /// Returns the table with its columns of yes and no as training had them: read as text or booleans, or
+  /// stored as 0 and 1, they mean the same (data/bits.h).
+  Table as_trained(Table table) const;
 
   /// Returns how read_table should read rows for this encoder: each column that the encoder uses (and, if
   /// `with_target`, the target) gets the kind that it had in training, even if the few rows of the file
@@ -128,7 +133,8 @@ class Encoder {
     /// in older model files.
     std::optional<bool> offsets = {};
 
-    int64_t width() const;  // number of features of this column; 0 if it gives none
+    int64_t width() const;   // number of features of this column; 0 if it gives none
+    bool held_bits() const;  // whether it is a column of numbers whose training cells were 0 and 1
   };
 
   /// Returns how each column of the table is encoded, except for ignored columns and the target. The order is
@@ -136,6 +142,7 @@ class Encoder {
   const std::vector<Feature>& columns() const { return features_; }
 
  private:
+  std::vector<std::pair<size_t, Column>> changed_bits(const Table& table) const;
   void fit_columns(const Table& table, const std::vector<int64_t>& rows);
   static Encoder fit_events(const Table& table, const std::vector<int64_t>& rows,
                             const EncoderOptions& options);

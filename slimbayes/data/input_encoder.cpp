@@ -84,13 +84,14 @@ Reading reading_of(const InputEncoder& encoder, bool with_target) {
 Examples examples_of(Examples given, const InputEncoder& encoder, bool with_target) {
   if (const auto* e = std::get_if<WindowEncoder>(&encoder)) {
     if (!std::holds_alternative<Table>(given)) return windows_in(given);
-    return window_table(std::get<Table>(std::move(given)), e->options(), e->step(),
+    return window_table(e->rows().as_trained(std::get<Table>(std::move(given))), e->options(), e->step(),
                         with_target ? e->target_name() : "");
   }
   if (std::holds_alternative<ImageEncoder>(encoder))
     images_in(given);
   else
     table_in(given);
+  if (const auto* e = std::get_if<Encoder>(&encoder)) return e->as_trained(std::get<Table>(std::move(given)));
   return given;
 }
 

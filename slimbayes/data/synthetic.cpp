@@ -13,6 +13,7 @@
 
 #include <cmath>
 
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/synthetic_counts.h"
@@ -35,15 +36,12 @@ const std::vector<std::string>& generator_names() {
 }
 
 Table generate(const std::string& name, int64_t rows, const Stream& stream, double amplitude) {
+  check_options(GenerateOptions{rows, amplitude}, "generate");
   if (name == "counts") return generate_counts(rows, stream);
   if (name == "cox") return generate_cox(rows, stream);
   bool steps = name == "steps";
   check(steps || name == "ripple", "generate", "the name of a generator", fmt::format("'{}'", name),
         nearest_hint(name, generator_names()));
-  check(rows > 0, "generate", "at least one row", std::to_string(rows));
-  check(amplitude >= 0 && std::isfinite(amplitude), "generate", "an amplitude of at least 0",
-        fmt::format("{}", amplitude));
-
   Table table{"generated:" + name, {}, rows};
   for (const char* column : {"x", "y", "true_mean", "true_sd"}) {
     table.columns.push_back(

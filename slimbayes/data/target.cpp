@@ -12,6 +12,7 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/bits.h"
 #include "slimbayes/data/class_task.h"
 #include "slimbayes/data/moments.h"
 #include "slimbayes/data/table/cell.h"
@@ -122,8 +123,11 @@ Table with_target(Table table, const std::string& target) {
 }
 
 at::Tensor target_values(const Table& table, const std::string& target, const Task& task) {
-  const Column& column = target_column(table, target);
+  const Column& given = target_column(table, target);
   bool classes = task.kind == TaskKind::classification;
+  // Classes that mean yes and no may be written or stored in another way than in training.
+  const auto bits = classes ? bits_as(given, {ColumnKind::categorical, task.levels}) : std::nullopt;
+  const Column& column = bits ? *bits : given;
   check(classes || of_numbers(column), "target", fmt::format("numbers in the target {}", in_quotes(target)),
         fmt::format("a {} column", kind_name(column.kind)),
         fmt::format("{} needs numbers", name_of(task.kind)));

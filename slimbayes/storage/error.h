@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace slimbayes {
 
@@ -19,5 +20,10 @@ class Interrupted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// Returns a message of the library for a user, without the names of the functions that threw it:
+/// "[Encoder::fit] expected ..." becomes "expected ...", also after the name of a file ("m.safetensors:
+/// [load] expected ..."). Whatever shows messages to users calls it.
+std::string without_functions(std::string_view message);
 
 }  // namespace slimbayes

@@ -201,6 +201,7 @@ bool Certificate::certified() const {
 Certificate certificate_of(const Model& model, const ModelNetwork& network, const BoundRows& rows,
                            const CertificateOptions& options) {
   const Head& head = network.file.head;
+  check_options(options, "bounds");
   check(network.plan.has_value(), "bounds", "a network with random weights", model.method());
   check(head.is_classes() || options.clip > 0, "bounds", "a clip above 0 (--clip) for a loss in [0, 1]",
         "none", "choose the absolute error that counts as a full failure, without looking at the data");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/pac_bayes.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/workflow/model_networks.h"
@@ -25,15 +26,6 @@ struct Assumption {
 struct BoundRows {
   Dataset rows;      // encoded, with targets
   std::string part;  // "train", "valid", ... of the data that were fitted on; "": other data
-};
-
-/// What a user asks of certificate_of().
-struct CertificateOptions {
-  double delta = 0.05;  // probability with which the bound may fail
-  int64_t draws = 100;  // networks drawn from the posterior
-  int64_t tried = 1;    // priors (ranks, sizes, sds) that were tried
-  /// Regression and counts: the loss is min(1, |y - prediction| / clip), in the target's units. 0: not given.
-  double clip = 0;
 };
 
 /// A PAC-Bayes bound of the loss of a network drawn from the posterior.

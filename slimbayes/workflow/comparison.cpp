@@ -124,6 +124,7 @@ std::vector<MethodChoice> methods_to_compare(const Examples& examples, const Fit
 std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
                                 const std::vector<MethodChoice>& methods, const ComparisonPlan& plan,
                                 const std::vector<std::string>& notes, const FitWatcher& watcher) {
+  check_options(plan, "compare");
   check(fit.test_fraction > 0, "compare", "test examples, on which the methods are compared",
         fmt::format("a test fraction of {}", fit.test_fraction), "use a --test-fraction above 0");
   const int splits = plan.folds > 0 ? plan.folds : plan.repeats;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/paired_difference.h"
@@ -43,13 +44,6 @@ std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitO
 /// those. Throws as methods_that_take.
 std::vector<MethodChoice> methods_to_compare(const Examples& examples, const FitOptions& options,
                                              const std::vector<MethodChoice>& methods, bool named);
-
-/// How often a comparison fits each method.
-struct ComparisonPlan {
-  int seeds = 5;    // fits of a method on each split; a deterministic method is fitted once
-  int repeats = 1;  // random splits, with the seeds FitOptions::split_seed, split_seed + 1, ...
-  int folds = 0;    // above 0: folds of a cross-validation in the place of random test parts; 1 repeat
-};
 
 /// Fits every method on every split with the seeds 0 to seeds - 1, reports on the test examples, and returns
 /// one result per method. All methods use the same splits, so that only method and seed differ. `fit` holds

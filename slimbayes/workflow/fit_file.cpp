@@ -10,6 +10,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/data/row_hash.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/storage/atomic_file.h"
@@ -144,6 +145,7 @@ FitFile::FitFile(fs::path model, bool resume, double checkpoint_every)
       checkpoint_(model_.string() + ".ckpt"),
       resume_(resume),
       checkpoint_every_(checkpoint_every) {
+  check_options(RunOptions{.checkpoint_every = checkpoint_every}, "fit");
   check_writable(model_);
   check_writable(checkpoint_);
   deny_as_before(model_);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/catalog/last_layer/dnn_options.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/check.h"
@@ -28,6 +29,7 @@ nlohmann::json options_of_dnn(const nlohmann::json& given) {
 }  // namespace
 
 Model materialised(const Model& model, int64_t draw) {
+  check_options(ExportOptions{draw}, "export");
   const std::shared_ptr<const TrainedNetwork> network = model.fitted().network_of(draw);
   check(network != nullptr, "export", "a model with random weights", model.method(),
         "fit one of bbb, full-rank, rank-1, low-rank, fid-gp or their relatives");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/singular_values.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/nn/lipschitz.h"
@@ -73,6 +74,7 @@ int64_t complexity_draws(int64_t out, int64_t in) {
 }
 
 NetworkComplexity complexity_of(const ModelNetwork& network, const Dataset& rows, double c0) {
+  check_options(RankOptions{.c0 = c0}, "bounds");
   const at::NoGradGuard no_grad;
   NetworkComplexity out;
   out.unknown = uncovered(network.file.spec);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/singular_values.h"
 
 namespace slimbayes {
@@ -37,6 +38,7 @@ MatrixAdvice advice_on(const std::string& name, const MapSite& site, const at::T
 }  // namespace
 
 RankAdvice rank_advice(const std::vector<ModelNetwork>& networks, double energy) {
+  check_options(RankOptions{.energy = energy}, "rank_advice");
   RankAdvice advice{energy, {}, 0, {}};
   std::vector<std::string> layers;
   for (const ModelNetwork& network : networks) {

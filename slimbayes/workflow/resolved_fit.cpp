@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/catalog/fit_checks.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
@@ -77,6 +78,8 @@ int fit_threads(const MethodInfo& method) { return method.resumable ? 1 : 0; }
 
 ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodChoices& choices,
                         std::shared_ptr<const Model> network) {
+  check_options(fit, "fit");
+  check_options(run_options(fit), "fit");
   check_examples(examples, fit);
   check_fractions(fit);
   const MethodInfo& method = method_of(examples, fit);

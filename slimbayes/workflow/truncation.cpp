@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/singular_values.h"
 #include "slimbayes/method/batches.h"
@@ -70,6 +71,7 @@ std::vector<BoundedLoss> losses_of(const ModelNetwork& network, const Task& task
 /// them.
 void check_ranks(const NetworkLayout& layout, const std::vector<int64_t>& ranks) {
   if (ranks.empty()) return;
+  for (const int64_t rank : ranks) check_options(RankOptions{.rank = rank}, "bounds");
   int64_t most = 0;
   for (const MapSite& site : layout.sites) most = std::max(most, std::min(site.out, site.in));
   const int64_t least = std::ranges::min(ranks);

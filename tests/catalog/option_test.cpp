@@ -104,7 +104,7 @@ TEST(Option, BoundsAreInclusiveAndNamed) {
   EXPECT_EQ(complaint({{"rank", 1}}), "");
   EXPECT_EQ(complaint({{"rank", 16}}), "");
   EXPECT_EQ(complaint({{"rank", 17}}),
-            "[toy] expected rank to be an integer in [1, 16]; received 17; the default is 8");
+            "[toy] expected rank to be an integer from 1 to 16; received 17; the default is 8");
   EXPECT_NE(complaint({{"rank", std::numeric_limits<uint64_t>::max()}}), "");
   EXPECT_NE(complaint({{"rate", -1e-9}}), "");
   EXPECT_NE(complaint({{"rate", std::numeric_limits<double>::quiet_NaN()}}), "");

@@ -139,6 +139,12 @@ std::optional<bool> parse_boolean(std::string_view cell) {
   return std::nullopt;
 }
 
+std::optional<bool> parse_bit(std::string_view cell) {
+  const std::optional<double> number = parse_number(cell);
+  if (number && (*number == 0 || *number == 1)) return *number == 1;
+  return parse_boolean(cell);
+}
+
 std::optional<double> parse_datetime(std::string_view cell) {
   namespace chrono = std::chrono;
   Digits in{cell};

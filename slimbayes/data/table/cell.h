@@ -29,6 +29,10 @@ std::optional<double> parse_number(std::string_view cell);
 /// Parses true, false, yes or no, in lower, upper or title case. Returns nullopt for any other text.
 std::optional<bool> parse_boolean(std::string_view cell);
 
+/// Parses a cell of a column that is known to hold yes and no: the numbers 1 and 0, and what parse_boolean
+/// accepts.
+std::optional<bool> parse_bit(std::string_view cell);
+
 /// Parses a date or a time in ISO 8601: YYYY-MM-DD, or the date, T or a blank, HH:MM[:SS[.fraction]] and
 /// perhaps the offset from UTC: Z or +HH[[:]MM], at most 14 hours. Returns seconds since 1970-01-01 UTC; a
 /// time without an offset is taken as UTC. Returns nullopt for any other text.

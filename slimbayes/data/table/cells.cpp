@@ -128,13 +128,6 @@ bool are_codes(std::span<const std::string_view> cells, const Count& count) {
 
 constexpr std::string_view kTimes = "ISO dates (2014-12-31 or 2014-12-31T23:00:00)";
 
-/// Parses a cell of a column that is known to be boolean: 1 and 0, and what parse_boolean accepts.
-std::optional<bool> parse_bit(std::string_view cell) {
-  if (cell == "1") return true;
-  if (cell == "0") return false;
-  return parse_boolean(cell);
-}
-
 /// Sets Column::words of a boolean column, the first spellings of false and of true, from its cells and its
 /// values. It stays empty unless both values occur.
 void read_words(std::span<const std::string_view> cells, Column& column) {

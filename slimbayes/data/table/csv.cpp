@@ -29,6 +29,19 @@
 namespace slimbayes {
 namespace {
 
+/// Returns the first character that another program may have put between columns, outside quotes, in a header
+/// of one column; nullopt if there is none. As in the records, a quote has a meaning only if it begins the cell.
+std::optional<char> foreign_separator(std::string_view header) {
+  header.remove_prefix(std::min(header.find_first_not_of("\r\n"), header.size()));
+  const bool quoted = header.starts_with('"');
+  bool inside = false;
+  for (const char c : header) {
+    if (quoted && c == '"') inside = !inside;
+    if (!inside && (c == ',' || c == ';' || c == '\t' || c == '|')) return c;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> read_header(CsvWalker& walker, const std::string& source, const TableBound& bound) {
   std::optional<CsvRecord> header = walker.next(bound.cell);
   if (!header)
@@ -42,17 +55,15 @@ std::vector<std::string> read_header(CsvWalker& walker, const std::string& sourc
                       header->line);
     names.emplace_back(trimmed(field));
   }
-  if (names.size() == 1) {
-    for (char c : {',', ';', '\t', '|'}) {
-      if (names[0].find(c) == std::string::npos) continue;
-      throw DataError(
-          source,
-          fmt::format("expected columns separated by '{}'; received '{}' in the first line; use commas in a "
-                      ".csv and tabs in a .tsv, and a point for decimals",
-                      walker.delimiter == '\t' ? "\\t" : ",", c == '\t' ? "\\t" : std::string(1, c)),
-          header->line);
-    }
-  }
+  const auto other = names.size() == 1 ? foreign_separator(walker.text.substr(0, walker.at)) : std::nullopt;
+  if (other)
+    throw DataError(
+        source,
+        fmt::format("expected columns separated by '{}'; received '{}' in the first line; use commas in a "
+                    ".csv and tabs in a .tsv, and a point for decimals; put the name of a single column that "
+                    "holds one in double quotes",
+                    walker.delimiter == '\t' ? "\\t" : ",", *other == '\t' ? "\\t" : std::string(1, *other)),
+        header->line);
   name_row_labels(names);
   check_names(names, source);
   return names;
@@ -165,11 +176,17 @@ bool may_be_numbers(const std::string& name, const Reading& reading) {
 Column column_of(const std::string& name, std::span<const std::string_view> cells, const Reading& reading) {
   if (std::ranges::find(reading.names, name) != reading.names.end())
     return column_of_kind(name, ColumnKind::categorical, cells);
-  if (auto known = reading.kinds.find(name); known != reading.kinds.end())
-    return column_of_kind(name, known->second, cells);
   const auto in = [&](const std::vector<std::string>& list) {
     return std::ranges::find(list, name) != list.end();
   };
+  const auto is_word = [](std::string_view raw) {
+    const std::string_view cell = trimmed(raw);
+    return is_missing(cell) || parse_boolean(cell);
+  };
+  if (auto known = reading.kinds.find(name); known != reading.kinds.end()) {
+    const bool words = in(reading.bits) && std::ranges::all_of(cells, is_word);
+    return column_of_kind(name, words ? ColumnKind::boolean : known->second, cells);
+  }
   if (in(reading.kept)) return column_of_kind(name, ColumnKind::categorical, cells);
   try {
     Column column = column_from_cells(name, cells, !in(reading.numbers));

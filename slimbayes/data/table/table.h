@@ -85,6 +85,8 @@ struct Reading {
   /// Columns of class labels. One with integers beyond 2^53 becomes categorical, since a double would merge
   /// different labels.
   std::vector<std::string> labels = {};
+  /// Columns among `kinds` whose numbers were 0 and 1: one that now holds yes and no becomes boolean.
+  std::vector<std::string> bits = {};
   std::vector<std::string> kept = {};  // columns whose cells Column::kept must hold
   /// Further texts that mean a missing cell in every column, such as "-" or "-999", in addition to those
   /// listed at read_table. A cell is missing if it is such a text, apart from blanks around it, or the same

@@ -138,6 +138,22 @@ TEST_F(csv, names) {
                 "t.tsv:1: expected columns separated by '\\t'; received ','");
 }
 
+TEST_F(csv, a_single_quoted_name_may_hold_a_separator) {
+  for (const std::string name : {"a,b", "a;b", "a|b", "a\tb", ",", "a \"x\", b"}) {
+    std::string quoted = name;
+    for (size_t at = 0; (at = quoted.find('"', at)) != std::string::npos; at += 2) quoted.insert(at, 1, '"');
+    for (const char* file : {"t.csv", "t.tsv"}) {
+      const Table table = read("\"" + quoted + "\"\n1\n2.5\n", file);
+      EXPECT_EQ(table.names(), std::vector<std::string>{name}) << file;
+      EXPECT_EQ(table.columns[0].values, (std::vector<double>{1, 2.5})) << file;
+    }
+  }
+  // Another program's separator outside quotes is still named, and never the right one.
+  expect_starts(error_of("\"x\";\"y\"\n1;2\n"), "t.csv:1: expected columns separated by ','; received ';'");
+  expect_starts(error_of("\"x,1\"|\"y\"\n1|2\n"), "t.csv:1: expected columns separated by ','; received '|'");
+  expect_starts(error_of("5\" tube;len\n1;2\n"), "t.csv:1: expected columns separated by ','; received ';'");
+}
+
 TEST_F(csv, a_first_column_without_a_name_holds_row_labels) {
   EXPECT_EQ(read(",x,y\n0,1,2\n").names(), (std::vector<std::string>{"Unnamed: 0", "x", "y"}));
   EXPECT_EQ(read("\"\",\"x\"\n\"a\",1\n").columns[0].levels, (std::vector<std::string>{"a"}));
