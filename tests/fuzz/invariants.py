@@ -142,8 +142,9 @@ def close(a, b, tolerance, what):
             wrong &= name != "label"  # two probabilities may tie
         else:
             scale = np.abs(a["sd"]) if name in SCALES and "sd" in a else 1.0
+            whole = (x == np.round(x)) & (y == np.round(y))  # ends of the intervals of counts are whole numbers
             with np.errstate(invalid="ignore", over="ignore"):
-                wrong = ~((np.abs(x - y) <= tolerance * scale) | (x == y) | (np.isnan(x) & np.isnan(y)))
+                wrong = ~((np.abs(x - y) <= np.where(whole & (name[:5] in ("lower", "upper")), 1, 0) + tolerance * scale) | (x == y) | (np.isnan(x) & np.isnan(y)))
         if wrong.any():
             row = np.argmax(wrong)
             sd = f" (sd {a['sd'][row]!r})" if "sd" in a else ""

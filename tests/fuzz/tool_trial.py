@@ -55,7 +55,8 @@ def by_tool(trial, model):
         trial.check("refusals", [f"expected Python and the tool to agree; only {'Python' if refusal is None else 'the tool'} refuses: {other}"])
     if refusal is not None:
         return refusal
-    predicted_by_tool(trial, model if same and not isinstance(model, Refused) else None, file, new)
+    compared = model if not isinstance(model, Refused) and (form.typed or (same and trial.table.usual)) else None
+    predicted_by_tool(trial, compared, file, new)
     if trial.chance(0.3) and trial.table.task != "events":
         reported_by_tool(trial, file, data)
     return None
@@ -66,7 +67,7 @@ def predicted_by_tool(trial, model, file, new):
     out = trial.folder / "answers.parquet"
     done = tool(trial, "tool predict", "predict", file, new, "--out", out, "--threads", "1", "--level", repr(trial.fit.level))
     if done["code"]:
-        if trial.table.usual and (trial.form.typed or trial.form.clean):
+        if trial.table.usual and not trial.table.wild and trial.form.clean:
             trial.check("tool predict", [f"expected answers of new rows; received {done['stderr'][-300:]}"])
         return
     answers = columns_of(files.pyarrow.parquet.read_table(out))
