@@ -26,7 +26,9 @@ void store_statistics(const LinearStatistics& s, Weights& weights, const std::st
   weights[prefix + "sums"] = at::tensor(sums, at::kDouble);
 }
 
-LinearStatistics statistics_from(const Network::Lookup& lookup, int64_t rank, const std::string& prefix) {
+LinearStatistics statistics_from(const Network::Lookup& given, int64_t rank, const std::string& prefix) {
+  // A damaged file may name another type.
+  const auto lookup = [&](const std::string& name) { return given(name).to(at::kDouble); };
   LinearStatistics s;
   s.S = lookup(prefix + "S");
   s.c = lookup(prefix + "c");
