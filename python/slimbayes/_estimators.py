@@ -227,12 +227,13 @@ class Classifier(ClassifierMixin, _Estimator):
     def _take(self, model, classes=None):
         super()._take(model)
         names = self._facts["classes"]
-        self.classes_ = classes = _labels.values(names, self._facts["target_kind"]) if classes is None else classes
+        classes = _labels.values(names, self._facts["target_kind"]) if classes is None else classes
         order = {_labels.text(value): i for i, value in enumerate(classes)} | {_labels.text_of_number(_labels.text(v)): i for i, v in enumerate(classes)}
         at = [order.get(name, order.get(_labels.text_of_number(name))) for name in names]
-        if sorted(place for place in at if place is not None) != list(range(len(names))):
+        if None in at or len(set(at)) < len(names):
             raise ValueError(f"Classifier: expected a model of the classes {classes}; received one of {names}")
-        self._columns = None if at == list(range(len(names))) else np.argsort(at)
+        self.classes_ = classes[np.sort(at)]  # without labels that `na` declares missing
+        self._columns = None if at == sorted(at) else np.argsort(at)
 
     def predict_proba(self, X):
         """The probability of each class [n, C], in the order of `classes_`, averaged over the posterior."""

@@ -71,6 +71,21 @@ def test_labels_of_images_come_back_from_a_file(labels, tmp_path):
     assert loaded.evaluate(pixels, y)["accuracy"] == model.score(pixels, y) == loaded.score(pixels, y)
 
 
+@pytest.mark.parametrize("given", ["array", "column"])
+@pytest.mark.parametrize(("labels", "missing"), [(np.array(["u", "v", "w"])[THREE], "u"), (np.array([0, 1, -999])[THREE], "-999"),
+                                                 (np.array([0, 7, 9])[THREE], "7")])
+def test_a_label_that_is_declared_missing_is_no_class(given, labels, missing, tmp_path):
+    data = (X, labels) if given == "array" else (X.assign(t=labels), "t")
+    model = sb.Classifier("logistic", na=missing).fit(*data)
+    known = [label for label in np.unique(labels).tolist() if str(label) != missing]
+    assert model.classes_.tolist() == known
+    assert model.predict_proba(X).shape == (len(X), 2)
+    model.save(tmp_path / "m.safetensors")
+    assert sb.load(tmp_path / "m.safetensors").classes_.tolist() == known
+    kept = labels.astype(str) != missing
+    assert (model.predict(X[kept]) == labels[kept]).mean() > 0.9
+
+
 def test_an_unknown_column_of_labels_is_refused():
     with pytest.raises(ValueError, match="the name of a column as y; received 'z'; the columns are a, b"):
         sb.Classifier("logistic").fit(X, "z")
