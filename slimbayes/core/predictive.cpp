@@ -21,7 +21,10 @@ double normal_quantile(double p) {
 
 at::Tensor total_var(const Regression& p) { return p.aleatoric_var + p.epistemic_var; }
 
-at::Tensor median(const Regression& p) { return p.density.empty() ? p.mean : quantile(p, 0); }
+at::Tensor median(const Regression& p) {
+  if (!p.density.empty()) return quantile(p, 0);
+  return std::isinf(p.least) ? p.mean : p.mean.clamp_min(p.least);
+}
 
 at::Tensor mutual_information(const Classes& p) {
   const double most = std::log(static_cast<double>(p.probabilities.size(-1)));

@@ -86,7 +86,7 @@ using Predictive = std::variant<Regression, Classes, Counts, Intensity>;
 /// Returns the total variance of each row, the aleatoric plus the epistemic variance. [n]
 at::Tensor total_var(const Regression& p);
 
-/// Returns the median of each row. [n]
+/// Returns the median of each row, at least p.least like the ends of intervals. [n]
 at::Tensor median(const Regression& p);
 
 /// Returns the mutual information of class and latent function for each row:

@@ -143,6 +143,13 @@ TEST(Density, IntervalsDoNotLeaveTheRangeOfTheTarget) {
       conformal_interval(p, ConformalScores(at::arange(1, 40, at::kDouble)), 0.9).lower[0].item<double>(), 0);
 }
 
+TEST(Density, TheMedianIsAsTheQuantilesInTheRangeOfTheTarget) {
+  Regression p{row({-3, 5}), row({4, 1}), row({0, 0})};
+  p.least = 0;
+  EXPECT_TRUE(at::equal(median(p), quantile(p, 0)));
+  EXPECT_TRUE(at::equal(median(p), row({0, 5})));
+}
+
 TEST(Density, ConformalIntervalsHoldTheirLevel) {
   // Targets of a log-normal distribution, answers with half its log variance: the level holds all the same.
   const int64_t n = 4000;
