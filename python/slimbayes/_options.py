@@ -179,6 +179,8 @@ def request(params, likelihood, target):
     options = {name: params[name] for name in sorted(known) if params.get(name) is not None and name not in fit}
     tune = params.get("tune", False)
     _check_preset(text("method", params.get("method")), text("preset", params.get("preset")))
+    if params.get("seed", 0) is None:
+        raise ValueError("expected a whole number for seed; received None; a fit without a seed has seed 0")
     run = {name: params[name] for name in ("seed", "level", "threads") if params.get(name) is not None}
     if is_forked():
         run["threads"] = 1

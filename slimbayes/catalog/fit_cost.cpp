@@ -20,11 +20,9 @@ FitCost network_cost(const FitSize& size, const nlohmann::json& options) {
   const NetworkSpec spec =
       network_for(options_from_json<NetworkOptions>(own, "cost"), size.input, size.tokens);
   const auto rank = options.value("rank", 0.0), rows = static_cast<double>(size.rows);
-  const bool in_steps = size.input.is_sequence() || size.input.tokens;
-  const double length = in_steps && size.input.sizes.front() > 0
-                            ? static_cast<double>(size.input.sizes.front())
-                        : in_steps ? kLength
-                                   : 1;
+  // multiply_adds counts one step of a sequence of any length.
+  const bool any_length = !size.input.sizes.empty() && size.input.sizes.front() < 0;
+  const double length = any_length ? kLength : 1;
   const double pass = 2 * kSlow * length * static_cast<double>(multiply_adds(spec)) + rank * rank;
   const double epoch = kPasses * pass * rows + kOfStep * std::max(1.0, rows / kBatch);
   return {kEpochs * epoch, pass * rows, pass};

@@ -165,9 +165,11 @@ class Search {
   bool has_answer() const { return std::ranges::any_of(tried_, settled); }
 
   /// Returns why the candidate is too large for the time that is left; "" if it is not, or if there is no
-  /// answer yet.
+  /// answer yet. Where the user has set no limit, the first network gets its turn in any case: it ends when
+  /// it is told to.
   std::string too_large(const Tried& one) {
-    if (!has_answer()) return "";
+    const bool first_network = !has_more_than_plain(tried_) && find_method(one.candidate.method).resumable;
+    if (!has_answer() || (first_network && !budget_.is_asked())) return "";
     const double needed =
         budget_.least_seconds(one.candidate, needed_fits(one.candidate, rows_) - one.members.size());
     const double left = budget_.left();

@@ -50,7 +50,9 @@ double seconds_since(Clock::time_point begin) {
 }
 
 SearchBudget::SearchBudget(const AutoOptions& options, const SearchRows& rows, const FitContext& context)
-    : rows_(rows), limit_(std::min(seconds_for(options, rows.all.size()), seconds_left(context))) {}
+    : rows_(rows),
+      asked_(options.time_limit > 0 || context.until),
+      limit_(std::min(seconds_for(options, rows.all.size()), seconds_left(context))) {}
 
 double SearchBudget::left() const { return limit_ - earlier_ - aside_ - seconds_since(begin_); }
 

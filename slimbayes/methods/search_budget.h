@@ -20,6 +20,9 @@ class SearchBudget {
   /// Returns the seconds that are left for fits; below 0 if the time is over.
   double left() const;
 
+  /// Returns whether the user has set the limit.
+  bool is_asked() const { return asked_; }
+
   /// Returns the seconds of the shortest `fits` fits of the candidate with their scores, and those of
   /// what is still to do once the last of them is told to end. They follow from the numbers of rows and
   /// columns (MethodInfo::cost) and the speed of this machine, which the first call measures in some
@@ -38,6 +41,7 @@ class SearchBudget {
 
   const SearchRows& rows_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  bool asked_;
   double limit_, earlier_ = 0, aside_ = 0;
   double speed_ = 0;  // operations a second; 0: not measured yet
 };

@@ -57,7 +57,7 @@ def test_several_levels(folder):
         assert alone["lower"] == both[f"lower_{level}"] and alone["upper"] == both[f"upper_{level}"]
     text = next(csv.DictReader(io.StringIO(run(folder, "predict", "vbll", "t.csv", "--level", "0.975,0.5").stdout)))
     assert float(text["lower_97.5"]) < float(text["lower_50"]) < float(text["upper_50"]) < float(text["upper_97.5"])
-    assert "below 1" in refused(folder, "predict", "vbll", "t.csv", "--level", ".5,1")
+    assert "a probability above 0 and at most 0.999" in refused(folder, "predict", "vbll", "t.csv", "--level", ".5,1")
     assert "each level once" in refused(folder, "predict", "vbll", "t.csv", "--level", ".5,0.50")
     sets = predicted(folder, "classes", "new.csv", "--level", ".5,.9")
     assert {"set_50", "set_90"} < set(sets) and "set" not in sets

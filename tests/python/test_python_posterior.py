@@ -66,7 +66,7 @@ def test_files_pickles_and_updates(regression, tmp_path):
 def test_what_was_not_learned_is_not_forgotten(regression):
     module, X, y = regression
     bayes = sb.posterior(module, (X[:150], y[:150]), "bll")
-    with pytest.raises(ValueError, match="forget. expected rows that the posterior has learned"):
+    with pytest.raises(ValueError, match="expected rows that the posterior has learned"):
         bayes.forget(100 * X[150:250], y[150:250])
     with pytest.raises(ValueError, match="received DataLoader of object"):
         bayes.predict(torch.utils.data.DataLoader(X))
