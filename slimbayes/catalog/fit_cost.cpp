@@ -25,7 +25,7 @@ FitCost network_cost(const FitSize& size, const nlohmann::json& options) {
   const double length = any_length ? kLength : 1;
   const double pass = 2 * kSlow * length * static_cast<double>(multiply_adds(spec)) + rank * rank;
   const double epoch = kPasses * pass * rows + kOfStep * std::max(1.0, rows / kBatch);
-  return {kEpochs * epoch, pass * rows, pass};
+  return {kEpochs * epoch + 2 * pass * rows, 2 * pass * rows, pass};
 }
 
 }  // namespace slimbayes

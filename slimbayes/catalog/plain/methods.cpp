@@ -22,12 +22,14 @@ FitCost ridge_cost(const FitSize& size, const nlohmann::json&) {
 FitCost logistic_cost(const FitSize& size, const nlohmann::json&) {
   constexpr double kSearch = 100, kPasses = 10, kSlow = 10, kMostFull = 2000, kSearchWork = 4e9;
   constexpr double kOfElement = 250;  // of a row's probabilities and curvature
+  constexpr double kLeftOut = 1e6;    // of a left-out row and class: draws for some priors and spreads
   const auto n = static_cast<double>(size.rows), d = static_cast<double>(size.input.numel());
   const auto classes = static_cast<double>(std::max<int64_t>(2, size.outputs)), m = (classes - 1) * (d + 1);
   const double of_row = 2 * m * m + kOfElement * d * classes, some = std::min(n, kSearchWork / (m * m));
   const double all = m <= kMostFull ? kSearch * (some * of_row + m * m * m) + kPasses * n * of_row
                                     : (kSearch + kPasses) * kSlow * n * d * classes + 30 * d * d * d;
-  return {all, all, 2 * std::min(m * m, classes * d * d)};
+  const double search = all + kLeftOut * some * classes;
+  return {search, search, 2 * std::min(m * m, classes * d * d)};
 }
 
 MethodInfo ridge() {
