@@ -85,10 +85,10 @@ def caught_here(X, y, model):
 
 def test_folds_say_a_note_once():
     X, y = toys.matrix(120)
-    model = sb.Regressor("dbk", steps=20)
+    model = sb.Regressor("ridge")
     every, once = (said(action, lambda: cross_val_score(model, X, y, cv=4)) for action in ("always", "default"))
     assert caught_here(X, y, model)
-    assert len([note for note in every if "rank 128" in note]) == 4 and len([note for note in once if "rank 128" in note]) == 1
+    assert len([note for note in every if "validation rows" in note]) == 4 and len([note for note in once if "validation rows" in note]) == 1
     assert len([note for note in once if "outside the training range" in note]) <= 1 < len(once) < len(every)
 
 
