@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -52,6 +53,22 @@ TEST(ResolveFit, WhatIsOpenInTheOptionsIsDecided) {
   EXPECT_EQ(request.network, nullptr);
   fit.scale = "min-max";
   EXPECT_EQ(resolve_fit(steps(40), fit).scale, "min-max");
+}
+
+TEST(ResolveFit, RefusesWhatTheDescriptionsForbid) {
+  const auto refused = [](auto change) {
+    FitOptions fit = small("ridge");
+    change(fit);
+    EXPECT_THROW(resolve_fit(steps(40), fit), std::invalid_argument);
+  };
+  refused([](FitOptions& fit) { fit.threads = 100000; });
+  refused([](FitOptions& fit) { fit.threads = -2; });
+  refused([](FitOptions& fit) { fit.level = 1; });
+  refused([](FitOptions& fit) { fit.level = std::nan(""); });
+  refused([](FitOptions& fit) { fit.window = -1; });
+  refused([](FitOptions& fit) { fit.noise_folds = int64_t{1} << 40; });
+  refused([](FitOptions& fit) { fit.valid_fraction = -0.1; });
+  refused([](FitOptions& fit) { fit.calibrate = "conformall"; });
 }
 
 TEST(ResolveFit, TheNetworkAtHandKeepsItsOptions) {
