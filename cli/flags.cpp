@@ -126,9 +126,10 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   CompareRequest& r = p.compare;
   r.fit.test_fraction = 0.1;
   app.add_option("DATA", r.data, "table or images, as fit takes them")->required();
-  app.add_option("--methods", p.compared,
-                 "comma-separated; ridge, logistic, bag-of-words, constant join them [default: all that take "
-                 "the data]")
+  app.add_option(
+         "--methods", p.compared,
+         "comma-separated; ridge, logistic, extra-trees, bag-of-words, constant join them [default: all that "
+         "take the data]")
       ->type_name("A,B,C");
   add_preset(app, p.preset);
   app.add_option("--seeds", r.seeds, "fits of each method that has a seed [default 5]")

@@ -55,6 +55,9 @@ struct MethodInfo {
   /// in folds. Summary::valid_rows counts them.
   int64_t most_fold_rows = 0;
 
+  /// false: nothing is chosen by validation rows, so that a fit may train on all rows.
+  bool needs_validation = true;
+
   bool student = false;        // true: takes --likelihood student beside gaussian
   bool seeded = true;          // false: every seed gives the same bits, no random numbers are drawn
   bool resumable = false;      // true: writes checkpoints while it fits

@@ -68,6 +68,8 @@ std::unique_ptr<Method> make_ridge(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_ridge(const TensorFile& file);
 std::unique_ptr<Method> make_logistic(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_logistic(const TensorFile& file);
+std::unique_ptr<Method> make_extra_trees(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_extra_trees(const TensorFile& file);
 std::unique_ptr<Method> make_constant(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_constant(const TensorFile& file);
 std::unique_ptr<Method> make_bag_of_words(const nlohmann::json& options);
@@ -110,6 +112,7 @@ constexpr RegistryRow kRows[] = {
     {"ensemble", make_ensemble, load_ensemble},
     {"ridge", make_ridge, load_ridge},
     {"logistic", make_logistic, load_logistic},
+    {"extra-trees", make_extra_trees, load_extra_trees},
     {"bag-of-words", make_bag_of_words, load_bag_of_words},
     {"constant", make_constant, load_constant},
 };

@@ -14,7 +14,7 @@ def test_compare_takes_the_methods_that_take_the_target(tmp_path):
     assert [each["method"] for each in report["methods"]] == ["auto", "vbll", "sv-dkl", "sv-rbf", "sv-dbk", "dnn", "rich-bll", "bll",
                                                               "last-layer-laplace", "ntk-sketch", "mc-dropout", "swag", "bbb", "full-rank", "low-rank",
                                                               "low-rank-svd", "low-rank-laplace", "rank-1", "fid-gp", "fid-gp-reparam", "ffg-u",
-                                                                  "batch-ensemble", "f-sgvb-lrt", "ensemble", "logistic", "constant"]
+                                                                  "batch-ensemble", "f-sgvb-lrt", "ensemble", "logistic", "extra-trees", "constant"]
     assert all(len(each["runs"]) == 1 for each in report["methods"])
 
 
@@ -42,7 +42,7 @@ def test_methods_without_the_task_name_those_with_it(tmp_path):
     write_csv(tmp_path / "t.csv", ["u", "v", "y"], labelled(["a", "b"] * 15))
     for method in ("dbk", "pp-dkl", "gp-exact"):
         line = refused(tmp_path, "fit", "t.csv", "--target", "y", "--method", method)
-        assert "classification" in line and "dnn, rich-bll, bll, last-layer-laplace, ntk-sketch, mc-dropout, swag, bbb, full-rank, low-rank, low-rank-svd, low-rank-laplace, rank-1, fid-gp, fid-gp-reparam, ffg-u, batch-ensemble, f-sgvb-lrt, ensemble, logistic, constant take it (--method)" in line
+        assert "classification" in line and "dnn, rich-bll, bll, last-layer-laplace, ntk-sketch, mc-dropout, swag, bbb, full-rank, low-rank, low-rank-svd, low-rank-laplace, rank-1, fid-gp, fid-gp-reparam, ffg-u, batch-ensemble, f-sgvb-lrt, ensemble, logistic, extra-trees, constant take it (--method)" in line
 
 
 def test_the_target_chooses_the_method(tmp_path):

@@ -1,4 +1,4 @@
-"""ridge, logistic and constant: the rivals without a network, which compare adds to the methods that a user names."""
+"""ridge, logistic, extra-trees and constant: the rivals without a network, which compare adds to the methods that a user names."""
 
 import json
 import random
@@ -29,7 +29,7 @@ def test_compare_adds_them_once(tmp_path):
     assert list(found) == ["dnn", "ridge", "constant"]
     assert found["ridge"]["rmse"] < 0.7 < 2 < found["constant"]["rmse"]
     assert abs(found["ridge"]["coverage"] - 0.95) < 0.1 and abs(found["constant"]["coverage"] - 0.95) < 0.1
-    assert list(methods_of(tmp_path, "--target", "kind", "--methods", "dnn")) == ["dnn", "logistic", "constant"]  # classes: no straight line
+    assert list(methods_of(tmp_path, "--target", "kind", "--methods", "dnn")) == ["dnn", "logistic", "extra-trees", "constant"]  # classes: no straight line
 
 
 def test_ridge_writes_a_model_like_any_other(tmp_path):
@@ -50,7 +50,7 @@ def test_logistic_writes_a_model_like_any_other(tmp_path):
     report = json.loads(ok(tmp_path, "evaluate", "m", "c.csv", "--json"))
     assert report["accuracy"] > 0.9 and report["nll"] < 0.4
     report = json.loads(ok(tmp_path, "compare", "c.csv", "--target", "size", "--methods", "logistic", "--threads", 1, "--json"))
-    assert [each["method"] for each in report["methods"]] == ["logistic", "constant"]
+    assert [each["method"] for each in report["methods"]] == ["logistic", "extra-trees", "constant"]
     done = run(tmp_path, "fit", "c.csv", "--target", "size", "--method", "logistic", "--max-columns", 1)
     assert done.returncode == 2 and "at most 1 encoded columns (max_columns); received 2" in done.stderr
 

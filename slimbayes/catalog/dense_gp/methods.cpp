@@ -41,6 +41,7 @@ MethodInfo gp_exact() {
   info.paper = "N: deep basis kernels, section 2 (exact GP regression)";
   info.input_scale = "standard";
   info.seeded = false;
+  info.needs_validation = false;
   info.variance_grows_away = true;
   info.cost = gp_exact_cost;
   return with_options<GpExactOptions>(std::move(info));

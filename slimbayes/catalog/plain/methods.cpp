@@ -1,5 +1,6 @@
 // Methods that know next to nothing of networks: what every other method must beat.
 #include <algorithm>
+#include <cmath>
 
 #include "slimbayes/catalog/families.h"
 #include "slimbayes/catalog/method_entry.h"
@@ -32,6 +33,17 @@ FitCost logistic_cost(const FitSize& size, const nlohmann::json&) {
   return {search, search, 2 * std::min(m * m, classes * d * d)};
 }
 
+/// The trees of the choice and the forest, each with a pass over its rows and columns at every depth.
+FitCost extra_trees_cost(const FitSize& size, const nlohmann::json& options) {
+  constexpr double kOfElement = 60, kOfStep = 100, kOfTree = 3e4;  // operations
+  constexpr double kMostChoice = 8000, kChoice = 256;              // rows and trees of the choice
+  const auto n = static_cast<double>(size.rows), d = static_cast<double>(size.input.numel());
+  const double trees = options.value("trees", 200.0), rows = std::min(n, options.value("tree_rows", 20000.0));
+  const auto tree = [&](double of) { return kOfTree + kOfElement * of * d * std::log2(of + 2); };
+  const double all = kChoice * tree(std::min(n, kMostChoice)) + trees * tree(rows);
+  return {all, 0, kOfStep * trees * std::log2(rows + 2)};
+}
+
 MethodInfo ridge() {
   MethodInfo info;
   info.name = "ridge";
@@ -43,6 +55,7 @@ MethodInfo ridge() {
   info.paper = "MacKay 1992 (evidence of a linear model)";
   info.input_scale = "standard";
   info.seeded = false;
+  info.needs_validation = false;
   info.variance_grows_away = true;
   info.plain = true;
   info.cost = ridge_cost;
@@ -59,10 +72,27 @@ MethodInfo logistic() {
   info.paper = "MacKay 1992 (evidence of a classifier), Laplace approximation";
   info.input_scale = "standard";
   info.seeded = false;
+  info.needs_validation = false;
   info.variance_grows_away = true;
   info.plain = true;
   info.cost = logistic_cost;
   return with_options<LogisticOptions>(std::move(info));
+}
+
+MethodInfo extra_trees() {
+  MethodInfo info;
+  info.name = "extra-trees";
+  info.summary =
+      "A forest of random trees with posteriors in the leaves: the rival for classes with sharp borders, "
+      "ready in a second.";
+  info.tasks = {TaskKind::classification};
+  info.inputs = {InputKind::table, InputKind::windows};
+  info.paper = "Geurts et al. 2006 (extremely randomised trees)";
+  info.input_scale = "standard";
+  info.needs_validation = false;
+  info.plain = true;
+  info.cost = extra_trees_cost;
+  return with_options<ExtraTreesOptions>(std::move(info));
 }
 
 /// Three epochs over texts of some 64 words.
@@ -96,12 +126,15 @@ MethodInfo constant() {
   info.input_scale = "standard";
   info.parts = SdParts::noise_only;
   info.seeded = false;
+  info.needs_validation = false;
   info.plain = true;
   return with_options<ConstantOptions>(std::move(info));
 }
 
 }  // namespace
 
-std::vector<MethodInfo> plain_methods() { return {ridge(), logistic(), bag_of_words(), constant()}; }
+std::vector<MethodInfo> plain_methods() {
+  return {ridge(), logistic(), extra_trees(), bag_of_words(), constant()};
+}
 
 }  // namespace slimbayes

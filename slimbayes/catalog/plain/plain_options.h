@@ -41,6 +41,29 @@ void describe(LogisticOptions& o, V& v) {
     Range{1, 1e6}, "slimbayes");
 }
 
+/// Options of `extra-trees`: a forest of extremely randomised trees with posteriors in the leaves.
+struct ExtraTreesOptions {
+  int64_t trees = 200;
+  std::string split_columns = "auto";
+  double parent_rows = 0;
+  int64_t tree_rows = 20000;
+};
+
+template <class V>
+void describe(ExtraTreesOptions& o, V& v) {
+  v("trees", o.trees, "trees of the forest: the size of the model and the time of a prediction grow with it",
+    Range{1, 1e5}, "Geurts et al. 2006");
+  v("split_columns", o.split_columns,
+    "encoded columns that a split tries: all, or as many as the square root of their number; auto: what "
+    "predicts left-out rows better",
+    Choices{{"auto", "all", "root"}}, "Geurts et al. 2006");
+  v("parent_rows", o.parent_rows,
+    "rows as which the probabilities of the node above count in a node; 0: what predicts left-out rows best",
+    Range{0, 1e6}, "slimbayes");
+  v("tree_rows", o.tree_rows, "most rows that a tree grows on; a larger table gives each tree random ones",
+    Range{1, 1e9}, "slimbayes");
+}
+
 /// Options of `constant`, which predicts the distribution of the training targets for every row.
 struct ConstantOptions {
   double pseudo_count = 0.5;

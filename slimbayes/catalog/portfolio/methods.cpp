@@ -39,6 +39,7 @@ std::span<const PortfolioEntry> portfolio(TaskKind task) {
                                                 {"dbk", 3, 1000, kAny}};
   static constexpr PortfolioEntry kOthers[] = {{"constant", 1, 0, kAny},
                                                {"logistic", 1, 0, kAny},
+                                               {"extra-trees", 1, 0, kAny},
                                                {"bag-of-words", 2, 0, kAny},
                                                {"vbll", 1, 0, kAny},
                                                {"dnn", 3, 0, kAny}};

@@ -53,7 +53,7 @@ void check_used(const json& passed_on, const std::vector<Candidate>& all, TaskKi
 
 std::string Candidate::label() const { return warp == Warp::log ? method + " of log y" : method; }
 
-bool Candidate::learns_all() const { return !find_method(method).seeded; }
+bool Candidate::learns_all() const { return !find_method(method).needs_validation; }
 
 std::vector<Candidate> candidates_for(const AutoOptions& options, const json& passed_on,
                                       const Dataset& rows) {
