@@ -74,7 +74,8 @@ def texts_of(cells):
 def as_csv(table, form):
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=form.separator, quoting=form.quotes, lineterminator=form.line_end)
-    writer.writerow(table.column_names)
+    alone = csv.QUOTE_ALL if table.num_columns == 1 else form.quotes  # an unquoted name of a single column may hold no separator
+    csv.writer(out, delimiter=form.separator, quoting=alone, lineterminator=form.line_end).writerow(table.column_names)
     for number, row in enumerate(zip(*(texts_of(c) for c in table.columns), strict=True)):
         cells = [cell_text(value, form) for value in row]
         writer.writerow(cells[:-1] if form.ragged and number == 1 else cells)
