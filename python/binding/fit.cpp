@@ -106,8 +106,8 @@ Request request_of(const std::string& text) {
   return request;
 }
 
-/// Checks a request as far as possible without data. Returns the recipe of the fit as JSON, as `fit --dry-run`
-/// of the tool prints it.
+/// Checks a request as far as possible without data. Returns the recipe of the fit as JSON, as `fit
+/// --dry-run` of the tool prints it.
 std::string resolved(const std::string& text) {
   const Request request = request_of(text);
   const FitOptions& fit = request.fit;

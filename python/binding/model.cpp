@@ -58,8 +58,8 @@ std::string target_kind(const Model& model) {
   return found == reading.kinds.end() ? "" : std::string(kind_name(found->second));
 }
 
-/// The columns of the table of the fit without its target and those that were ignored, in their order; null if
-/// the model has no such table (images, windows, texts) or the file does not say.
+/// The columns of the table of the fit without its target and those that were ignored, in their order; null
+/// if the model has no such table (images, windows, texts) or the file does not say.
 json input_names(const Model& model) {
   const auto* encoder = std::get_if<Encoder>(&model.encoder());
   if (encoder == nullptr) return nullptr;

@@ -13,8 +13,8 @@ namespace {
 
 using Arrays = std::pair<py::array, py::array>;
 
-/// Rows that ask Python for signals before each batch: Ctrl-C ends the computation of a posterior, which has no
-/// result before its end.
+/// Rows that ask Python for signals before each batch: Ctrl-C ends the computation of a posterior, which has
+/// no result before its end.
 class WatchedSource : public Source {
  public:
   explicit WatchedSource(std::shared_ptr<const Source> rows) : rows_(std::move(rows)) {}

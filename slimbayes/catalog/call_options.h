@@ -13,8 +13,8 @@ namespace slimbayes {
 /// The largest level of an interval. From 1 - 1e-16 on, (1 + level) / 2 rounds to 1, which has no quantile.
 inline constexpr double kMostLevel = 1 - 1e-12;
 
-/// How any call is run: the fields of FitOptions that are no part of the recipe of a fit, and the time between
-/// two checkpoints.
+/// How any call is run: the fields of FitOptions that are no part of the recipe of a fit, and the time
+/// between two checkpoints.
 struct RunOptions {
   uint64_t seed = 0;
   double level = 0.95;

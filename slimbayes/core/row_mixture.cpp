@@ -1,5 +1,5 @@
-// The quantile of a mixture of the components of core/density, one row after another in plain numbers: tensors
-// of a few rows would cost more to make than to compute.
+// The quantile of a mixture of the components of core/density, one row after another in plain numbers:
+// tensors of a few rows would cost more to make than to compute.
 //
 // Quantile    It lies between the least and the largest quantile of the components. Newton's method on the
 //             normal score, which is nearly linear in y, with bisection as the safeguard.

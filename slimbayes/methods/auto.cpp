@@ -33,7 +33,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *kAuto = "auto", *kWildShare = "wild_share";
+constexpr const char *kAuto = "auto", *kWildShare = "wild_share", *kPower = "power";
 
 json without_passed_on(json options) {
   options.erase(kPassedOn);
@@ -97,6 +97,8 @@ Summary summary_of(const Found& found, const SearchRows& rows) {
   }
   for (const auto& [reason, names] : left_out(found.tried))
     summary.facts.push_back(fmt::format("left out: {} ({})", fmt::join(names, ", "), reason));
+  if (found.power != 1)
+    summary.facts.push_back(fmt::format("probabilities of the mixture to the power {:.3g}", found.power));
   const bool late = found.late || std::ranges::any_of(found.tried, cut);
   constexpr double kBusy = 0.7;
   if (late && !found.interrupted) {
@@ -120,16 +122,31 @@ double stored_wild_share(const TensorFile& file) {
   return share.get<double>();
 }
 
+/// Returns the power of the mixture's class probabilities in a file; 1 if it names none.
+double stored_power(const TensorFile& file) {
+  if (!file.metadata.contains(kPower)) return 1;
+  const json power = stored_json(file, kPower);
+  check(power.is_number() && power.get<double>() > 0 && std::isfinite(power.get<double>()), "load",
+        "a power of probabilities above 0", power.dump(), "the model file is damaged");
+  return power.get<double>();
+}
+
+/// What corrects the mixture.
+struct Correction {
+  double wild_share = 0;  // of wrong targets, which the fit has left out
+  double power = 1;       // of class probabilities
+};
+
 class AutoFitted : public Fitted {
  public:
-  AutoFitted(json options, Shape input, std::vector<Tried> tried, Summary summary, double wild_share,
+  AutoFitted(json options, Shape input, std::vector<Tried> tried, Summary summary, Correction correction,
              std::vector<int64_t> wild = {})
       : options_(std::move(options)),
         input_(std::move(input)),
         tried_(std::move(tried)),
         used_(with_weight(tried_)),
         summary_(std::move(summary)),
-        wild_share_(wild_share),
+        correction_(correction),
         wild_(std::move(wild)) {}
 
   static std::unique_ptr<Fitted> load(const TensorFile& file) {
@@ -140,9 +157,10 @@ class AutoFitted : public Fitted {
             "otherwise", "the model file is damaged");
     check(!with_weight(tried).empty(), "load", "a candidate with a weight", "none",
           "the model file is damaged");
-    return std::make_unique<AutoFitted>(
-        find_method(kAuto).resolve(stored_json(file, "options")), shape_from_json(stored_json(file, "input")),
-        std::move(tried), summary_from_json(stored_json(file, "summary")), stored_wild_share(file));
+    return std::make_unique<AutoFitted>(find_method(kAuto).resolve(stored_json(file, "options")),
+                                        shape_from_json(stored_json(file, "input")), std::move(tried),
+                                        summary_from_json(stored_json(file, "summary")),
+                                        Correction{stored_wild_share(file), stored_power(file)});
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
@@ -157,7 +175,9 @@ class AutoFitted : public Fitted {
       weights.push_back(t.weight);
     }
     Predictive answer = mixture(answers, weights);
-    if (auto* r = std::get_if<Regression>(&answer)) *r = contaminated(*r, wild_share_);
+    if (auto* r = std::get_if<Regression>(&answer)) *r = contaminated(*r, correction_.wild_share);
+    if (auto* c = std::get_if<Classes>(&answer); c != nullptr && correction_.power != 1)
+      *c = tempered(*c, correction_.power);
     return answer;
   }
 
@@ -166,7 +186,8 @@ class AutoFitted : public Fitted {
     file.metadata["options"] = options_.dump();
     file.metadata["summary"] = to_json(summary_).dump();
     file.metadata["input"] = to_json(input_).dump();
-    if (wild_share_ > 0) file.metadata[kWildShare] = json(wild_share_).dump();
+    if (correction_.wild_share > 0) file.metadata[kWildShare] = json(correction_.wild_share).dump();
+    if (correction_.power != 1) file.metadata[kPower] = json(correction_.power).dump();
     store_portfolio(tried_, /*seconds=*/false, file);
     return file;
   }
@@ -180,7 +201,7 @@ class AutoFitted : public Fitted {
   Shape input_;
   std::vector<Tried> tried_, used_;
   Summary summary_;
-  double wild_share_;  // of wrong targets, which the fit has left out
+  Correction correction_;
   std::vector<int64_t> wild_;
 };
 
@@ -199,7 +220,8 @@ class AutoMethod : public Method {
     Summary summary = summary_of(found, rows);
     const double wild = options_.tails == "auto" ? context.wild_share : 0;
     return std::make_unique<AutoFitted>(given_, train.schema.input, std::move(found.tried),
-                                        std::move(summary), wild, std::move(found.wild));
+                                        std::move(summary), Correction{wild, found.power},
+                                        std::move(found.wild));
   }
 
  private:

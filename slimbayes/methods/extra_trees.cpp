@@ -20,18 +20,19 @@
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/method.h"
 
-// extra-trees: a forest of extremely randomised trees whose leaves have posteriors (Geurts, Ernst and Wehenkel
-// 2006; the leaves as in the Mondrian forest of Lakshminarayanan, Roy and Teh 2014).
+// extra-trees: a forest of extremely randomised trees whose leaves have posteriors (Geurts, Ernst and
+// Wehenkel 2006; the leaves as in the Mondrian forest of Lakshminarayanan, Roy and Teh 2014).
 //
-// Model       P(c | x) = mean over the trees of E[p_c], with the probabilities p of the leaf of x in the tree.
-//             p ~ Dirichlet with the mean of the node above (families/trees). x are the encoded columns, of a
-//             window those of all its rows.
-// Estimator   The trees are random. Two numbers are chosen by the log score of left-out rows: how many columns
-//             a split tries, and for how many rows the node above counts.
+// Model       P(c | x) = mean over the trees of E[p_c], with the probabilities p of the leaf of x in the
+//             tree. p ~ Dirichlet with the mean of the node above (families/trees). x are the encoded
+//             columns, of a window those of all its rows.
+// Estimator   The trees are random. Two numbers are chosen by the log score of left-out rows: how many
+//             columns a split tries, and for how many rows the node above counts.
 // Cost        O(n d log n) per tree of n rows and d columns, some 450 times with the choice. A prediction
 //             follows one path in each tree.
 // When        As the rival for classes with sharp borders, or with many columns that say nothing. It is the
-//             answer of the nearest leaf for rows far from the data, however far: the ignorance does not grow.
+//             answer of the nearest leaf for rows far from the data, however far: the ignorance does not
+//             grow.
 // Deviations  A split is chosen by the entropy. Trees of large tables grow on random rows of them.
 
 namespace slimbayes {
@@ -53,8 +54,8 @@ struct TreeClock {
   bool over() const { return callback != nullptr && (callback->stop() || callback->late()); }
 };
 
-/// Grows trees one after another, each on all rows of `of` or on `most` random ones of them, in parallel blocks
-/// between which `over` may end it. At least one tree.
+/// Grows trees one after another, each on all rows of `of` or on `most` random ones of them, in parallel
+/// blocks between which `over` may end it. At least one tree.
 std::vector<Tree> grown(const ClassRows& rows, const std::vector<int32_t>& of, int64_t trees, int64_t most,
                         int64_t tried, const Stream& stream, const std::function<bool(int64_t done)>& over) {
   std::vector<Tree> forest;
@@ -78,8 +79,8 @@ std::vector<Tree> grown(const ClassRows& rows, const std::vector<int32_t>& of, i
   return forest;
 }
 
-/// The rows that choose, all or equally spaced ones of a large table, dealt into folds. Rows with equal inputs
-/// stay together.
+/// The rows that choose, all or equally spaced ones of a large table, dealt into folds. Rows with equal
+/// inputs stay together.
 struct LeftOut {
   at::Tensor x;  // [n, d] float32
   at::Tensor y;  // [n]

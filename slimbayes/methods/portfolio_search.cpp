@@ -15,11 +15,11 @@
 //             With validation rows, those that the mixture would use get further fits with other seeds, as
 //             the time allows; their equally weighted mixture answers.
 // Time        The limit is one of the user's call (methods/search_budget.h). The first candidate is fitted in
-//             any case; by-size it is `constant`, which costs nothing. Others are not begun if the time is over
-//             or if their cost, which follows from the numbers of rows and columns, is too large for it, and
-//             not continued if their first fits say that they will not end in time. The first network gets
-//             what time there is, and ends early if it must. Every candidate has its turn before any gets
-//             copies.
+//             any case; by-size it is `constant`, which costs nothing. Others are not begun if the time is
+//             over or if their cost, which follows from the numbers of rows and columns, is too large for it,
+//             and not continued if their first fits say that they will not end in time. The first network
+//             gets what time there is, and ends early if it must. Every candidate has its turn before any
+//             gets copies.
 #include "slimbayes/methods/portfolio_search.h"
 
 #include <ATen/ATen.h>
@@ -301,7 +301,9 @@ class Search {
     if (!any)
       throw NumericalError(
           "[auto] expected a fitted candidate; received none: stopped before the first one ended");
-    found.nll = weigh(tried_, held_, targets_, options_.combine == "best");
+    const Weighed weighed = weigh(tried_, held_, targets_, options_.combine == "best");
+    found.nll = weighed.nll;
+    found.power = weighed.power;
     found.wild = wild_rows(*std::ranges::max_element(tried_, {}, &Tried::weight), rows_, targets_);
     for (Tried& one : tried_) {
       if (one.weight == 0) one.members.clear();

@@ -41,9 +41,10 @@ double widening(const Regression& p, const at::Tensor& y) {
   return best;
 }
 
-/// Returns whether the candidate takes no part because it predicts far worse than an answer that knows nothing
-/// (`constant`), or very far worse than the best candidate. The log score of the mixture alone would not tell:
-/// where the others explain a row, a candidate loses next to nothing by being wrong about it without doubt.
+/// Returns whether the candidate takes no part because it predicts far worse than an answer that knows
+/// nothing (`constant`), or very far worse than the best candidate. The log score of the mixture alone would
+/// not tell: where the others explain a row, a candidate loses next to nothing by being wrong about it
+/// without doubt.
 bool hopeless(const Tried& one, const std::vector<Tried>& all) {
   constexpr double kBehindConstant = 1, kBehindBest = 10;  // nats a row
   double most = std::numeric_limits<double>::infinity();
@@ -56,8 +57,8 @@ bool hopeless(const Tried& one, const std::vector<Tried>& all) {
 
 }  // namespace
 
-double weigh(std::vector<Tried>& tried, const std::vector<std::optional<Predictive>>& held,
-             const at::Tensor& targets, bool best) {
+Weighed weigh(std::vector<Tried>& tried, const std::vector<std::optional<Predictive>>& held,
+              const at::Tensor& targets, bool best) {
   std::vector<size_t> used;
   for (size_t i = 0; i < tried.size(); ++i)
     if (held[i] && !hopeless(tried[i], tried)) used.push_back(i);
@@ -78,7 +79,11 @@ double weigh(std::vector<Tried>& tried, const std::vector<std::optional<Predicti
   std::vector<Predictive> parts;
   for (const size_t i : kept) parts.push_back(*held[i]);
   Predictive pool = mixture(parts, weights);
-  double factor = 1;
+  double factor = 1, power = 1;
+  if (const auto* c = std::get_if<Classes>(&pool)) {
+    power = fitted_power(*c, targets);
+    pool = tempered(*c, power);
+  }
   if (const auto* r = std::get_if<Regression>(&pool)) {
     factor = fitted_tempering(*r, targets, /*tails=*/false).factor;
     factor *= widening(tempered(*r, {factor}), targets);
@@ -88,7 +93,7 @@ double weigh(std::vector<Tried>& tried, const std::vector<std::optional<Predicti
     tried[kept[k]].weight = weights[k];
     tried[kept[k]].tempering.factor *= factor;
   }
-  return row_nll(pool, targets).mean().item<double>();
+  return {row_nll(pool, targets).mean().item<double>(), power};
 }
 
 }  // namespace slimbayes

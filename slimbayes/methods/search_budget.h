@@ -11,8 +11,8 @@ namespace slimbayes {
 double seconds_since(std::chrono::steady_clock::time_point begin);
 
 /// The time of a search: that of AutoOptions::time_limit or, by its default, of the number of rows, and no
-/// more than the user's call has left (FitContext::until). What comes after the fits is set aside: the mixture,
-/// and its answers to the rows that are reported.
+/// more than the user's call has left (FitContext::until). What comes after the fits is set aside: the
+/// mixture, and its answers to the rows that are reported.
 class SearchBudget {
  public:
   SearchBudget(const AutoOptions& options, const SearchRows& rows, const FitContext& context);

@@ -20,8 +20,9 @@ std::string width_word(double coverage, int64_t n, double level);
 
 /// Returns how the intervals of numbers or counts hold their level, as a JSON object:
 ///   calibration  lists `level` and `coverage`, the share of rows in the central interval of each of 19
-///                levels (a count at an end of its interval counts in part), `area`, the mean distance between the two; of a calibrated model also
-///                `level_calibrated` and `coverage_calibrated`, those of its conformal intervals
+///                levels (a count at an end of its interval counts in part), `area`, the mean distance
+///                between the two; of a calibrated model also `level_calibrated` and `coverage_calibrated`,
+///                those of its conformal intervals
 ///   pit          `share` of the rows in each of equal bins of the probability integral transform, and
 ///                `band`, the range of a share that chance explains; of counts the transform is averaged
 ///                (Czado, Gneiting and Held 2009, section 2.1)

@@ -20,8 +20,9 @@ nlohmann::json residual_facts(const Scored& s, const std::vector<ColumnImportanc
 /// Returns the rows that surprise the model most, at most ten, as a JSON object with a sentence `says` and
 /// `rows`, a list of JSON objects: `row`, the number in the file, target, `tail`, the probability of a target
 /// that is at least as far out (of classes: of the true class), sorted by it, and of numbers and counts mean,
-/// sd, lower, upper and z = (y - mean) / sd, of classes `answer` with its `probability`. `unusual` has the numeric input column whose cell lies farthest
-/// from the training mean: column, value, and `sds`, how many training sds; absent without such columns.
+/// sd, lower, upper and z = (y - mean) / sd, of classes `answer` with its `probability`. `unusual` has the
+/// numeric input column whose cell lies farthest from the training mean: column, value, and `sds`, how many
+/// training sds; absent without such columns.
 nlohmann::json surprising_rows(const Scored& s);
 
 }  // namespace slimbayes

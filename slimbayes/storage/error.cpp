@@ -23,7 +23,8 @@ std::string without_functions(std::string_view message) {
   std::string text(message);
   for (size_t end = text.find(kEnd); end != std::string::npos; end = text.find(kEnd, end + 1)) {
     const size_t begin = text.rfind('[', end);
-    if (begin == std::string::npos || (begin > 0 && text[begin - 1] != ' ' && text[begin - 1] != '(')) continue;
+    if (begin == std::string::npos) continue;
+    if (begin > 0 && text[begin - 1] != ' ' && text[begin - 1] != '(') continue;
     const std::string_view name = std::string_view(text).substr(begin + 1, end - begin - 1);
     const bool is_name = std::ranges::all_of(name, [](unsigned char c) {
       return std::isalnum(c) != 0 || c == '_' || c == ':' || c == '-' || c == ' ';

@@ -41,8 +41,8 @@ struct Summary {
   std::string brief(std::string_view noun = "row") const;
 };
 
-/// Returns whether a fit left parameters that may answer: it ended by itself, or the caller stopped it after a
-/// validation score had chosen some or, without validation rows, after the first step.
+/// Returns whether a fit left parameters that may answer: it ended by itself, or the caller stopped it after
+/// a validation score had chosen some or, without validation rows, after the first step.
 bool is_usable(const Summary& summary);
 
 /// Returns the summary as JSON, without `seconds`.

@@ -80,7 +80,8 @@ class Run {
     return state_.seconds + std::chrono::duration<double>(Clock::now() - start_).count();
   }
 
-  /// Returns whether the time (the limit's or the caller's) or the callback ended the fit. If the callback did, saves a checkpoint.
+  /// Returns whether the time (the limit's or the caller's) or the callback ended the fit. If the callback
+  /// did, saves a checkpoint.
   bool ended() {
     const bool over = options_.time_limit > 0 && seconds() > options_.time_limit;
     if (over || (callback_ && callback_->late())) state_.summary.stopped = Stopped::time;

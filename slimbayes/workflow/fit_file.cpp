@@ -108,8 +108,8 @@ std::string untouched(const fs::path& model) {
 }
 
 /// Returns whether the model may be written to `path`. The model of a finished fit may. The model of an
-/// interrupted fit must be usable. If no step was made, or no validation score chose its parameters, it may be
-/// worse than an older model, so it may be written only if there is none.
+/// interrupted fit must be usable. If no step was made, or no validation score chose its parameters, it may
+/// be worse than an older model, so it may be written only if there is none.
 bool may_be_written(const Model& model, const fs::path& path) {
   const Summary& summary = model.fitted().summary();
   if (summary.stopped != Stopped::interrupted) return true;

@@ -1,4 +1,5 @@
-// Every option of a fit, of a method and of a call takes the extremes of its type or refuses them in a sentence.
+// Every option of a fit, of a method and of a call takes the extremes of its type or refuses them in a
+// sentence.
 #include <gtest/gtest.h>
 
 #include <cmath>

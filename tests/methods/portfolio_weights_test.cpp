@@ -34,7 +34,7 @@ TEST(weigh, ACandidateThatKnowsLessThanNothingTakesNoPart) {
     const Answered plain = answered(other, at::zeros_like(y), 1, y), wrong = answered("dnn", sure, 1e-3, y);
     ASSERT_GT(wrong.tried.nll, 1e5);
     std::vector<Tried> all = {plain.tried, wrong.tried};
-    const double nll = weigh(all, {plain.held, wrong.held}, y, false);
+    const double nll = weigh(all, {plain.held, wrong.held}, y, false).nll;
     EXPECT_EQ(all[0].weight, 1) << other;
     EXPECT_EQ(all[1].weight, 0) << other;
     EXPECT_LT(nll, 2);
@@ -49,6 +49,27 @@ TEST(weigh, ACandidateThatIsABitWorseTakesPart) {
   std::vector<Tried> all = {plain.tried, half.tried};
   weigh(all, {plain.held, half.held}, y, false);
   EXPECT_GT(all[1].weight, 0.1);
+}
+
+/// A candidate that gives the right class .9 on the rows that it knows, and .5 on the others.
+Answered half_sure(const std::string& method, const at::Tensor& y, const at::Tensor& knows) {
+  const at::Tensor p = at::where(knows, 0.9, 0.5).to(at::kDouble), second = at::where(y == 1, p, 1 - p);
+  Answered out;
+  out.tried.candidate.method = method;
+  const at::Tensor both = at::stack({1 - second, second}, 1), entropy = -at::xlogy(both, both).sum(1);
+  out.held = Classes{both, entropy, entropy};
+  out.tried.nll = row_nll(*out.held, y).mean().item<double>();
+  return out;
+}
+
+// The mean of answers that are sure about different rows is less sure than they are together.
+TEST(weigh, TheProbabilitiesOfAMixtureGetAPower) {
+  const at::Tensor rows = at::arange(400), y = rows.remainder(2);
+  const Answered first = half_sure("dnn", y, rows < 220), second = half_sure("vbll", y, rows >= 180);
+  std::vector<Tried> all = {first.tried, second.tried};
+  const Weighed both = weigh(all, {first.held, second.held}, y, false);
+  EXPECT_GT(both.power, 1.5);
+  EXPECT_LT(both.nll, first.tried.nll - 0.1);
 }
 
 }  // namespace

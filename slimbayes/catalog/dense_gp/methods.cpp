@@ -20,8 +20,8 @@ MethodInfo dkl_exact() {
   return with_options<DklExactOptions>(std::move(info));
 }
 
-/// Ten evaluations of the evidence on at most evidence_rows rows, and the posterior of all rows. An evaluation
-/// has a factorisation, an inverse and some passes over a matrix [k, k].
+/// Ten evaluations of the evidence on at most evidence_rows rows, and the posterior of all rows. An
+/// evaluation has a factorisation, an inverse and some passes over a matrix [k, k].
 FitCost gp_exact_cost(const FitSize& size, const nlohmann::json& options) {
   constexpr double kEvaluations = 10, kOfElement = 300;
   const auto n = static_cast<double>(size.rows), d = static_cast<double>(size.input.numel());

@@ -30,7 +30,8 @@ namespace slimbayes {
 namespace {
 
 /// Returns the first character that another program may have put between columns, outside quotes, in a header
-/// of one column; nullopt if there is none. As in the records, a quote has a meaning only if it begins the cell.
+/// of one column; nullopt if there is none. As in the records, a quote has a meaning only if it begins the
+/// cell.
 std::optional<char> foreign_separator(std::string_view header) {
   header.remove_prefix(std::min(header.find_first_not_of("\r\n"), header.size()));
   const bool quoted = header.starts_with('"');

@@ -56,8 +56,8 @@ class Grower {
     std::iota(columns_.begin(), columns_.end(), 0);
   }
 
-  /// Grows the nodes in the order of their numbers. A stack in place of recursion: a tree may be as deep as it
-  /// has rows.
+  /// Grows the nodes in the order of their numbers. A stack in place of recursion: a tree may be as deep as
+  /// it has rows.
   Tree grow() {
     std::vector<Part> waiting = {{0, of_.size(), -1}};
     while (!waiting.empty()) {

@@ -34,9 +34,9 @@ struct Tree {
   int32_t leaf_of(const float* row) const;
 };
 
-/// Grows an extremely randomised tree (Geurts, Ernst and Wehenkel 2006) on the rows `of`, of which there is at
-/// least one. A node splits at the one of `tried` random columns that tells most about the class, each cut at
-/// a random place between its least and its largest value. A node is a leaf if its rows have one class or
+/// Grows an extremely randomised tree (Geurts, Ernst and Wehenkel 2006) on the rows `of`, of which there is
+/// at least one. A node splits at the one of `tried` random columns that tells most about the class, each cut
+/// at a random place between its least and its largest value. A node is a leaf if its rows have one class or
 /// equal inputs.
 Tree grown_tree(const ClassRows& rows, std::vector<int32_t> of, int64_t tried, const Stream& stream);
 
@@ -47,9 +47,9 @@ struct LeafPosterior {
 };
 
 /// Returns the posterior of each leaf for a hierarchical prior: the probabilities in a node have a Dirichlet
-/// distribution whose mean is that of the node above, and which counts as `parent_rows` > 0 rows. The prior of
-/// the root counts as one row of equally probable classes. The mean of the node above is that of its posterior,
-/// in which the rows of this node count as well: an approximation that keeps the closed form.
+/// distribution whose mean is that of the node above, and which counts as `parent_rows` > 0 rows. The prior
+/// of the root counts as one row of equally probable classes. The mean of the node above is that of its
+/// posterior, in which the rows of this node count as well: an approximation that keeps the closed form.
 LeafPosterior leaf_posterior(const Tree& tree, int64_t classes, double parent_rows);
 
 /// Throws std::invalid_argument unless the tree's nodes form one tree whose leaves are numbered from 0, its
