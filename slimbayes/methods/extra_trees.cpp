@@ -88,10 +88,12 @@ struct LeftOut {
 };
 
 LeftOut left_out_rows(const Dataset& rows, const Stream& stream) {
-  constexpr int64_t kMost = 8000, kFolds = 5;
+  constexpr int64_t kMost = 8000, kFewest = 500, kMostCells = 200000, kFolds = 5;
   LeftOut some;
-  Dataset chosen = rows;
-  if (const int64_t n = rows.size(); n > kMost) chosen = rows.subset(at::arange(kMost) * n / kMost);
+  const int64_t n = rows.size(), d = rows.schema.input.numel();
+  const int64_t most = std::min({n, kMost, std::max(kFewest, kMostCells / d)});
+  const Dataset chosen =
+      most == n ? rows : rows.subset(at::floor_divide(at::arange(most, at::kLong) * n, most));
   const RowTensors tensors = tensors_of(chosen, at::kFloat);
   some.x = tensors.x.reshape({tensors.x.size(0), -1}).contiguous();
   some.y = tensors.y.to(at::kLong);

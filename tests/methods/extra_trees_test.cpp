@@ -51,6 +51,14 @@ TEST(ExtraTrees, KnowsTheShareOfWrongClasses) {
   EXPECT_GE(stored_tensor(fitted->save(), "parent_rows").item<double>(), 3);
 }
 
+TEST(ExtraTrees, ChoosesBySomeRowsOfALargeTable) {
+  const auto fitted = forest_of(board(8200, 0.2, 1), {{"trees", 10}});
+  EXPECT_GE(stored_tensor(fitted->save(), "parent_rows").item<double>(), 3);
+  const Stream stream(4);
+  const at::Tensor x = stream.normal({600, 420}), y = x.select(1, 5).gt(0).to(at::kLong);
+  EXPECT_LT(forest_nll(*forest_of(class_data(x, y, 2), {{"trees", 10}}), class_data(x, y, 2)), 0.3);
+}
+
 TEST(ExtraTrees, OptionsDecideWhatLeftOutRowsWould) {
   const Dataset rows = board(300, 0.2, 1);
   const TensorFile file =

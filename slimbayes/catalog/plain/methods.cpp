@@ -33,15 +33,16 @@ FitCost logistic_cost(const FitSize& size, const nlohmann::json&) {
   return {search, search, 2 * std::min(m * m, classes * d * d)};
 }
 
-/// The trees of the choice and the forest, each with a pass over its rows and columns at every depth.
+/// The trees of the choice, on some of the rows, and a tenth of the forest, which ends early if it must. Each
+/// tree has a pass over its rows and columns at every depth.
 FitCost extra_trees_cost(const FitSize& size, const nlohmann::json& options) {
   constexpr double kOfElement = 60, kOfStep = 100, kOfTree = 3e4;  // operations
-  constexpr double kMostChoice = 8000, kChoice = 256;              // rows and trees of the choice
+  constexpr double kChoice = 256, kMostRows = 8000, kMostCells = 2e5, kLeast = 0.1;
   const auto n = static_cast<double>(size.rows), d = static_cast<double>(size.input.numel());
   const double trees = options.value("trees", 200.0), rows = std::min(n, options.value("tree_rows", 20000.0));
   const auto tree = [&](double of) { return kOfTree + kOfElement * of * d * std::log2(of + 2); };
-  const double all = kChoice * tree(std::min(n, kMostChoice)) + trees * tree(rows);
-  return {all, 0, kOfStep * trees * std::log2(rows + 2)};
+  const double some = std::min({n, kMostRows, std::max(500.0, kMostCells / d)});
+  return {kChoice * tree(some) + kLeast * trees * tree(rows), 0, kOfStep * trees * std::log2(rows + 2)};
 }
 
 MethodInfo ridge() {
