@@ -202,14 +202,14 @@ Classes tempered(const Classes& p, double power) {
 }
 
 double fitted_power(const Classes& p, const at::Tensor& y) {
-  constexpr double kMost = 10, kWorth = 2;  // nats in all, as for each parameter of fitted_tempering
+  constexpr double kWorth = 2;  // nats in all, as for each parameter of fitted_tempering
   const auto n = static_cast<double>(y.size(0));
   if (n < kFewest) return 1;
   const auto nll = [&](double log_power) {
     return class_row_nll(tempered(p, std::exp(log_power)), y).mean().item<double>();
   };
-  const auto [log_power, least] = least_of(nll, -std::log(kMost), std::log(kMost));
-  return least + kWorth / n < nll(0) ? std::exp(log_power) : 1;
+  const auto [log_power, least] = least_of(nll, std::log(kLeastPower), std::log(kMostPower));
+  return least + kWorth / n < nll(0) ? std::clamp(std::exp(log_power), kLeastPower, kMostPower) : 1;
 }
 
 }  // namespace slimbayes

@@ -40,10 +40,12 @@ Regression contaminated(const Regression& p, double wild);
 Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails);
 
 /// Returns p with each probability raised to `power`, the inverse of a temperature (Guo et al. 2017), and
-/// divided by their sum. The expected entropy keeps its
-/// share of the predictive entropy, so that the mutual information is scaled with it. Throws
-/// std::invalid_argument unless power is finite and > 0.
+/// divided by their sum. The expected entropy keeps its share of the predictive entropy, so that the mutual
+/// information is scaled with it. Throws std::invalid_argument unless power is finite and > 0.
 Classes tempered(const Classes& p, double power);
+
+/// The range of the powers that fitted_power() returns.
+inline constexpr double kLeastPower = 0.1, kMostPower = 10;
 
 /// Returns the power of the probabilities with the lowest NLL on held-out rows, from 1/10 to 10, by
 /// one-dimensional minimisation (Brent). It is 1 with fewer than 5 rows, and where another is better by less

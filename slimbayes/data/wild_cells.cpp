@@ -45,12 +45,17 @@ size_t wild_on_side(std::vector<double> d, size_t cells, double least_jump) {
   std::ranges::sort(d, std::greater<>());
   const auto share = static_cast<size_t>(kTailShare * static_cast<double>(d.size()));
   const size_t tail = std::max({share, std::min(kLeastTail, d.size() / 2), kFewest});
-  for (size_t j = std::min(most, d.size() - kFewest - 1); j >= 1; --j) {
+  const size_t last = std::min(most, d.size() - kFewest - 1), used = std::min(d.size(), last + tail + 1);
+  std::vector<double> logs(used), sums(used + 1, 0.0);  // sums[i] of the first i logarithms
+  for (size_t i = 0; i < used; ++i) {
+    logs[i] = std::log(d[i]);
+    sums[i + 1] = sums[i] + logs[i];
+  }
+  for (size_t j = last; j >= 1; --j) {
     const size_t k = std::min(tail, d.size() - j - 1);
-    double mean = 0;
-    for (size_t i = j; i < j + k; ++i) mean += std::log(d[i] / d[j + k]) / static_cast<double>(k);
+    const double mean = (sums[j + k] - sums[j]) / static_cast<double>(k) - logs[j + k];
     const double factor = static_cast<double>(k) * (std::pow(kChance, -1 / static_cast<double>(k)) - 1);
-    const double jump = std::log(d[j - 1]) - std::log(d[j]);
+    const double jump = logs[j - 1] - logs[j];
     if (jump > std::max(factor * std::max(mean, kLeastMean), std::log(least_jump))) return j;
   }
   return 0;

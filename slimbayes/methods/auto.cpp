@@ -22,7 +22,7 @@
 //
 // Model       p(y | x) = sum_k w_k p_k(y | x), with the tempered answer p_k of candidate k (core/row_scale,
 //             core/tempering).
-//             Of classes and counts the mixture is that of core/mixture.
+//             Of classes and counts the mixture is that of core/mixture, of classes raised to a power.
 // Estimator   methods/portfolio_search.
 // Cost        The sum of the candidates, each fitted once a fold; a prediction costs that of all members of
 //             the candidates with a weight.
@@ -50,9 +50,9 @@ std::vector<Tried> with_weight(const std::vector<Tried>& all) {
 /// What the search found of a candidate that it has scored.
 std::string fact_of(const Tried& t) {
   std::string text = fmt::format("{}: held-out NLL {:.4g}", t.candidate.label(), t.nll);
+  if (t.cut) text += ", ended early by the time limit";
   if (t.weight == 0) return text + ", not used";
   text += fmt::format(", weight {:.2f}", t.weight);
-  if (t.cut) text += ", ended early by the time limit";
   if (t.tempering.factor != 1) text += fmt::format(", sd times {:.3g}", std::sqrt(t.tempering.factor));
   if (!t.row_scale.constant())
     text += fmt::format(", by row {:.2g} to {:.2g} times that", std::exp(0.5 * t.row_scale.low),
@@ -99,7 +99,7 @@ Summary summary_of(const Found& found, const SearchRows& rows) {
     summary.facts.push_back(fmt::format("left out: {} ({})", fmt::join(names, ", "), reason));
   if (found.power != 1)
     summary.facts.push_back(fmt::format("probabilities of the mixture to the power {:.3g}", found.power));
-  const bool late = found.late || std::ranges::any_of(found.tried, cut);
+  const bool late = found.late || std::ranges::any_of(found.tried, &Tried::cut);
   constexpr double kBusy = 0.7;
   if (late && !found.interrupted) {
     summary.notes.emplace_back(
@@ -126,8 +126,8 @@ double stored_wild_share(const TensorFile& file) {
 double stored_power(const TensorFile& file) {
   if (!file.metadata.contains(kPower)) return 1;
   const json power = stored_json(file, kPower);
-  check(power.is_number() && power.get<double>() > 0 && std::isfinite(power.get<double>()), "load",
-        "a power of probabilities above 0", power.dump(), "the model file is damaged");
+  check(power.is_number() && power.get<double>() >= kLeastPower && power.get<double>() <= kMostPower, "load",
+        "a power of probabilities from .1 to 10", power.dump(), "the model file is damaged");
   return power.get<double>();
 }
 

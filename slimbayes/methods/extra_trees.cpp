@@ -19,6 +19,7 @@
 #include "slimbayes/families/trees/tree.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/method.h"
+#include "slimbayes/train/until_deadline.h"
 
 // extra-trees: a forest of extremely randomised trees whose leaves have posteriors (Geurts, Ernst and
 // Wehenkel 2006; the leaves as in the Mondrian forest of Lakshminarayanan, Roy and Teh 2014).
@@ -28,12 +29,13 @@
 //             columns, of a window those of all its rows.
 // Estimator   The trees are random. Two numbers are chosen by the log score of left-out rows: how many
 //             columns a split tries, and for how many rows the node above counts.
-// Cost        O(n d log n) per tree of n rows and d columns, some 450 times with the choice. A prediction
-//             follows one path in each tree.
+// Cost        O(n d (log n + K)) per tree of n rows, d columns and K classes, some 450 times with the choice. A
+//             leaf has K numbers. A prediction follows one path in each tree.
 // When        As the rival for classes with sharp borders, or with many columns that say nothing. It is the
 //             answer of the nearest leaf for rows far from the data, however far: the ignorance does not
 //             grow.
-// Deviations  A split is chosen by the entropy. Trees of large tables grow on random rows of them.
+// Deviations  A split is chosen by the entropy. Trees of large tables, and of many classes, grow on random
+//             rows of them.
 
 namespace slimbayes {
 
@@ -47,17 +49,17 @@ struct ForestChoice {
   double parent_rows;  // as which the node above counts
 };
 
-/// The end of the fit before all trees have grown.
-struct TreeClock {
-  Callback* callback;
+/// Returns how many rows a tree grows on at most: every leaf has a number for each class.
+int64_t rows_of_tree(const ExtraTreesOptions& options, int64_t classes) {
+  constexpr int64_t kMostCounts = 100000, kFewest = 100;
+  return std::min(options.tree_rows, std::max(kFewest, kMostCounts / classes));
+}
 
-  bool over() const { return callback != nullptr && (callback->stop() || callback->late()); }
-};
-
-/// Grows trees one after another, each on all rows of `of` or on `most` random ones of them, in parallel
-/// blocks between which `over` may end it. At least one tree.
+/// Grows trees, each on all rows of `of` or on `most` random ones of them, in parallel blocks. If the time is
+/// over it ends with the trees that there are, at least eight.
 std::vector<Tree> grown(const ClassRows& rows, const std::vector<int32_t>& of, int64_t trees, int64_t most,
-                        int64_t tried, const Stream& stream, const std::function<bool(int64_t done)>& over) {
+                        int64_t tried, const Stream& stream, Callback* callback) {
+  constexpr int64_t kFewest = 8;
   std::vector<Tree> forest;
   const auto one = [&](int64_t k) {
     const Stream own = stream.split(static_cast<uint64_t>(k));
@@ -69,7 +71,7 @@ std::vector<Tree> grown(const ClassRows& rows, const std::vector<int32_t>& of, i
     return grown_tree(rows, std::move(some), tried, own.split("cuts"));
   };
   const auto block = std::max<int64_t>(1, at::get_num_threads());
-  for (int64_t k = 0; k < trees && (k == 0 || !over(k)); k += block) {
+  for (int64_t k = 0; k < trees && (k < kFewest || !asked_to_end(callback)); k += block) {
     const int64_t end = std::min(trees, k + block);
     forest.resize(static_cast<size_t>(end));
     at::parallel_for(k, end, 1, [&](int64_t first, int64_t last) {
@@ -103,60 +105,63 @@ LeftOut left_out_rows(const Dataset& rows, const Stream& stream) {
   return some;
 }
 
-/// Returns the sum of the log probabilities of left-out rows by each of `parent_rows`, with so many columns
-/// tried; nothing if the time ends before.
-std::optional<std::vector<double>> log_scores(const LeftOut& some, int64_t classes, int64_t tried,
+/// Returns the sum of the log probabilities of a fold's held-out rows for each of `parent_rows`, by trees on its
+/// other rows; nothing if the time ends before.
+std::optional<std::vector<double>> log_scores(const ClassRows& rows, const LeftOut& some, const Fold& fold,
+                                              int64_t tried, int64_t most,
                                               const std::vector<double>& parent_rows, const Stream& stream,
-                                              const TreeClock& clock) {
+                                              Callback* callback) {
   constexpr int64_t kTrees = 32;
-  const ClassRows rows(some.x, some.y, classes);
-  std::vector<double> scores(parent_rows.size(), 0.0);
-  for (size_t f = 0; f < some.folds.size(); ++f) {
-    const Fold& fold = some.folds[f];
-    const std::vector<int32_t> train(fold.train.begin(), fold.train.end());
-    const std::vector<Tree> forest =
-        grown(rows, train, kTrees, rows.rows, tried, stream.split(f), [&](int64_t) { return clock.over(); });
-    if (clock.over()) return {};
-    for (size_t i = 0; i < parent_rows.size(); ++i) {
-      std::vector<LeafPosterior> leaves;
-      for (const Tree& tree : forest) leaves.push_back(leaf_posterior(tree, classes, parent_rows[i]));
-      for (const int64_t row : fold.held) {
-        const float* x = some.x.const_data_ptr<float>() + row * rows.columns;
-        const auto y = static_cast<int64_t>(rows.y[static_cast<size_t>(row)]);
-        double p = 0;
-        for (size_t t = 0; t < forest.size(); ++t)
-          p += leaves[t].mean[static_cast<size_t>(forest[t].leaf_of(x) * classes + y)];
-        scores[i] += std::log(p / static_cast<double>(forest.size()));
+  const std::vector<int32_t> train(fold.train.begin(), fold.train.end());
+  const std::vector<Tree> forest = grown(rows, train, kTrees, most, tried, stream, callback);
+  std::vector<double> scores;
+  for (const double parent : parent_rows) {
+    std::vector<double> p(fold.held.size(), 0.0);
+    for (const Tree& tree : forest) {
+      if (asked_to_end(callback)) return {};
+      const LeafPosterior leaves = leaf_posterior(tree, rows.classes, parent);
+      for (size_t i = 0; i < p.size(); ++i) {
+        const auto row = static_cast<size_t>(fold.held[i]);
+        const float* x = some.x.const_data_ptr<float>() + fold.held[i] * rows.columns;
+        p[i] += leaves.mean[static_cast<size_t>(tree.leaf_of(x) * rows.classes + rows.y[row])];
       }
     }
+    double score = 0;
+    for (const double sum : p) score += std::log(sum / static_cast<double>(forest.size()));
+    scores.push_back(score);
   }
   return scores;
 }
 
-/// Returns the numbers of columns and of rows that the options leave open, chosen by left-out rows.
+/// Returns the numbers of columns and of rows that the options leave open, chosen by left-out rows: those of
+/// the folds that end within half of the time.
 ForestChoice choice(const Dataset& rows, int64_t classes, const ExtraTreesOptions& options,
-                    const Stream& stream, const TreeClock& clock) {
+                    const Stream& stream, Callback* callback) {
   const int64_t all = rows.schema.input.numel();
   const auto root = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(all))));
-  std::vector<int64_t> tried = {all, root};
-  if (options.split_columns != "auto" || all == root) tried = {options.split_columns == "root" ? root : all};
+  std::vector<ForestChoice> choices;
   std::vector<double> parents = {0.3, 0.03, 0.1, 1, 3, 10, 30};
   if (options.parent_rows > 0) parents = {options.parent_rows};
-  ForestChoice best{tried[0], parents[0]};
-  if (tried.size() * parents.size() == 1) return best;
+  for (const int64_t tried : {all, root})
+    if (options.split_columns == "auto" || tried == (options.split_columns == "root" ? root : all))
+      for (const double parent : parents) choices.push_back({tried, parent});
+  if (choices.size() == 1) return choices[0];
   const LeftOut some = left_out_rows(rows, stream.split("left out"));
-  if (some.folds.empty()) return best;
-  std::optional<double> most;
-  for (const int64_t columns : tried) {
-    const auto scores = log_scores(some, classes, columns, parents, stream.split("trees of folds"), clock);
-    if (!scores) return best;
-    for (size_t i = 0; i < parents.size(); ++i)
-      if (!most || (*scores)[i] > *most) {
-        most = (*scores)[i];
-        best = {columns, parents[i]};
-      }
+  const ClassRows columns(some.x, some.y, classes);
+  UntilDeadline half(callback, callback ? callback->seconds_left() / 2 : INFINITY);
+  std::vector<double> total(choices.size(), 0.0);
+  for (size_t f = 0; f < some.folds.size(); ++f) {
+    std::vector<double> of_fold;
+    for (size_t i = 0; i < choices.size(); i += parents.size()) {
+      const auto scores =
+          log_scores(columns, some, some.folds[f], choices[i].tried, rows_of_tree(options, classes), parents,
+                     stream.split("trees of folds").split(f), &half);
+      if (scores) of_fold.insert(of_fold.end(), scores->begin(), scores->end());
+    }
+    if (of_fold.size() < total.size()) break;  // the time is over
+    for (size_t i = 0; i < total.size(); ++i) total[i] += of_fold[i];
   }
-  return best;
+  return choices[static_cast<size_t>(std::ranges::max_element(total) - total.begin())];
 }
 
 class ExtraTreesFitted : public Fitted {
@@ -291,26 +296,23 @@ class ExtraTreesMethod : public Method {
     const auto begin = std::chrono::steady_clock::now();
     const Dataset data = training_rows(split.train, kExtraTrees);
     const int64_t classes = std::max<int64_t>(2, data.schema.task.outputs);
-    const TreeClock clock{context.callback};
-    const auto [tried, parent_rows] = choice(data, classes, options_, context.stream.split("choice"), clock);
+    Callback* const callback = context.callback;
+    const auto [tried, parent_rows] =
+        choice(data, classes, options_, context.stream.split("choice"), callback);
     const RowTensors tensors = tensors_of(data, at::kFloat);
     const ClassRows rows(tensors.x.reshape({data.size(), -1}), tensors.y, classes);
     std::vector<int32_t> all(static_cast<size_t>(data.size()));
     std::iota(all.begin(), all.end(), 0);
+    const std::vector<Tree> forest = grown(rows, all, options_.trees, rows_of_tree(options_, classes), tried,
+                                           context.stream.split("trees"), callback);
     Summary summary;
     summary.rows = data.size();
-    summary.stopped = Stopped::converged;
-    std::vector<Tree> forest = grown(
-        rows, all, options_.trees, options_.tree_rows, tried, context.stream.split("trees"), [&](int64_t) {
-          if (!clock.over()) return false;
-          summary.stopped = clock.callback->stop() ? Stopped::interrupted : Stopped::time;
-          return true;
-        });
+    summary.stopped = asked_to_end(callback).value_or(Stopped::converged);
     summary.steps = std::ssize(forest);
     summary.facts.push_back(fact_of(forest, classes, tried, rows.columns, parent_rows));
     summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return std::make_unique<ExtraTreesFitted>(options_, data.schema.input, classes, parent_rows,
-                                              std::move(forest), std::move(summary));
+    return std::make_unique<ExtraTreesFitted>(options_, data.schema.input, classes, parent_rows, forest,
+                                              std::move(summary));
   }
 
  private:

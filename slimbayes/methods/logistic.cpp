@@ -212,7 +212,7 @@ class LogisticMethod : public Method {
  public:
   explicit LogisticMethod(LogisticOptions options) : options_(std::move(options)) {}
 
-  std::unique_ptr<Fitted> fit(const Split& split, const FitContext&) const override {
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     at::NoGradGuard no_grad;
     const auto begin = std::chrono::steady_clock::now();
     const Dataset rows = training_rows(split.train, kLogistic);
@@ -225,10 +225,10 @@ class LogisticMethod : public Method {
     const at::Tensor weights = class_weights(options_.class_weights, rows, kLogistic);
     Summary summary;
     summary.rows = rows.size();
-    summary.stopped = Stopped::converged;
     const Dataset some = search_rows_of(rows, columns, k, full);
     const LogisticRows chosen_on(some, weights, full), all(rows, weights, full);
-    const auto [prior_sd, spread] = logistic_choice(chosen_on, evidence_prior_sd(chosen_on));
+    const auto [prior_sd, spread] =
+        logistic_choice(chosen_on, evidence_prior_sd(chosen_on, context.callback), context.callback);
     const LogisticMode mode =
         logistic_mode(all, prior_sd, at::zeros({k, columns + 1}, at::kDouble), kClosely);
     summary.facts.push_back(fmt::format(
@@ -236,6 +236,7 @@ class LogisticMethod : public Method {
         "covariance{}",
         prior_sd, some.size() < rows.size() ? fmt::format(" of {} rows", some.size()) : "", size,
         full ? "full" : "Kronecker-factored", spread < 1 ? fmt::format(", times {:.3g}", spread) : ""));
+    summary.stopped = asked_to_end(context.callback).value_or(Stopped::converged);
     summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return std::make_unique<LogisticFitted>(
         options_, rows.schema.input,

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "slimbayes/core/check.h"
@@ -95,11 +96,14 @@ double log_evidence(const LogisticRows& rows, const LogisticMode& mode, double p
          0.5 * at::outer(rows.feature_values(prior_sd), classes).log1p().sum().item<double>();
 }
 
-double evidence_prior_sd(const LogisticRows& rows) {
+double evidence_prior_sd(const LogisticRows& rows, Callback* callback) {
   at::Tensor weights = at::zeros({rows.contrasts(), rows.columns() + 1}, at::kDouble);  // the last mode
   double last_sd = 1;
+  bool any = false;
   const auto score = [&](double var) {
     const double sd = std::sqrt(var);
+    if (any && asked_to_end(callback)) return std::numeric_limits<double>::infinity();
+    any = true;
     weights.narrow(1, 0, rows.columns()).mul_(last_sd / sd);
     const LogisticMode mode = logistic_mode(rows, sd, weights, kRoughly);
     weights = mode.coefficients.clone();

@@ -48,6 +48,7 @@ class LogisticRows {
   LogisticRows(const Dataset& rows, const at::Tensor& weights, bool full);
 
   LogisticDesign design(double prior_sd) const { return {centre_, contrasts_, prior_sd}; }
+  int64_t size() const { return rows_.size(); }
   int64_t columns() const { return centre_.size(0); }       // d
   int64_t contrasts() const { return contrasts_.size(1); }  // k
   bool full() const { return full_; }

@@ -86,7 +86,9 @@ Tried tried_of(const json& facts) {
   tried.tempering.dof = number_of(facts, "dof", 2 + 1e-9, std::numeric_limits<double>::infinity());
   tried.tempering.wild_share = number_of(facts, "wild_share", 0, 0);
   tried.tempering.wild_factor = number_of(facts, "wild_factor", 1, 1);
-  tried.power = number_of(facts, "power", 1e-3, 1);
+  tried.power = number_of(facts, "power", kLeastPower, 1);
+  check(tried.power <= kMostPower, "load", "a power of probabilities from .1 to 10",
+        fmt::format("{}", tried.power), "the model file is damaged");
   check(tried.tempering.wild_share < 1 &&
             (tried.tempering.wild_share == 0 ||
              (tried.tempering.wild_factor > 1 && std::isinf(tried.tempering.dof))),

@@ -6,7 +6,7 @@
 //             the lowest NLL of these answers.
 //             2. The weights of the mixture maximise the log score of the held-out rows (stacking).
 //             Candidates with a weight below 2 % are dropped, and one more factor corrects the spread of the
-//             mixture. It is raised where more of the held-out rows lie outside their 95 % intervals than
+//             mixture, of classes a power. It is raised where more of the held-out rows lie outside their 95 % intervals than
 //             chance explains.
 //             3. A candidate answers with all its fits, one a fold, so that every row has trained some of
 //             them. One that learns all rows without validation rows is fitted once more to all rows instead.
@@ -43,6 +43,7 @@
 #include "slimbayes/methods/portfolio_weights.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/methods/search_budget.h"
+#include "slimbayes/storage/error.h"
 #include "slimbayes/train/checkpoint_reader.h"
 #include "slimbayes/train/fit_series.h"
 #include "slimbayes/train/until_deadline.h"
@@ -154,7 +155,7 @@ class Search {
       interrupted_ = true;
       return;
     }
-    one.left_out = fmt::format("failed: {}", message);
+    one.left_out = fmt::format("failed: {}", without_functions(message));
     one.members.clear();
     failure_ = std::current_exception();
   }

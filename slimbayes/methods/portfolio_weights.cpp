@@ -80,7 +80,7 @@ Weighed weigh(std::vector<Tried>& tried, const std::vector<std::optional<Predict
   for (const size_t i : kept) parts.push_back(*held[i]);
   Predictive pool = mixture(parts, weights);
   double factor = 1, power = 1;
-  if (const auto* c = std::get_if<Classes>(&pool)) {
+  if (const auto* c = std::get_if<Classes>(&pool); c != nullptr && kept.size() > 1) {
     power = fitted_power(*c, targets);
     pool = tempered(*c, power);
   }

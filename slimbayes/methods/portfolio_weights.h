@@ -13,8 +13,9 @@ namespace slimbayes {
 /// The mixture of the candidates on the held-out rows.
 struct Weighed {
   double nll = 0;
-  double power =
-      1;  // of its class probabilities (core/tempering.h); the mixture of tempered answers is less sure
+  /// Of the class probabilities of the mixture (core/tempering.h). The mean of answers that are sure about
+  /// different rows is less sure than they are together. 1 for a single candidate, which has a power already.
+  double power = 1;
 };
 
 /// Sets the weights of the candidates that have a held-out answer, and corrects the spread of their mixture;

@@ -1,5 +1,7 @@
 #include "slimbayes/train/until_deadline.h"
 
+#include <algorithm>
+
 namespace slimbayes {
 
 UntilDeadline::UntilDeadline(Callback* inner, double seconds) : inner_(inner), seconds_(seconds) {}
@@ -14,9 +16,12 @@ void UntilDeadline::note(const std::string& sentence) {
 
 bool UntilDeadline::stop() { return inner_ && inner_->stop(); }
 
-bool UntilDeadline::late() {
+bool UntilDeadline::late() { return seconds_left() < 0 || (inner_ && inner_->late()); }
+
+double UntilDeadline::seconds_left() const {
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
-  return spent.count() > seconds_ || (inner_ && inner_->late());
+  const double own = seconds_ - spent.count();
+  return inner_ ? std::min(own, inner_->seconds_left()) : own;
 }
 
 }  // namespace slimbayes

@@ -17,6 +17,7 @@ class UntilDeadline : public Callback {
   void note(const std::string& sentence) override;
   bool stop() override;
   bool late() override;
+  double seconds_left() const override;
 
  private:
   Callback* inner_;

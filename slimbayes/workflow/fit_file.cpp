@@ -133,6 +133,7 @@ class FitFile::Watched : public Callback {
     return inner_.stop();
   }
   bool late() override { return inner_.late(); }
+  double seconds_left() const override { return inner_.seconds_left(); }
   bool began() const { return began_; }
 
  private:

@@ -10,6 +10,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/train/until_deadline.h"
 
 namespace slimbayes {
 namespace {
@@ -122,6 +123,30 @@ TEST(ExtraTrees, EndsWithTheTreesThatHaveGrown) {
       EXPECT_LT(summary.steps, 4000);
       EXPECT_TRUE(classes_at(*fitted, at::zeros({1, 2})).probabilities.isfinite().all().item<bool>());
     }
+}
+
+// Also while the numbers are chosen.
+TEST(ExtraTrees, SaysThatItWasStoppedDuringTheChoice) {
+  for (const bool by_caller : {true, false}) {
+    EndsForest callback(by_caller, 3);
+    const auto fitted = forest_of(board(300, 0.1, 1), {{"trees", 1}}, 1, &callback);
+    EXPECT_EQ(fitted->summary().stopped, by_caller ? Stopped::interrupted : Stopped::time);
+    EXPECT_TRUE(is_usable(fitted->summary()));
+  }
+}
+
+TEST(ExtraTrees, LeavesTimeForTheForestAfterTheChoice) {
+  UntilDeadline callback(nullptr, 0.2);
+  const auto fitted = forest_of(board(8000, 0.2, 1), {{"trees", 100000}}, 1, &callback);
+  EXPECT_EQ(fitted->summary().stopped, Stopped::time);
+  EXPECT_GE(fitted->summary().steps, 8);
+}
+
+TEST(ExtraTrees, GrowsSmallTreesOfManyClasses) {
+  const Stream stream(5);
+  const at::Tensor x = stream.split("x").normal({3000, 3}), y = at::arange(3000).remainder(500);
+  const TensorFile file = forest_of(class_data(x, y, 500), {{"trees", 5}, {"parent_rows", 1}})->save();
+  EXPECT_EQ(stored_tensor(file, "counts").sum().item<int64_t>(), 5 * 200);
 }
 
 TEST(ExtraTrees, RefusesADamagedFile) {

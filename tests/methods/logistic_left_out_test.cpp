@@ -28,7 +28,11 @@ TEST(LeftOutLogits, AreThoseOfAFitWithoutTheRow) {
     const Dataset data = blobs(60, 2, classes, 1, 1);
     const LogisticRows rows(data, {}, /*full=*/true);
     const double sd = 0.7;
-    const GaussianLogits found = left_out_logits(rows, mode_of(rows, sd), sd);
+    const LogisticMode whole = mode_of(rows, sd);
+    const LogisticBlock every{data.all().inputs[0], data.all().target.to(at::kLong),
+                              at::ones({60}, at::kDouble)};
+    const GaussianLogits found =
+        left_out_logits(rows.design(sd), whole, laplace_posterior(whole.loss.matrix, 1), every);
     for (const int64_t row : {0, 7, 31}) {
       const at::Tensor others = at::arange(60).index_select(0, (at::arange(60) != row).nonzero().squeeze(1));
       const LogisticRows rest(data.subset(others), {}, /*full=*/true);
@@ -54,8 +58,8 @@ TEST(LogisticChoice, ClassesThatAreApartGetSureAnswers) {
 
 TEST(LogisticChoice, KeepsTheEvidenceWhereItsAnswersServe) {
   const LogisticRows rows(blobs(500, 4, 3, 0.5, 4), {}, /*full=*/true);
-  const double sd = evidence_prior_sd(rows);
-  const LogisticChoice found = logistic_choice(rows, sd);
+  const double sd = evidence_prior_sd(rows, nullptr);
+  const LogisticChoice found = logistic_choice(rows, sd, nullptr);
   EXPECT_EQ(found.prior_sd, sd);
   EXPECT_EQ(found.spread, 1);
 }

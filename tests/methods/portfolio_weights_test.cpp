@@ -72,5 +72,12 @@ TEST(weigh, TheProbabilitiesOfAMixtureGetAPower) {
   EXPECT_LT(both.nll, first.tried.nll - 0.1);
 }
 
+TEST(weigh, ASingleCandidateGetsNoSecondPower) {
+  const at::Tensor rows = at::arange(400), y = rows.remainder(2);
+  const Answered one = half_sure("dnn", y, rows < 220);
+  std::vector<Tried> all = {one.tried};
+  EXPECT_EQ(weigh(all, {one.held}, y, false).power, 1);
+}
+
 }  // namespace
 }  // namespace slimbayes

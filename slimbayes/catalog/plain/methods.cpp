@@ -34,15 +34,23 @@ FitCost logistic_cost(const FitSize& size, const nlohmann::json&) {
 }
 
 /// The trees of the choice, on some of the rows, and a tenth of the forest, which ends early if it must. Each
-/// tree has a pass over its rows and columns at every depth.
+/// tree has a pass over its rows and columns at every depth, and numbers of all classes in each node.
 FitCost extra_trees_cost(const FitSize& size, const nlohmann::json& options) {
-  constexpr double kOfElement = 60, kOfStep = 100, kOfTree = 3e4;  // operations
+  constexpr double kOfElement = 60, kOfClass = 10, kOfPosterior = 40, kOfStep = 100,
+                   kOfTree = 3e4;  // operations
   constexpr double kChoice = 256, kMostRows = 8000, kMostCells = 2e5, kLeast = 0.1;
   const auto n = static_cast<double>(size.rows), d = static_cast<double>(size.input.numel());
-  const double trees = options.value("trees", 200.0), rows = std::min(n, options.value("tree_rows", 20000.0));
-  const auto tree = [&](double of) { return kOfTree + kOfElement * of * d * std::log2(of + 2); };
-  const double some = std::min({n, kMostRows, std::max(500.0, kMostCells / d)});
-  return {kChoice * tree(some) + kLeast * trees * tree(rows), 0, kOfStep * trees * std::log2(rows + 2)};
+  const auto classes = static_cast<double>(std::max<int64_t>(2, size.outputs));
+  const double trees = options.value("trees", 200.0), most = std::max(100.0, 1e5 / classes);
+  const double rows = std::min({n, most, options.value("tree_rows", 20000.0)});
+  const auto tree = [&](double of, double posteriors) {
+    return kOfTree + of * (d * (kOfElement * std::log2(of + 2) + kOfClass * classes) +
+                           kOfPosterior * classes * posteriors);
+  };
+  const double some = std::min({n, kMostRows, rows, std::max(500.0, kMostCells / d)});
+  const double finish = trees * kOfPosterior * classes * rows;
+  return {kChoice * tree(some, 7) + kLeast * trees * tree(rows, 1), finish,
+          trees * (kOfStep * std::log2(rows + 2) + classes)};
 }
 
 MethodInfo ridge() {

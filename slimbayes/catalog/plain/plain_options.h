@@ -60,7 +60,9 @@ void describe(ExtraTreesOptions& o, V& v) {
   v("parent_rows", o.parent_rows,
     "rows as which the probabilities of the node above count in a node; 0: what predicts left-out rows best",
     Range{0, 1e6}, "slimbayes");
-  v("tree_rows", o.tree_rows, "most rows that a tree grows on; a larger table gives each tree random ones",
+  v("tree_rows", o.tree_rows,
+    "most rows that a tree grows on; a larger table gives each tree random ones. Of many classes there are "
+    "fewer: rows times classes are at most 100,000, or 100 rows",
     Range{1, 1e9}, "slimbayes");
 }
 

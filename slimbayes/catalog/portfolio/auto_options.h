@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/catalog/input_kind.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/catalog/option.h"
 #include "slimbayes/catalog/task.h"
@@ -59,8 +60,9 @@ struct PortfolioEntry {
   int64_t most_rows;
 };
 
-/// Returns the methods that `auto` tries for a task, the cheap and robust ones first.
-std::span<const PortfolioEntry> portfolio(TaskKind task);
+/// Returns the methods that `auto` tries for a task and a kind of input, the cheap and robust ones first. Those
+/// that do not take this input are left out later.
+std::span<const PortfolioEntry> portfolio(TaskKind task, InputKind kind);
 
 /// Returns the names in AutoOptions::candidates; empty for "by-size".
 std::vector<std::string> candidate_names(const std::string& text);

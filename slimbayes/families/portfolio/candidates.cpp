@@ -23,12 +23,12 @@ InputKind kind_of_rows(const Schema& schema) {
   return schema.input.is_sequence() ? InputKind::windows : InputKind::table;
 }
 
-std::vector<PortfolioEntry> entries(const AutoOptions& options, TaskKind task, int64_t n) {
+std::vector<PortfolioEntry> entries(const AutoOptions& options, TaskKind task, InputKind kind, int64_t n) {
   std::vector<PortfolioEntry> all;
   for (const std::string& name : candidate_names(options.candidates))
     all.push_back({find_method(name).name.c_str(), 1, 0, n});
   if (!all.empty()) return all;
-  for (const PortfolioEntry& entry : portfolio(task))
+  for (const PortfolioEntry& entry : portfolio(task, kind))
     if (n >= entry.least_rows && n <= entry.most_rows) all.push_back(entry);
   return all;
 }
@@ -64,7 +64,7 @@ std::vector<Candidate> candidates_for(const AutoOptions& options, const json& pa
   check(options.log_target != "always" || log, "auto",
         "a target without negative values for --log-target always", "another", "use --log-target auto");
   std::vector<Candidate> all;
-  for (const PortfolioEntry& entry : entries(options, task, rows.size())) {
+  for (const PortfolioEntry& entry : entries(options, task, kind, rows.size())) {
     const MethodInfo& info = find_method(entry.method);
     if (!takes(info, task) || !takes(info, kind)) continue;
     Candidate one{info.name, info.resolve(options_among(info, passed_on)), Warp::none, entry.copies};
