@@ -150,7 +150,7 @@ Fit fit_examples(Examples examples, const Examples* valid, const Request& reques
   FitOutcome out = fit_in_memory(resolved, examples, valid, notes, watcher);
   if (watcher.stopped() && !(out.model && watcher.by_keyboard())) watcher.raise();
   if (out.interrupted)
-    out.notes.insert(out.notes.begin(), "interrupted: the model holds the best parameters so far");
+    out.notes.insert(out.notes.begin(), "interrupted: the model holds the best of what was fitted so far");
   for (std::string& note : out.notes) note = in_python(note);
   return {std::make_shared<Model>(*std::move(out.model)), to_text(out.valid), to_text(out.test), out.notes,
           out.interrupted};

@@ -147,8 +147,18 @@ class _Numbers(RegressorMixin, _Estimator):
             except OverflowError as error:
                 raise DataError("fit: expected numbers as y that a double can hold; received a whole number beyond") from error
             except (TypeError, ValueError) as error:
-                raise ValueError(f"fit: expected numbers as y; received others, such as {y.tolist()[0]!r}; Classifier takes classes") from error
+                raise ValueError(f"fit: expected numbers as y; received others, such as {_no_number(y)}; Classifier takes classes") from error
         return y
+
+
+def _no_number(y):
+    """The first value that is no number, as a message quotes it."""
+    for value in y.tolist():
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return repr(value.item() if isinstance(value, np.generic) else value)
+    return repr(y.tolist()[0])
 
 
 def _with_keywords(**given):

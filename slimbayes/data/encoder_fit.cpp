@@ -106,7 +106,7 @@ void Encoder::fit_columns(const Table& table, const std::vector<int64_t>& rows) 
   std::erase(notes_, "");
   if (schema_.features.empty()) {
     check(false, "Encoder::fit", "at least one input that varies over the training rows",
-          notes_.empty() ? "no column beside the target" : notes_.back(),
+          notes_.empty() ? "no column beside the target" : "none: " + notes_.back(),
           "give more columns or rows; a column of text is an input by --text");
   }
 }

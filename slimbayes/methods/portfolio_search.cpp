@@ -178,7 +178,8 @@ class Search {
   }
 
   static std::string would_take(double seconds, double left) {
-    return fmt::format("{} {:.2g} s, {:.2g} are left", kWouldTake, seconds, std::max(0.0, left));
+    const auto text = [](double s) { return fmt::format("{:.{}f}", s, s < 10 ? 1 : 0); };
+    return fmt::format("{} {} s, {} are left", kWouldTake, text(seconds), text(std::max(0.0, left)));
   }
 
   /// Makes a fit that the candidate needs.

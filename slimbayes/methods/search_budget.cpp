@@ -67,15 +67,17 @@ FitCost SearchBudget::cost_of(const Candidate& candidate) const {
 }
 
 double SearchBudget::least_seconds(const Candidate& candidate, size_t fits) {
-  const FitCost cost = cost_of(candidate);
-  size_t held = 0;
-  for (const Fold& fold : rows_.folds) held += fold.held.size();
-  return seconds_of(static_cast<double>(fits) * cost.least + 2 * static_cast<double>(held) * cost.answer +
-                    row_scale_operations(rows_));
+  return seconds_of(static_cast<double>(fits) * cost_of(candidate).least) + seconds_to_finish(candidate);
 }
 
 double SearchBudget::seconds_to_finish(const Candidate& candidate) {
-  return seconds_of(cost_of(candidate).finish + row_scale_operations(rows_));
+  constexpr double kAnswers =
+      3;  // to the held-out rows: for the score, the report, and about as many test rows
+  const FitCost cost = cost_of(candidate);
+  size_t held = 0;
+  for (const Fold& fold : rows_.folds) held += fold.held.size();
+  return seconds_of(cost.finish + kAnswers * static_cast<double>(held) * cost.answer +
+                    row_scale_operations(rows_));
 }
 
 }  // namespace slimbayes

@@ -248,7 +248,7 @@ FitOutcome FitFile::fit(const ResolvedFit& request, const Examples& examples, co
   }
   for (const std::string& note : out.notes) callback.note(note);
   if (out.interrupted)
-    callback.note(fmt::format("interrupted; {} holds the best so far{}", model_.string(),
+    callback.note(fmt::format("interrupted; {} holds the best of what was fitted so far{}", model_.string(),
                               goes_on ? ", --resume goes on" : ""));
   else
     remove_checkpoint(checkpoint_);

@@ -32,6 +32,9 @@ std::string advice(const Model& model, const HeldOut& held) {
   if (held.fresh) return "do not rely on the answers to such examples";
   if (find_method(model.method()).plain)
     return "a method with a network may do better, or the inputs say little";
+  if (find_method(model.method()).candidates && model.options().value("time_limit", 0.0) > 0 &&
+      summary.steps == 0)
+    return "a longer --time-limit tries more methods, or the inputs say little";
   if (summary.steps == 0) return "the network may not fit these examples, or the inputs say little";
   if (summary.stopped == Stopped::patience && had_steps_enough(model))
     return fmt::format(

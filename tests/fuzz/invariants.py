@@ -13,7 +13,7 @@ RAW = re.compile(
     r"std::|c10::|at::|Traceback|json\.exception|terminate called|basic_string|bad_alloc"
     r"|vector::|_M_|0x[0-9a-fA-F]{6,}|Exception raised|object at |nullptr|ssertion|mistake in slimbayes|unknown failure|codec can't"
     r"|\bNoneType\b|unsupported operand|internal error|Invalid:|incompatible function arguments")
-FUNCTION = re.compile(r"\[[A-Za-z_]+::[A-Za-z_:]+\]|^\[[A-Za-z_ -]+\] ")
+FUNCTION = re.compile(r"\[[A-Za-z_]+::[A-Za-z_:]+\]|\[[A-Za-z_ -]+\] expected ")
 STEERING = ("Cc", "Cf", "Cs")  # categories of characters that steer a terminal or turn text round
 SCALES = ("mean", "median", "lower", "upper", "sd", "sd_aleatoric", "sd_epistemic", "sd_noise", "sd_function")
 

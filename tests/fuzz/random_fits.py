@@ -83,7 +83,7 @@ def _own_texts(draw, method, options, methods, table):
         options["layer_ranks"] = [str(draw.integers(1, 9)) for _ in range(draw.integers(1, 4))]
     if method["name"] == "auto":
         if draw.random() < 0.75 or table.data.num_rows > 200:
-            cheap = [m["name"] for m in methods if of_kind(m, table) and not m["seeded"] and m["name"] != "gp-exact"] or ["vbll"]
+            cheap = [m["name"] for m in methods if of_kind(m, table) and (not m["seeded"] or m["name"] == "extra-trees") and m["name"] != "gp-exact"] or ["vbll"]
             options["candidates"] = ",".join(map(str, draw.permutation(cheap)[:2]))
         else:
             options["time_limit"] = float(draw.choice([0.2, 0.5, 1.0]))

@@ -40,8 +40,8 @@ def names(draw, count):
 
 
 def row_count(draw):
-    size = draw.choice(4, p=[0.08, 0.72, 0.185, 0.015])
-    return int(draw.integers(*[(1, 13), (13, 151), (150, 401), (2000, 3001)][size]))
+    size = draw.choice(5, p=[0.08, 0.72, 0.185, 0.0125, 0.0025])
+    return int(draw.integers(*[(1, 13), (13, 151), (150, 401), (2000, 3001), (8001, 10001)][size]))
 
 
 def column_count(draw):

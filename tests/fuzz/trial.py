@@ -162,6 +162,8 @@ class Trial:
         return model
 
     def of_python(self, model):
+        for fact in model._facts["summary"].get("facts", []):
+            self.check("facts", must.without_function_names(fact))
         data, new = self.table.data, self.table.new
         own = self.calling("predict own rows", self.answers, model, data)
         if isinstance(own, Refused):

@@ -122,6 +122,26 @@ TEST(Auto, AFitThatIsStoppedBeforeItHasParametersIsAnInterruption) {
   EXPECT_EQ(fitted(line(90, 1), few, {Stream(7), &stop})->summary().stopped, Stopped::interrupted);
 }
 
+/// Says that the time is over once it was asked so often.
+struct LateAt : Callback {
+  int left;
+  explicit LateAt(int asked) : left(asked) {}
+  bool late() override { return --left < 0; }
+};
+
+// The straight line is the best candidate and answers alone.
+TEST(Auto, ACandidateThatTheTimeCutIsNamedWithoutAWeight) {
+  LateAt late(3);
+  const json best = {
+      {"candidates", "ridge,dnn"}, {"combine", "best"}, {"steps", 400}, {"hidden", 8}, {"blocks", 1}};
+  const auto model = fitted(line(200, 1), best, {Stream(7), &late});
+  EXPECT_TRUE(has_fact(*model, "dnn: held-out NLL")) << json(model->summary().facts);
+  EXPECT_TRUE(std::ranges::any_of(model->summary().facts, [](const std::string& fact) {
+    return fact.starts_with("dnn: ") && fact.ends_with(", ended early by the time limit, not used");
+  })) << json(model->summary().facts);
+  EXPECT_TRUE(says_that_time_decided(*model));
+}
+
 TEST(Auto, WhatDoesNotEndInTimeIsLeftOut) {
   const json slow = {{"candidates", "ridge,gp-exact,dnn"}, {"time_limit", 1e-6}};
   const auto model = fitted(line(200, 1), slow);

@@ -121,6 +121,11 @@ def test_tensors_without_plain_numbers_are_refused_in_a_sentence(kind):
         ridge().fit(given, Y)
 
 
+def test_the_message_of_a_target_quotes_what_is_no_number():
+    with pytest.raises(ValueError, match="expected numbers as y; received others, such as 'oops'"):
+        ridge().fit(X, [*map(float, Y[:-1]), "oops"])
+
+
 def same(model, given):
     return (model.predict(given) == ridge().fit(X, Y).predict(X)).all()
 
