@@ -54,6 +54,7 @@ struct MethodInfo {
   /// Tables of at most this many rows get no validation rows by default: the method holds out rows by itself,
   /// in folds. Summary::valid_rows counts them.
   int64_t most_fold_rows = 0;
+  int64_t most_fold_rows_of_classes = 0;  // of a table whose target is a class
 
   /// false: nothing is chosen by validation rows, so that a fit may train on all rows.
   bool needs_validation = true;

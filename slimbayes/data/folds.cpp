@@ -5,21 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
-
-std::vector<int64_t> groups_of_rows(const Dataset& rows) {
-  std::vector<int64_t> group(static_cast<size_t>(rows.size()));
-  std::iota(group.begin(), group.end(), 0);
-  if (!rows.schema.input.is_vector()) return group;
-  const auto [values, inverse, counts] = at::unique_dim(rows.all().inputs.at(0), 0, true, true);
-  if (values.size(0) * 10 < rows.size()) return group;
-  const at::Tensor of = inverse.contiguous();
-  return {of.const_data_ptr<int64_t>(), of.const_data_ptr<int64_t>() + of.numel()};
-}
 
 std::vector<Fold> deal_folds(const std::vector<int64_t>& group, int64_t folds, double valid_fraction,
                              const Stream& stream) {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "slimbayes/core/random.h"
-#include "slimbayes/data/dataset.h"
 
 namespace slimbayes {
 
@@ -13,10 +12,6 @@ namespace slimbayes {
 struct Fold {
   std::vector<int64_t> train, valid, held;  // row indices, ascending
 };
-
-/// Returns the number of each row's group of identical inputs; a number of its own for each row where inputs
-/// repeat more than ten times on average, and for inputs that are no vectors of numbers.
-std::vector<int64_t> groups_of_rows(const Dataset& rows);
 
 /// Deals the rows at random into at most `folds` folds of nearly equal size. group[i] is the number of row
 /// i's group, from 0; the rows of a group stay together. Of the rows outside a fold, the share

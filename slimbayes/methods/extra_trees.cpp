@@ -81,8 +81,8 @@ std::vector<Tree> grown(const ClassRows& rows, const std::vector<int32_t>& of, i
   return forest;
 }
 
-/// The rows that choose, all or equally spaced ones of a large table, dealt into folds. Rows with equal
-/// inputs stay together.
+/// The rows that choose, all or equally spaced ones of a large table, dealt into folds. Rows with equal inputs
+/// are dealt apart: where inputs repeat, new rows will repeat them too.
 struct LeftOut {
   at::Tensor x;  // [n, d] float32
   at::Tensor y;  // [n]
@@ -99,9 +99,9 @@ LeftOut left_out_rows(const Dataset& rows, const Stream& stream) {
   const RowTensors tensors = tensors_of(chosen, at::kFloat);
   some.x = tensors.x.reshape({tensors.x.size(0), -1}).contiguous();
   some.y = tensors.y.to(at::kLong);
-  const std::vector<int64_t> groups = groups_of_rows(chosen);
-  if (const int64_t all = std::ranges::max(groups) + 1; all >= 2)
-    some.folds = deal_folds(groups, std::min(kFolds, all), 0, stream);
+  std::vector<int64_t> each(static_cast<size_t>(most));
+  std::iota(each.begin(), each.end(), 0);
+  if (most >= 2) some.folds = deal_folds(each, std::min(kFolds, most), 0, stream);
   return some;
 }
 

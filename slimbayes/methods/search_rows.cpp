@@ -19,6 +19,18 @@ constexpr double kValidShare = 0.1;  // of the rows outside a fold
 
 at::Tensor indices(const std::vector<int64_t>& rows) { return at::tensor(rows, at::kLong); }
 
+/// Returns the number of each row's group of identical inputs; a number of its own for each row where inputs
+/// repeat more than ten times on average, and for inputs that are no vectors of numbers.
+std::vector<int64_t> groups_of_rows(const Dataset& rows) {
+  std::vector<int64_t> group(static_cast<size_t>(rows.size()));
+  std::iota(group.begin(), group.end(), 0);
+  if (!rows.schema.input.is_vector()) return group;
+  const auto [values, inverse, counts] = at::unique_dim(rows.all().inputs.at(0), 0, true, true);
+  if (values.size(0) * 10 < rows.size()) return group;
+  const at::Tensor of = inverse.contiguous();
+  return {of.const_data_ptr<int64_t>(), of.const_data_ptr<int64_t>() + of.numel()};
+}
+
 /// Returns the held-out rows in the order of held_answer.
 std::vector<int64_t> held_order(const SearchRows& rows) {
   std::vector<int64_t> order;

@@ -9,7 +9,7 @@
 //             -log N(y; c + <m, phi>, noise) + ||L^T phi||^2 / (2 noise) + beta / n KL
 //             train network, basis, q(w), c and the noise variance.
 // Cost        As dbk.
-// When        The default for classes and counts, and for numbers if you need the aleatoric and the epistemic
+// When        For classes and counts, and for numbers if you need the aleatoric and the epistemic
 //             variance. All rows have one noise variance.
 // Deviations  dbk's training recipe, but without focus and with a noise variance that starts at 0.1. The
 //             hierarchical priors of Harrison et al. are omitted, as in paper N's VBLL baseline.

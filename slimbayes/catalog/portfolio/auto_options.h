@@ -84,4 +84,7 @@ nlohmann::json resolve_auto(const nlohmann::json& given);
 /// rows.
 inline constexpr int64_t kMostFoldRows = 3000;
 
+/// That of a table of classes, whose networks and trees cost less.
+inline constexpr int64_t kMostFoldRowsOfClasses = 10000;
+
 }  // namespace slimbayes

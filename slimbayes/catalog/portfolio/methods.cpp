@@ -130,6 +130,7 @@ MethodInfo automatic() {
   info.parts = SdParts::members;
   info.input_scale = "standard";
   info.most_fold_rows = kMostFoldRows;
+  info.most_fold_rows_of_classes = kMostFoldRowsOfClasses;
   info.options = option_docs<AutoOptions>();
   info.resolve = resolve_auto;
   info.candidates = possible_candidates;
