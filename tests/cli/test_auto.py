@@ -124,6 +124,19 @@ def test_the_most_certain_rows_have_the_error_of_the_report(tmp_path):
         assert by["mae"][0] == pytest.approx(told["mae"]) and by["rmse"][0] == pytest.approx(told["rmse"])
 
 
+def test_classes_have_folds_up_to_more_rows(tmp_path):
+    """Unless the time is short: then one set of validation rows scores the candidates."""
+    draw = random.Random(3)
+    rows = [[round(draw.gauss(0, 1), 3), draw.choice("ab"), round(draw.gauss(0, 1), 3)] for _ in range(3200)]
+    write_csv(tmp_path / "t.csv", ["u", "kind", "v"], rows)
+    folds = {("kind",): 3200, ("kind", "--time-limit", 30): 320, ("v",): 320}
+    for (target, *limit), held in folds.items():
+        plain = ["--candidates", "constant,logistic" if target == "kind" else "constant,ridge", "--threads", 1]
+        ok(tmp_path, "fit", "t.csv", "--target", target, "--model", "m", *plain, *limit)
+        summary = json.loads(ok(tmp_path, "describe", "m", "--json").stdout)["summary"]
+        assert summary["valid_rows"] == held, (target, limit)
+
+
 def test_wrong_words_are_one_line(tmp_path):
     write_csv(tmp_path / "t.csv", header(2), toy_rows(60))
     words = ["fit", "t.csv", "--target", "y", "--model", "m"]

@@ -101,9 +101,9 @@ def test_equal_values_are_no_best(tmp_path):
     head, *lines = done.stdout.split("\n\n")[0].split("\n")
     end = head.index("accuracy") + len("accuracy")
     cells = [line[:end + 1].split()[1] for line in lines if line and not line.startswith("scored on")]
-    assert len(cells) == 5 and len(set(cells)) == 1 and "*" not in cells[0]
+    assert len(cells) == 6 and len(set(cells)) == 1 and "*" not in cells[0]
     rates = [method["runs"][0] for method in json.loads(run(tmp_path, *words, "--json").stdout)["methods"]]
-    assert {run["base_rate"] for run in rates} == {run["accuracy"] for run in rates} and len(rates) == 5  # two plain ones too
+    assert {run["base_rate"] for run in rates} == {run["accuracy"] for run in rates} and len(rates) == 6  # three plain ones too
     assert float(cells[0]) == pytest.approx(rates[0]["accuracy"], abs=1e-4)
     assert f"the accuracy of 'no' (the commonest class of the test rows) for every row: {cells[0]}" in done.stdout
 

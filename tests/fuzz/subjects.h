@@ -51,7 +51,7 @@ inline json small_options(const MethodInfo& info) {
   json options = json::object();
   const std::vector<std::pair<std::string, int>> sizes = {{"steps", 3},  {"hidden", 4},  {"rank", 3},
                                                           {"blocks", 1}, {"members", 2}, {"iterations", 2},
-                                                          {"sketch", 6}};
+                                                          {"sketch", 6}, {"trees", 3}};
   for (const OptionDoc& doc : options_of(info, json::object())) {
     if (info.candidates && doc.name == "iterations") continue;  // of a candidate for regression alone
     for (const auto& [name, size] : sizes)

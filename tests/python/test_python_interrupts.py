@@ -47,7 +47,7 @@ def counts():
 # The stage is that of the first network, which comes after what is solved without steps.
 FITS = {
     "Regressor": ("gp-exact 1/", lambda: sb.Regressor(time_limit=60).fit(*toys.matrix(200))),
-    "Classifier": ("vbll 1/", lambda: sb.Classifier(time_limit=60).fit(toys.matrix(200)[0], toys.matrix(200)[1] > 0)),
+    "Classifier": ("dnn 1/", lambda: sb.Classifier(time_limit=60).fit(toys.matrix(200)[0], toys.matrix(200)[1] > 0)),
     "CountRegressor": ("vbll 1/", lambda: sb.CountRegressor(time_limit=60).fit(*counts())),
     "Forecaster": ("dbk-exact 1/", lambda: sb.Forecaster(time_limit=60, time="time", window=6).fit(series(), "y")),
 }

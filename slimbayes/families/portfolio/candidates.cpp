@@ -23,13 +23,26 @@ InputKind kind_of_rows(const Schema& schema) {
   return schema.input.is_sequence() ? InputKind::windows : InputKind::table;
 }
 
-std::vector<PortfolioEntry> entries(const AutoOptions& options, TaskKind task, InputKind kind, int64_t n) {
+bool has_option(const PortfolioEntry& entry, const std::string& name) {
+  return std::ranges::find(find_method(entry.method).options, name, &OptionDoc::name) !=
+         find_method(entry.method).options.end();
+}
+
+std::vector<PortfolioEntry> entries(const AutoOptions& options, const json& passed_on, TaskKind task,
+                                    InputKind kind, int64_t n) {
   std::vector<PortfolioEntry> all;
   for (const std::string& name : candidate_names(options.candidates))
     all.push_back({find_method(name).name.c_str(), 1, 0, n});
   if (!all.empty()) return all;
   for (const PortfolioEntry& entry : portfolio(task, kind))
     if (n >= entry.least_rows && n <= entry.most_rows) all.push_back(entry);
+  if (task != TaskKind::classification) return all;
+  // An option that only a candidate for other inputs has, such as the rank of vbll, asks for this candidate.
+  for (const auto& item : passed_on.items())
+    for (const PortfolioEntry& entry : portfolio(task, InputKind::images))
+      if (const auto has = [&](const PortfolioEntry& e) { return has_option(e, item.key()); };
+          has(entry) && std::ranges::none_of(all, has))
+        all.push_back(entry);
   return all;
 }
 
@@ -64,7 +77,7 @@ std::vector<Candidate> candidates_for(const AutoOptions& options, const json& pa
   check(options.log_target != "always" || log, "auto",
         "a target without negative values for --log-target always", "another", "use --log-target auto");
   std::vector<Candidate> all;
-  for (const PortfolioEntry& entry : entries(options, task, kind, rows.size())) {
+  for (const PortfolioEntry& entry : entries(options, passed_on, task, kind, rows.size())) {
     const MethodInfo& info = find_method(entry.method);
     if (!takes(info, task) || !takes(info, kind)) continue;
     Candidate one{info.name, info.resolve(options_among(info, passed_on)), Warp::none, entry.copies};
