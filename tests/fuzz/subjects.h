@@ -53,7 +53,8 @@ inline json small_options(const MethodInfo& info) {
                                                           {"blocks", 1}, {"members", 2}, {"iterations", 2},
                                                           {"sketch", 6}, {"trees", 3}};
   for (const OptionDoc& doc : options_of(info, json::object())) {
-    if (info.candidates && doc.name == "iterations") continue;  // of a candidate for regression alone
+    const bool of_one_task = doc.name == "iterations" || doc.name == "trees";
+    if (info.candidates && of_one_task) continue;  // auto refuses what no candidate for the task has
     for (const auto& [name, size] : sizes)
       if (doc.name == name) options[name] = size;
   }
