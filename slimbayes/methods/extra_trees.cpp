@@ -29,8 +29,8 @@
 //             columns, of a window those of all its rows.
 // Estimator   The trees are random. Two numbers are chosen by the log score of left-out rows: how many
 //             columns a split tries, and for how many rows the node above counts.
-// Cost        O(n d (log n + K)) per tree of n rows, d columns and K classes, some 450 times with the choice. A
-//             leaf has K numbers. A prediction follows one path in each tree.
+// Cost        O(n d (log n + K)) per tree of n rows, d columns and K classes, some 450 times with the choice.
+//             A leaf has K numbers. A prediction follows one path in each tree.
 // When        As the rival for classes with sharp borders, or with many columns that say nothing. It is the
 //             answer of the nearest leaf for rows far from the data, however far: the ignorance does not
 //             grow.
@@ -81,8 +81,8 @@ std::vector<Tree> grown(const ClassRows& rows, const std::vector<int32_t>& of, i
   return forest;
 }
 
-/// The rows that choose, all or equally spaced ones of a large table, dealt into folds. Rows with equal inputs
-/// are dealt apart: where inputs repeat, new rows will repeat them too.
+/// The rows that choose, all or equally spaced ones of a large table, dealt into folds. Rows with equal
+/// inputs are dealt apart: where inputs repeat, new rows will repeat them too.
 struct LeftOut {
   at::Tensor x;  // [n, d] float32
   at::Tensor y;  // [n]
@@ -105,8 +105,8 @@ LeftOut left_out_rows(const Dataset& rows, const Stream& stream) {
   return some;
 }
 
-/// Returns the sum of the log probabilities of a fold's held-out rows for each of `parent_rows`, by trees on its
-/// other rows; nothing if the time ends before.
+/// Returns the sum of the log probabilities of a fold's held-out rows for each of `parent_rows`, by trees on
+/// its other rows; nothing if the time ends before.
 std::optional<std::vector<double>> log_scores(const ClassRows& rows, const LeftOut& some, const Fold& fold,
                                               int64_t tried, int64_t most,
                                               const std::vector<double>& parent_rows, const Stream& stream,

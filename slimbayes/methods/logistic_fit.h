@@ -33,8 +33,8 @@ LogisticMode logistic_mode(const LogisticRows& rows, double prior_sd, const at::
 /// 2 (MacKay 1992).
 double log_evidence(const LogisticRows& rows, const LogisticMode& mode, double prior_sd);
 
-/// Returns the prior sd of the weights with the greatest evidence, of those that were tried before the callback,
-/// which may be nullptr, ends the search. Throws NumericalError if no evidence is finite.
+/// Returns the prior sd of the weights with the greatest evidence, of those that were tried before the
+/// callback, which may be nullptr, ends the search. Throws NumericalError if no evidence is finite.
 double evidence_prior_sd(const LogisticRows& rows, Callback* callback);
 
 }  // namespace slimbayes

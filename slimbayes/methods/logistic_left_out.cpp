@@ -43,8 +43,8 @@ double block_nll(const at::Tensor& mean, const at::Tensor& covariance, const Log
   return (class_row_nll(p, block.y) * block.weight).sum().item<double>();
 }
 
-/// Calls `each` with the rows in blocks whose matrices [b, k, k] are small. Of many rows with large matrices it
-/// takes equally spaced ones: the choice of two numbers needs no more.
+/// Calls `each` with the rows in blocks whose matrices [b, k, k] are small. Of many rows with large matrices
+/// it takes equally spaced ones: the choice of two numbers needs no more.
 void over_blocks(const LogisticRows& rows, const std::function<void(const LogisticBlock& block)>& each) {
   constexpr int64_t kNumbers = int64_t{1} << 19, kFewest = 200;
   constexpr double kWork = 2e8;  // multiplications of k^3 numbers

@@ -6,8 +6,8 @@
 //             the lowest NLL of these answers.
 //             2. The weights of the mixture maximise the log score of the held-out rows (stacking).
 //             Candidates with a weight below 2 % are dropped, and one more factor corrects the spread of the
-//             mixture, of classes a power. It is raised where more of the held-out rows lie outside their 95 % intervals than
-//             chance explains.
+//             mixture, of classes a power. It is raised where more of the held-out rows lie outside their 95
+//             % intervals than chance explains.
 //             3. A candidate answers with all its fits, one a fold, so that every row has trained some of
 //             them. One that learns all rows without validation rows is fitted once more to all rows instead.
 // Validation  With validation rows there is one fold. They have ended the training too, so that their scores

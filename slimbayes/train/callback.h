@@ -40,13 +40,13 @@ class Callback {
   /// Called where stop() is. Return true once the time for the fit is over; it ends as by a time limit of its
   /// own (Stopped::time), with an answer.
   virtual bool late() { return false; }
-  /// Returns the seconds until late(), below 0 after it; infinite without a limit. A part of a fit that may end
-  /// early, such as a search, takes its share of them.
+  /// Returns the seconds until late(), below 0 after it; infinite without a limit. A part of a fit that may
+  /// end early, such as a search, takes its share of them.
   virtual double seconds_left() const { return std::numeric_limits<double>::infinity(); }
 };
 
-/// Returns why the callback wants the fit to end: Stopped::interrupted or Stopped::time; nothing if the fit goes
-/// on, and without a callback (nullptr).
+/// Returns why the callback wants the fit to end: Stopped::interrupted or Stopped::time; nothing if the fit
+/// goes on, and without a callback (nullptr).
 inline std::optional<Stopped> asked_to_end(Callback* callback) {
   if (callback == nullptr) return {};
   if (callback->stop()) return Stopped::interrupted;

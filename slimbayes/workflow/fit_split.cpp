@@ -43,8 +43,8 @@ void check_training(const MethodInfo& info, const nlohmann::json& options, const
 }
 
 /// Returns whether the method holds out rows of this table by itself (MethodInfo::most_fold_rows), unless the
-/// user asked for another share of validation rows than the default one. Where the time is short, the folds of
-/// more rows than MethodInfo::most_fold_rows, which the classes may have, would be ended early.
+/// user asked for another share of validation rows than the default one. Where the time is short, the folds
+/// of more rows than MethodInfo::most_fold_rows, which the classes may have, would be ended early.
 bool holds_out_itself(const ResolvedFit& request, const Examples& examples) {
   constexpr double kShort = 60;  // seconds
   const MethodInfo& info = *request.method;

@@ -33,12 +33,13 @@ FitCost logistic_cost(const FitSize& size, const nlohmann::json&) {
   return {search, search, 2 * std::min(m * m, classes * d * d)};
 }
 
-/// The trees of the choice, on some of the rows, and a tenth of the forest, which ends early if it must. Each
-/// tree has a pass over its rows and columns at every depth, and numbers of all classes in each node.
+/// The trees of the first fold of the choice, on some of the rows, and a tenth of the forest: both end early
+/// if they must. Each tree has a pass over its rows and columns at every depth, and numbers of all classes in
+/// each node.
 FitCost extra_trees_cost(const FitSize& size, const nlohmann::json& options) {
   constexpr double kOfElement = 60, kOfClass = 10, kOfPosterior = 120, kOfStep = 500,
                    kOfTree = 3e4;  // operations
-  constexpr double kChoice = 256, kMostRows = 8000, kMostCells = 2e5, kLeast = 0.1;
+  constexpr double kChoice = 64, kMostRows = 8000, kMostCells = 2e5, kLeast = 0.1;
   const auto n = static_cast<double>(size.rows), d = static_cast<double>(size.input.numel());
   const auto classes = static_cast<double>(std::max<int64_t>(2, size.outputs));
   const double trees = options.value("trees", 200.0), most = std::max(100.0, 1e5 / classes);

@@ -60,8 +60,8 @@ struct PortfolioEntry {
   int64_t most_rows;
 };
 
-/// Returns the methods that `auto` tries for a task and a kind of input, the cheap and robust ones first. Those
-/// that do not take this input are left out later.
+/// Returns the methods that `auto` tries for a task and a kind of input, the cheap and robust ones first.
+/// Those that do not take this input are left out later.
 std::span<const PortfolioEntry> portfolio(TaskKind task, InputKind kind);
 
 /// Returns the names in AutoOptions::candidates; empty for "by-size".
