@@ -38,6 +38,13 @@ def slimbayes(train, label, test, seed):
     return *found, time.process_time() - start
 
 
+def with_vbll(train, label, test, seed):
+    import slimbayes as sb
+
+    model = sb.Classifier("auto", candidates="constant,logistic,extra-trees,vbll,dnn", seed=seed, time_limit=3600).fit(train, label)
+    return model.predict_proba(test), model.classes_
+
+
 def logistic(train, label, test, seed):
     from sklearn.compose import make_column_transformer
     from sklearn.impute import SimpleImputer
@@ -85,7 +92,7 @@ def realmlp(train, label, test, seed):
     return model.predict_proba(test), model.classes_
 
 
-METHODS = {"auto": slimbayes, "logistic": logistic, "catboost": catboost, "boosting": boosting, "realmlp": realmlp}
+METHODS = {"auto": slimbayes, "auto-with-vbll": with_vbll, "logistic": logistic, "catboost": catboost, "boosting": boosting, "realmlp": realmlp}
 
 
 def scores(probabilities, truth):
@@ -106,7 +113,7 @@ def main(table, method, seed, folder):
     train, test = split_of(label, seed)
     if method == "realmlp":
         import pytabkit  # noqa: F401 (before the clock starts)
-    elif method == "auto":
+    elif method.startswith("auto"):
         import slimbayes as sb
         sb.Classifier  # noqa: B018
     start, wall = time.process_time(), time.monotonic()

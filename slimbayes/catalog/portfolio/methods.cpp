@@ -37,7 +37,7 @@ std::span<const PortfolioEntry> portfolio(TaskKind task, InputKind kind) {
                                                 {"bag-of-words", 1, 0, kAny}, {"gp-exact", 1, 0, 2500},
                                                 {"dbk-exact", 1, 0, 12000},   {"dnn", 4, 0, kAny},
                                                 {"dbk", 3, 1000, kAny}};
-  // On tables vbll took most of the time and added nothing to the mixture (experiments/classes).
+  // On tables vbll took most of the time and added next to nothing to the mixture (experiments/classes).
   static constexpr PortfolioEntry kClasses[] = {
       {"constant", 1, 0, kAny}, {"logistic", 1, 0, kAny}, {"extra-trees", 1, 0, kAny}, {"dnn", 3, 0, kAny}};
   static constexpr PortfolioEntry kOthers[] = {{"constant", 1, 0, kAny},    {"logistic", 1, 0, kAny},
