@@ -162,5 +162,10 @@ TEST(split_list, cuts_at_commas_and_drops_blanks) {
   EXPECT_EQ(split_list(" "), (std::vector<std::string>{""}));
 }
 
+TEST(NearestHint, IsOneLineWhateverTheNames) {
+  EXPECT_EQ(nearest_hint("abc", {"line\nbreak", "q"}), "known: line break, q");
+  EXPECT_EQ(nearest_hint("linebreak", {"line\nbreak"}), "did you mean 'line break'?");
+}
+
 }  // namespace
 }  // namespace slimbayes
