@@ -19,7 +19,7 @@ import random_fits
 import random_tables
 
 REPORT_SECONDS = 60
-ALONE = 1e-4  # of the sd: networks predict in float32, and sum the rows of a batch in another order than one row
+ALONE = 1e-5  # of the sd: networks predict in float32, and sum the rows of a batch in another order than one row
 
 
 class Refused(NamedTuple):
