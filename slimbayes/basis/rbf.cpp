@@ -43,8 +43,7 @@ constexpr double kNugget = 1e-11;  // as a share of the amplitude a
 
 /// Returns a exp(-1/2 ||u_i - v_j||^2). [b, h], [r, h] -> [b, r]
 at::Tensor gaussian(const at::Tensor& u, const at::Tensor& v, const at::Tensor& amplitude) {
-  at::Tensor squares = u.square().sum(-1, true) + v.square().sum(-1) - 2 * at::mm(u, v.t());
-  return squares.clamp_min_(0).mul_(-0.5).exp_().mul_(amplitude);
+  return squared_distances(u, v).mul_(-0.5).exp_().mul_(amplitude);
 }
 
 /// The intermediate results of RbfExpansion::forward, float64.

@@ -207,6 +207,18 @@ RoundedVariance rounded_variance(const at::Tensor& var, const at::Tensor& scale)
   return {at::where(known, var.clamp_min(0), nan), ((var < 0) & known).sum().item<int64_t>()};
 }
 
+at::Tensor squared_distances(const at::Tensor& u, const at::Tensor& v) {
+  constexpr double kMostSquared = 1e4;   // of a row: the unit in the last place of twice that is 4e-12
+  constexpr int64_t kByDifferences = 2;  // at::cdist: without a matrix product
+  const at::Tensor of_u = u.square().sum(-1, true), of_v = v.square().sum(-1);
+  const auto beyond = [](const at::Tensor& squared) {
+    return squared.numel() > 0 && squared.detach().max().item<double>() > kMostSquared;
+  };
+  if (beyond(of_u) || beyond(of_v)) return at::cdist(u, v, 2, kByDifferences).square();
+  // relu because rounding can make a squared distance of zero negative.
+  return at::relu(of_u + of_v - 2 * at::mm(u, v.t()));
+}
+
 Spectrum spectrum(const at::Tensor& a) {
   check_shape(a, {-1, -1}, "spectrum", "matrix");
   check_shape(a, {a.size(0), a.size(0)}, "spectrum", "matrix");

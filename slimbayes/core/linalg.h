@@ -53,6 +53,13 @@ struct RoundedVariance {
 /// usual.
 RoundedVariance rounded_variance(const at::Tensor& var, const at::Tensor& scale);
 
+/// Returns the squared distances |u_i - v_j|^2 of the rows of u [n, h] and v [m, h], both float64.
+/// Differentiable. They are |u|^2 + |v|^2 - 2 u.v, one matrix product, while its rounding stays below about
+/// 1e-11. Beyond that, where the lengthscale of a kernel is far below the spread of its inputs, that sum could
+/// give two equal rows a distance and a kernel matrix negative eigenvalues; then the differences are squared,
+/// which takes up to three times as long. [n, m]
+at::Tensor squared_distances(const at::Tensor& u, const at::Tensor& v);
+
 /// The eigendecomposition of a symmetric positive semidefinite matrix, vectors diag(values) vectors^T.
 struct Spectrum {
   at::Tensor values;   // [r] ascending, >= 0

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
 #include <limits>
@@ -170,6 +171,25 @@ TEST(Spectrum, IsThatOfTheMatrix) {
   broken[2][1] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW(spectrum(broken), NumericalError);
   EXPECT_THROW(spectrum(x), std::invalid_argument);
+}
+
+// Both ways to compute them: near rows through a matrix product, wide ones through differences.
+TEST(Linalg, SquaredDistancesAreThoseOfTheDifferences) {
+  for (double spread : {1.0, 1e8, 1e40}) {
+    at::Tensor u = spread * Stream(1).normal({5, 3}), v = spread * Stream(2).normal({4, 3});
+    v[1] = u[2];
+    u.set_requires_grad(true);
+    at::Tensor direct = (u.unsqueeze(1) - v.unsqueeze(0)).square().sum(-1), found = squared_distances(u, v);
+    at::Tensor weights = Stream(3).normal({5, 4});
+    EXPECT_LT((found - direct).abs().max().item<double>(), 1e-14 * spread * spread);
+    at::Tensor gradients[] = {torch::autograd::grad({(found * weights).sum()}, {u})[0],
+                              torch::autograd::grad({(direct * weights).sum()}, {u})[0]};
+    EXPECT_LT((gradients[0] - gradients[1]).abs().max().item<double>(), 1e-13 * spread);
+    if (spread > 1) {
+      EXPECT_EQ(found[2][1].item<double>(), 0);
+    }
+  }
+  EXPECT_EQ(squared_distances(at::empty({0, 3}, at::kDouble), at::ones({2, 3}, at::kDouble)).size(0), 0);
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ class Trial:
         import slimbayes
         from slimbayes import _options
 
+        slimbayes.Regressor  # imports scikit-learn, which can take a second, before a time limit runs
         self.package, self.launch, self.ask_tool, self.say, self.folder = slimbayes, launch, ask_tool, say, folder
         self.draw = np.random.default_rng([seed, number])
         self.table = random_tables.random_table(self.draw)

@@ -17,17 +17,17 @@ namespace slimbayes {
 DenseHyper::DenseHyper(const at::Tensor& given, double noise_floor) {
   at::Tensor theta = given.to(at::kDouble);
   int64_t h = theta.size(0) - 3;
-  lengthscale = at::exp(theta.narrow(0, 0, h));
+  // Long before e^-100 the kernel tells all different points apart, and long after e^100 none: the search may
+  // run there, and beyond e^700 the quotients would not be finite.
+  lengthscale = at::exp(theta.narrow(0, 0, h).clamp(-100, 100));
   amplitude = at::exp(theta.select(0, h));
   noise_var = at::exp(theta.select(0, h + 1)) + noise_floor;
   offset = theta.select(0, h + 2);
 }
 
 at::Tensor DenseHyper::kernel(const at::Tensor& a, const at::Tensor& b) const {
-  at::Tensor u = a.to(at::kDouble) / lengthscale, v = b.to(at::kDouble) / lengthscale;
-  at::Tensor squared = u.square().sum(-1, true) + v.square().sum(-1).unsqueeze(0) - 2 * at::matmul(u, v.t());
-  // relu because rounding can make a squared distance of zero negative.
-  return amplitude * at::exp(-0.5 * at::relu(squared));
+  return amplitude *
+         at::exp(-0.5 * squared_distances(a.to(at::kDouble) / lengthscale, b.to(at::kDouble) / lengthscale));
 }
 
 at::Tensor DenseHyper::noisy_kernel(const at::Tensor& z) const {
