@@ -188,17 +188,21 @@ Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails)
   return regression_nll(tempered(p, wild), y) + 4 / n < best_score ? wild : best;
 }
 
-Classes tempered(const Classes& p, double power) {
-  check(power > 0 && std::isfinite(power), "tempered", "a finite power > 0", fmt::format("{}", power));
-  if (power == 1) return p;
+Classes with_probabilities(const Classes& p, at::Tensor probabilities) {
   Classes out;
-  out.probabilities = at::softmax(power * p.probabilities.log(), -1);
+  out.probabilities = std::move(probabilities);
   out.predictive_entropy = -at::special_xlogy(out.probabilities, out.probabilities).sum(-1);
   const at::Tensor share = at::where(p.predictive_entropy > 0, p.expected_entropy / p.predictive_entropy,
                                      at::ones_like(p.predictive_entropy));
   out.expected_entropy = share * out.predictive_entropy;
   out.zeroed = p.zeroed;
   return out;
+}
+
+Classes tempered(const Classes& p, double power) {
+  check(power > 0 && std::isfinite(power), "tempered", "a finite power > 0", fmt::format("{}", power));
+  if (power == 1) return p;
+  return with_probabilities(p, at::softmax(power * p.probabilities.log(), -1));
 }
 
 double fitted_power(const Classes& p, const at::Tensor& y) {

@@ -39,9 +39,13 @@ Regression contaminated(const Regression& p, double wild);
 /// y [n]. Throws as regression_nll.
 Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails);
 
+/// Returns p with these probabilities [n, C] in place of its own. The expected entropy keeps its share of the
+/// predictive entropy, so that the mutual information is scaled with it.
+Classes with_probabilities(const Classes& p, at::Tensor probabilities);
+
 /// Returns p with each probability raised to `power`, the inverse of a temperature (Guo et al. 2017), and
-/// divided by their sum. The expected entropy keeps its share of the predictive entropy, so that the mutual
-/// information is scaled with it. Throws std::invalid_argument unless power is finite and > 0.
+/// divided by their sum; see with_probabilities(). Throws std::invalid_argument unless power is finite and
+/// > 0.
 Classes tempered(const Classes& p, double power);
 
 /// The range of the powers that fitted_power() returns.

@@ -7,15 +7,16 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/mixture.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/tempering.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/methods/portfolio_search.h"
+#include "slimbayes/methods/portfolio_weights.h"
 #include "slimbayes/methods/registry.h"
 
 // auto: the default method, a mixture of several methods that held-out rows have chosen and calibrated.
@@ -33,7 +34,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *kAuto = "auto", *kWildShare = "wild_share", *kPower = "power";
+constexpr const char *kAuto = "auto", *kWildShare = "wild_share", *kPower = "pool_power";
 
 json without_passed_on(json options) {
   options.erase(kPassedOn);
@@ -97,8 +98,8 @@ Summary summary_of(const Found& found, const SearchRows& rows) {
   }
   for (const auto& [reason, names] : left_out(found.tried))
     summary.facts.push_back(fmt::format("left out: {} ({})", fmt::join(names, ", "), reason));
-  if (found.power != 1)
-    summary.facts.push_back(fmt::format("probabilities of the mixture to the power {:.3g}", found.power));
+  if (found.power)
+    summary.facts.push_back(fmt::format("probabilities of the pool to the power {:.3g}", *found.power));
   const bool late = found.late || std::ranges::any_of(found.tried, &Tried::cut);
   constexpr double kBusy = 0.7;
   if (late && !found.interrupted) {
@@ -122,19 +123,19 @@ double stored_wild_share(const TensorFile& file) {
   return share.get<double>();
 }
 
-/// Returns the power of the mixture's class probabilities in a file; 1 if it names none.
-double stored_power(const TensorFile& file) {
-  if (!file.metadata.contains(kPower)) return 1;
+/// Returns the power of the pooled class probabilities in a file, if it names one.
+std::optional<double> stored_power(const TensorFile& file) {
+  if (!file.metadata.contains(kPower)) return std::nullopt;
   const json power = stored_json(file, kPower);
   check(power.is_number() && power.get<double>() >= kLeastPower && power.get<double>() <= kMostPower, "load",
         "a power of probabilities from .1 to 10", power.dump(), "the model file is damaged");
   return power.get<double>();
 }
 
-/// What corrects the mixture.
+/// What corrects the answer of the candidates together.
 struct Correction {
-  double wild_share = 0;  // of wrong targets, which the fit has left out
-  double power = 1;       // of class probabilities
+  double wild_share = 0;        // of wrong targets, which the fit has left out
+  std::optional<double> power;  // of the pooled class probabilities
 };
 
 class AutoFitted : public Fitted {
@@ -174,10 +175,8 @@ class AutoFitted : public Fitted {
           answer_of(t, member_answers(t, t.members, data, options.within(i / k, (i + 1) / k)), data));
       weights.push_back(t.weight);
     }
-    Predictive answer = mixture(answers, weights);
+    Predictive answer = pooled(answers, weights, correction_.power);
     if (auto* r = std::get_if<Regression>(&answer)) *r = contaminated(*r, correction_.wild_share);
-    if (auto* c = std::get_if<Classes>(&answer); c != nullptr && correction_.power != 1)
-      *c = tempered(*c, correction_.power);
     return answer;
   }
 
@@ -187,7 +186,7 @@ class AutoFitted : public Fitted {
     file.metadata["summary"] = to_json(summary_).dump();
     file.metadata["input"] = to_json(input_).dump();
     if (correction_.wild_share > 0) file.metadata[kWildShare] = json(correction_.wild_share).dump();
-    if (correction_.power != 1) file.metadata[kPower] = json(correction_.power).dump();
+    if (correction_.power) file.metadata[kPower] = json(*correction_.power).dump();
     store_portfolio(tried_, /*seconds=*/false, file);
     return file;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "slimbayes/catalog/portfolio/auto_options.h"
@@ -11,10 +12,10 @@ namespace slimbayes {
 /// What a search found.
 struct Found {
   std::vector<Tried>
-      tried;         // in the order of trying; those with a weight answer, with the members that answer
-  double nll;        // of the mixture, on the held-out rows
-  double power = 1;  // of the class probabilities of the mixture
-  int64_t held = 0;  // number of these rows
+      tried;   // in the order of trying; those with a weight answer, with the members that answer
+  double nll;  // of the mixture, on the held-out rows
+  std::optional<double> power;  // of the pooled class probabilities: see pooled()
+  int64_t held = 0;             // number of these rows
   std::vector<int64_t>
       wild;  // rows whose targets are far from what the candidate with the largest weight says
   bool interrupted = false;  // by the caller

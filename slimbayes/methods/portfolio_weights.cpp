@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "slimbayes/core/answers.h"
+#include "slimbayes/core/check.h"
 #include "slimbayes/core/density.h"
+#include "slimbayes/core/log_pool.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/mixture.h"
 #include "slimbayes/core/stacking.h"
@@ -55,6 +58,35 @@ bool hopeless(const Tried& one, const std::vector<Tried>& all) {
   return one.candidate.method != "constant" && one.nll > most;
 }
 
+/// CandidateWeights that sum to 1, and the power of the pool of classes.
+struct CandidateWeights {
+  std::vector<double> weights;
+  std::optional<double> power;
+  double least = kLeastWeight;  // a smaller weight says that the candidate is not needed
+};
+
+CandidateWeights weights_of(const std::vector<Predictive>& parts, const at::Tensor& targets) {
+  CandidateWeights out;
+  const auto n = static_cast<double>(targets.size(0)), k = static_cast<double>(parts.size());
+  if (parts.size() == 1) {
+    out.weights = {1};
+  } else if (std::holds_alternative<Classes>(parts.front())) {
+    std::vector<Classes> classes;
+    for (const Predictive& part : parts) classes.push_back(std::get<Classes>(part));
+    out.weights = log_pool_weights(classes, targets);
+    const double sum = std::accumulate(out.weights.begin(), out.weights.end(), 0.0);
+    for (double& weight : out.weights) weight = sum > 0 ? weight / sum : 1 / k;
+    out.power = std::clamp(sum, kLeastPower, kMostPower);
+  } else {
+    std::vector<at::Tensor> columns;
+    for (const Predictive& part : parts) columns.push_back(-row_nll(part, targets));
+    out.weights = stacking_weights(at::stack(columns, 1));
+    // Its prior gives every candidate 1 / (n + k), whatever its answers are worth.
+    out.least = (1 + kLeastWeight * n) / (n + k);
+  }
+  return out;
+}
+
 }  // namespace
 
 Weighed weigh(std::vector<Tried>& tried, const std::vector<std::optional<Predictive>>& held,
@@ -63,37 +95,50 @@ Weighed weigh(std::vector<Tried>& tried, const std::vector<std::optional<Predict
   for (size_t i = 0; i < tried.size(); ++i)
     if (held[i] && !hopeless(tried[i], tried)) used.push_back(i);
   if (best) used = {*std::ranges::min_element(used, {}, [&](size_t i) { return tried[i].nll; })};
-  const auto weights_of = [&](const std::vector<size_t>& of) {
-    std::vector<at::Tensor> columns;
-    for (const size_t i : of) columns.push_back(-row_nll(*held[i], targets));
-    return stacking_weights(at::stack(columns, 1));
+  const auto answers_of = [&](const std::vector<size_t>& of) {
+    std::vector<Predictive> answers;
+    for (const size_t i : of) answers.push_back(*held[i]);
+    return answers;
   };
-  std::vector<double> weights = weights_of(used);
-  std::vector<size_t> kept;
-  // The prior of stacking_weights() gives every candidate 1 / (n + k), whatever its answers are worth.
-  const double n = static_cast<double>(targets.size(0)), all = n + static_cast<double>(used.size());
-  const double least = (1 + kLeastWeight * n) / all, most = std::ranges::max(weights);
-  for (size_t k = 0; k < used.size(); ++k)
-    if (weights[k] >= least || weights[k] == most) kept.push_back(used[k]);
-  if (kept.size() < used.size()) weights = weights_of(kept);
-  std::vector<Predictive> parts;
-  for (const size_t i : kept) parts.push_back(*held[i]);
-  Predictive pool = mixture(parts, weights);
-  double factor = 1, power = 1;
-  if (const auto* c = std::get_if<Classes>(&pool); c != nullptr && kept.size() > 1) {
-    power = fitted_power(*c, targets);
-    pool = tempered(*c, power);
+  CandidateWeights found = weights_of(answers_of(used), targets);
+  const auto needed = [&] {  // without the candidates of little weight
+    std::vector<size_t> kept;
+    const double most = std::ranges::max(found.weights);
+    for (size_t k = 0; k < used.size(); ++k)
+      if (found.weights[k] >= found.least || found.weights[k] == most) kept.push_back(used[k]);
+    return kept;
+  };
+  for (std::vector<size_t> kept = needed(); kept.size() < used.size(); kept = needed()) {
+    used = kept;
+    found = weights_of(answers_of(used), targets);
   }
+  Predictive pool = pooled(answers_of(used), found.weights, found.power);
+  double factor = 1;
   if (const auto* r = std::get_if<Regression>(&pool)) {
     factor = fitted_tempering(*r, targets, /*tails=*/false).factor;
     factor *= widening(tempered(*r, {factor}), targets);
     pool = tempered(*r, {factor});
   }
-  for (size_t k = 0; k < kept.size(); ++k) {
-    tried[kept[k]].weight = weights[k];
-    tried[kept[k]].tempering.factor *= factor;
+  for (size_t k = 0; k < used.size(); ++k) {
+    tried[used[k]].weight = found.weights[k];
+    tried[used[k]].tempering.factor *= factor;
   }
-  return {row_nll(pool, targets).mean().item<double>(), power};
+  return {row_nll(pool, targets).mean().item<double>(), found.power};
+}
+
+Predictive pooled(const std::vector<Predictive>& answers, const std::vector<double>& weights,
+                  std::optional<double> power) {
+  if (answers.size() == 1 || !std::holds_alternative<Classes>(answers.front()))
+    return mixture(answers, weights);
+  check(power.has_value(), "auto", "the power of the pooled class probabilities in the model file", "none",
+        "an older slimbayes wrote it; fit again");
+  std::vector<Classes> classes;
+  std::vector<double> powers;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    classes.push_back(std::get<Classes>(answers[i]));
+    powers.push_back(*power * weights[i]);
+  }
+  return log_pool(classes, powers);
 }
 
 }  // namespace slimbayes

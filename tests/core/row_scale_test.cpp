@@ -14,19 +14,19 @@ namespace slimbayes {
 namespace {
 
 /// Features of some rows, scores whose log variance is w^T features, and five folds.
-struct Scores {
+struct HeldOutScores {
   at::Tensor features, score;
   std::vector<int64_t> part;
 };
 
-Scores scores(int64_t n, const at::Tensor& w, uint64_t seed) {
-  Scores s{Stream(seed).split("x").normal({n, w.size(0)}), {}, {}};
+HeldOutScores scores(int64_t n, const at::Tensor& w, uint64_t seed) {
+  HeldOutScores s{Stream(seed).split("x").normal({n, w.size(0)}), {}, {}};
   s.score = (0.5 * at::mv(s.features, w)).exp() * Stream(seed).split("z").normal({n});
   for (int64_t i = 0; i < n; ++i) s.part.push_back(i % 5);
   return s;
 }
 
-RowScale fitted(const Scores& s) { return fitted_row_scale(s.score, s.features, s.part); }
+RowScale fitted(const HeldOutScores& s) { return fitted_row_scale(s.score, s.features, s.part); }
 
 const at::Tensor kSlopes = at::tensor({0.8, -0.5, 0.0}, at::kDouble);
 
@@ -45,7 +45,7 @@ TEST(RowScale, IsConstantWhereTheSpreadIs) {
 }
 
 TEST(RowScale, IgnoresTheSizeOfTheScoresAndTheScaleOfTheFeatures) {
-  Scores s = scores(800, kSlopes, 2);
+  HeldOutScores s = scores(800, kSlopes, 2);
   const at::Tensor before = log_factors(fitted(s), s.features);
   s.score = 1e3 * s.score;
   s.features = 5 + 1e-3 * s.features;
@@ -53,7 +53,7 @@ TEST(RowScale, IgnoresTheSizeOfTheScoresAndTheScaleOfTheFeatures) {
 }
 
 TEST(RowScale, AFewWildScoresCountLittle) {
-  Scores s = scores(2000, kSlopes, 3);
+  HeldOutScores s = scores(2000, kSlopes, 3);
   const at::Tensor before = log_factors(fitted(s), s.features);
   s.score = s.score.clone();
   s.score.slice(0, 0, 20).mul_(1e4);
@@ -63,7 +63,7 @@ TEST(RowScale, AFewWildScoresCountLittle) {
 
 // At the maximum the posterior's gradient is 0: a step along any feature in either direction lowers it.
 TEST(RowScale, HasTheLargestPosteriorDensity) {
-  const Scores s = scores(1000, kSlopes, 4);
+  const HeldOutScores s = scores(1000, kSlopes, 4);
   const RowScale scale = fitted(s);
   const at::Tensor x = (s.features - scale.centre) / scale.spread;
   const auto loss = [&](const at::Tensor& w, double prior_sd) {
@@ -90,7 +90,7 @@ TEST(RowScale, HasTheLargestPosteriorDensity) {
 }
 
 TEST(RowScale, FarRowsKeepWithinWhatWasSeen) {
-  const Scores s = scores(500, kSlopes, 5);
+  const HeldOutScores s = scores(500, kSlopes, 5);
   const RowScale scale = fitted(s);
   const at::Tensor far = log_factors(scale, 1e6 * at::ones({1, 3}, at::kDouble));
   EXPECT_LE(far.item<double>(), scale.high);
@@ -102,7 +102,7 @@ TEST(RowScale, FarRowsKeepWithinWhatWasSeen) {
 }
 
 TEST(RowScale, OneOddRowDoesNotDecideHowQuietFarRowsAre) {
-  Scores s = scores(1000, kSlopes, 8);
+  HeldOutScores s = scores(1000, kSlopes, 8);
   s.features = s.features.clone();
   s.features[0][2] = 60;  // and its residual happens to be tiny
   s.score[0] = 1e-9;
@@ -113,7 +113,7 @@ TEST(RowScale, OneOddRowDoesNotDecideHowQuietFarRowsAre) {
 }
 
 TEST(RowScale, LeavesWhatIsUnsureFarFromTheData) {
-  const Scores s = scores(500, kSlopes, 5);
+  const HeldOutScores s = scores(500, kSlopes, 5);
   RowScale scale = fitted(s);
   scale.seen_epistemic = 0.5;
   const at::Tensor far = -1e6 * kSlopes.unsqueeze(0), one = at::ones({1}, at::kDouble);
@@ -127,7 +127,7 @@ TEST(RowScale, LeavesWhatIsUnsureFarFromTheData) {
 }
 
 TEST(RowScale, ConstantColumnsFewRowsAndOneFoldAreSane) {
-  Scores s = scores(500, kSlopes, 6);
+  HeldOutScores s = scores(500, kSlopes, 6);
   s.features = at::cat({s.features, at::full({500, 1}, 1e8, at::kDouble)}, 1);
   EXPECT_TRUE(at::isfinite(log_factors(fitted(s), s.features)).all().item<bool>());
   EXPECT_TRUE(fitted(scores(30, 3 * kSlopes, 7)).constant());
@@ -137,7 +137,7 @@ TEST(RowScale, ConstantColumnsFewRowsAndOneFoldAreSane) {
   EXPECT_THROW(log_factors(fitted(s), at::ones({2, 2}, at::kDouble)), std::invalid_argument);
   s.score[3] = std::nan("");
   EXPECT_THROW(fitted(s), std::invalid_argument);
-  const Scores zero{s.features, at::zeros({500}, at::kDouble), s.part};
+  const HeldOutScores zero{s.features, at::zeros({500}, at::kDouble), s.part};
   EXPECT_TRUE(at::isfinite(log_factors(fitted(zero), zero.features)).all().item<bool>());
 }
 

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "slimbayes/core/answers.h"
@@ -63,20 +65,34 @@ Answered half_sure(const std::string& method, const at::Tensor& y, const at::Ten
 }
 
 // The mean of answers that are sure about different rows is less sure than they are together.
-TEST(weigh, TheProbabilitiesOfAMixtureGetAPower) {
+TEST(weigh, AnswersThatAreSureAboutDifferentRowsArePooledByTheirProduct) {
   const at::Tensor rows = at::arange(400), y = rows.remainder(2);
   const Answered first = half_sure("dnn", y, rows < 220), second = half_sure("vbll", y, rows >= 180);
   std::vector<Tried> all = {first.tried, second.tried};
   const Weighed both = weigh(all, {first.held, second.held}, y, false);
-  EXPECT_GT(both.power, 1.5);
   EXPECT_LT(both.nll, first.tried.nll - 0.1);
+  EXPECT_NEAR(all[0].weight, 0.5, 0.01);
+  EXPECT_GT(both.power.value(), 1.5);
+  const Predictive answer = pooled({*first.held, *second.held}, {all[0].weight, all[1].weight}, both.power);
+  EXPECT_NEAR(row_nll(answer, y).mean().item<double>(), both.nll, 1e-12);
+  EXPECT_THROW(pooled({*first.held, *second.held}, {0.5, 0.5}, std::nullopt), std::invalid_argument);
 }
 
 TEST(weigh, ASingleCandidateGetsNoSecondPower) {
   const at::Tensor rows = at::arange(400), y = rows.remainder(2);
   const Answered one = half_sure("dnn", y, rows < 220);
   std::vector<Tried> all = {one.tried};
-  EXPECT_EQ(weigh(all, {one.held}, y, false).power, 1);
+  EXPECT_FALSE(weigh(all, {one.held}, y, false).power.has_value());
+}
+
+// A second weight of nothing would leave a part that no pool takes.
+TEST(weigh, EveryCandidateThatTakesPartOfAPoolHasAWeight) {
+  const at::Tensor rows = at::arange(400), y = rows.remainder(2);
+  const Answered knows = half_sure("dnn", y, rows < 300), less = half_sure("vbll", y, rows < 200),
+                 nothing = half_sure("constant", y, rows < 0);
+  std::vector<Tried> all = {knows.tried, less.tried, nothing.tried};
+  weigh(all, {knows.held, less.held, nothing.held}, y, false);
+  for (const Tried& t : all) EXPECT_TRUE(t.weight == 0 || t.weight >= 0.02) << t.candidate.method;
 }
 
 }  // namespace
