@@ -4,10 +4,10 @@
 // Method      1. Each candidate is fitted without the rows of each fold and predicts them. For each
 //             candidate, the factor of its variance (in folds one for each row) and the tails are those of
 //             the lowest NLL of these answers.
-//             2. The weights of the mixture maximise the log score of the held-out rows (stacking).
-//             Candidates with a weight below 2 % are dropped, and one more factor corrects the spread of the
-//             mixture, of classes a power. It is raised where more of the held-out rows lie outside their 95
-//             % intervals than chance explains.
+//             2. The weights maximise the log score of the held-out rows: those of a mixture (stacking), of
+//             classes those of a logarithmic pool (core/log_pool.h). Candidates with a weight below 2 % are
+//             dropped. One more factor corrects the spread of a mixture. It is raised where more of the
+//             held-out rows lie outside their 95 % intervals than chance explains.
 //             3. A candidate answers with all its fits, one a fold, so that every row has trained some of
 //             them. One that learns all rows without validation rows is fitted once more to all rows instead.
 // Validation  With validation rows there is one fold. They have ended the training too, so that their scores

@@ -13,7 +13,7 @@
 
 namespace slimbayes {
 
-/// Options of `auto`, which fits several methods, its candidates, and answers with a mixture of them.
+/// Options of `auto`, which fits several methods, its candidates, and answers with all of them together.
 struct AutoOptions {
   std::string candidates = "by-size";
   std::string combine = "stack";
@@ -29,8 +29,9 @@ void describe(AutoOptions& o, V& v) {
     "methods to try, comma-separated; by-size: chosen by the task and the number of rows",
     ValueName{"METHODS"}, "slimbayes");
   v("combine", o.combine,
-    "stack: a mixture with the weights of the best held-out NLL; best: the one candidate with the best NLL, "
-    "which is smaller and predicts faster",
+    "stack: all together, with the weights of the best held-out NLL (a mixture; of classes the weighted "
+    "product "
+    "of the probabilities); best: the one candidate with the best NLL, which is smaller and predicts faster",
     Choices{{"stack", "best"}}, "Yao et al. 2018");
   v("log_target", o.log_target,
     "whether the candidates learn the logarithm of a positive target; auto: where that predicts the held-out "
