@@ -210,13 +210,11 @@ RoundedVariance rounded_variance(const at::Tensor& var, const at::Tensor& scale)
 at::Tensor squared_distances(const at::Tensor& u, const at::Tensor& v) {
   constexpr double kMostSquared = 1e4;   // of a row: the unit in the last place of twice that is 4e-12
   constexpr int64_t kByDifferences = 2;  // at::cdist: without a matrix product
-  const at::Tensor of_u = u.square().sum(-1, true), of_v = v.square().sum(-1);
-  const auto beyond = [](const at::Tensor& squared) {
-    return squared.numel() > 0 && squared.detach().max().item<double>() > kMostSquared;
-  };
-  if (beyond(of_u) || beyond(of_v)) return at::cdist(u, v, 2, kByDifferences).square();
+  const at::Tensor of_v = v.square().sum(-1);
+  if (v.numel() > 0 && of_v.detach().max().item<double>() > kMostSquared)
+    return at::cdist(u, v, 2, kByDifferences).square();
   // relu because rounding can make a squared distance of zero negative.
-  return at::relu(of_u + of_v - 2 * at::mm(u, v.t()));
+  return at::relu(u.square().sum(-1, true) + of_v - 2 * at::mm(u, v.t()));
 }
 
 Spectrum spectrum(const at::Tensor& a) {

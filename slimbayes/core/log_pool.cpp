@@ -30,28 +30,37 @@ class NegativeLogPosterior {
     right_ = at::stack(of_class, 1);
   }
 
-  struct Local {
-    double value;
+  double value(const at::Tensor& w) const {
+    const at::Tensor all = logits(w).logsumexp(1) - at::mv(right_, w);
+    return (all.sum() + 0.5 * off(w).square().sum()).item<double>();
+  }
+
+  struct Derivatives {
     at::Tensor gradient, hessian;  // [k], [k, k]
   };
 
-  Local operator()(const at::Tensor& w) const {
+  Derivatives derivatives(const at::Tensor& w) const {
     const int64_t k = right_.size(1);
-    const at::Tensor z = logits(w), log_sum = z.logsumexp(1, /*keepdim=*/true), q = (z - log_sum).exp();
+    const at::Tensor q = at::softmax(logits(w), 1);
     std::vector<at::Tensor> means;  // of the log probabilities of each part under the pool
     for (const at::Tensor& log : logs_) means.push_back((q * log).sum(1));
     const at::Tensor mean = at::stack(means, 1);  // [n, k]
     at::Tensor hessian = at::eye(k, at::kDouble) - at::mm(mean.t(), mean);
     for (int64_t i = 0; i < k; ++i) {
       const at::Tensor weighted = q * logs_[i];
-      for (int64_t j = 0; j < k; ++j) hessian[i][j] += (weighted * logs_[j]).sum();
+      for (int64_t j = 0; j <= i; ++j) {
+        const at::Tensor sum = (weighted * logs_[j]).sum();
+        hessian[i][j] += sum;
+        if (j < i) hessian[j][i] += sum;
+      }
     }
-    const at::Tensor off = w - 1 / static_cast<double>(k);
-    const at::Tensor value = (log_sum.squeeze(1) - at::mv(right_, w)).sum() + 0.5 * off.square().sum();
-    return {value.item<double>(), (mean - right_).sum(0) + off, hessian};
+    return {(mean - right_).sum(0) + off(w), hessian};
   }
 
  private:
+  /// The distance from the mean of the prior.
+  at::Tensor off(const at::Tensor& w) const { return w - 1 / static_cast<double>(right_.size(1)); }
+
   at::Tensor logits(const at::Tensor& w) const {
     at::Tensor z = at::zeros_like(logs_.front());
     for (size_t i = 0; i < logs_.size(); ++i) z = z + w[static_cast<int64_t>(i)] * logs_[i];
@@ -77,37 +86,42 @@ std::vector<double> log_pool_weights(const std::vector<Classes>& parts, const at
   const at::Tensor& first = parts.front().probabilities;
   for (const Classes& part : parts) check_shape(part.probabilities, first.sizes(), kFunction, "a part");
   check_shape(y, {first.size(0)}, kFunction, "y");
-  check(y.numel() == 0 || ((y >= 0) & (y < first.size(1))).all().item<bool>(), kFunction,
+  check(((y >= 0) & (y < first.size(1)) & (y == y.floor())).all().item<bool>(), kFunction,
         fmt::format("numbers of classes below {}", first.size(1)), "others");
 
   const auto k = static_cast<int64_t>(parts.size());
   const NegativeLogPosterior objective(parts, y);
   at::Tensor w = at::full({k}, 1 / static_cast<double>(k), at::kDouble);
-  auto at_w = objective(w);
+  double value = objective.value(w);
   const double close = 1e-9 * static_cast<double>(y.size(0) + 1);
   constexpr int kMost = 100;
   for (int step = 0; step < kMost; ++step) {
+    const auto local = objective.derivatives(w);
     // A weight of 0 that the gradient holds there takes no part in the step.
-    const at::Tensor free = at::nonzero((w > 0) | (at_w.gradient < 0)).squeeze(1);
-    const at::Tensor gradient = at_w.gradient.index_select(0, free);
+    const at::Tensor free = at::nonzero((w > 0) | (local.gradient < 0)).squeeze(1);
+    const at::Tensor gradient = local.gradient.index_select(0, free);
     if (free.numel() == 0 || gradient.abs().max().item<double>() < close) break;
-    const Cholesky factor = safe_cholesky(at_w.hessian.index_select(0, free).index_select(1, free));
+    const Cholesky factor = safe_cholesky(local.hessian.index_select(0, free).index_select(1, free));
     const at::Tensor newton = solve_cholesky(factor.factor, gradient.unsqueeze(1)).squeeze(1);
     const at::Tensor direction = at::zeros_like(w).index_put({free}, -newton);
     bool lower = false;
     for (double by = 1; by > 1e-8 && !lower; by /= 2) {  // backtracking, Armijo's condition
       const at::Tensor next = (w + by * direction).clamp_min(0);
-      const double promised = at::dot(at_w.gradient, next - w).item<double>();
-      auto at_next = objective(next);
-      lower = at_next.value <= at_w.value + 1e-4 * promised && promised < 0;
+      const double promised = at::dot(local.gradient, next - w).item<double>(), found = objective.value(next);
+      lower = found <= value + 1e-4 * promised && promised < 0;
       if (lower) {
         w = next;
-        at_w = std::move(at_next);
+        value = found;
       }
     }
     if (!lower) break;  // rounding leaves nothing to gain
   }
   return {w.const_data_ptr<double>(), w.const_data_ptr<double>() + k};
+}
+
+double log_spread(const Classes& p) {
+  const at::Tensor log = log_probabilities(p);
+  return (log - log.mean(1, /*keepdim=*/true)).square().mean().sqrt().item<double>();
 }
 
 }  // namespace slimbayes

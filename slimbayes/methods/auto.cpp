@@ -19,11 +19,12 @@
 #include "slimbayes/methods/portfolio_weights.h"
 #include "slimbayes/methods/registry.h"
 
-// auto: the default method, a mixture of several methods that held-out rows have chosen and calibrated.
+// auto: the default method, several methods together that held-out rows have chosen and calibrated.
 //
 // Model       p(y | x) = sum_k w_k p_k(y | x), with the tempered answer p_k of candidate k (core/row_scale,
 //             core/tempering).
-//             Of classes and counts the mixture is that of core/mixture, of classes raised to a power.
+//             Of counts the mixture is that of core/mixture; classes are pooled, p(y | x) proportional to
+//             prod_k p_k(y | x)^(power w_k) (core/log_pool).
 // Estimator   methods/portfolio_search.
 // Cost        The sum of the candidates, each fitted once a fold; a prediction costs that of all members of
 //             the candidates with a weight.

@@ -20,7 +20,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr double kLeastWeight = 0.02;  // of a candidate that answers
+constexpr double kLeastWeight = 0.02;  // the share in the answer of a candidate that takes part
 
 /// Returns the least factor of the variance, from 1 to 25, with which the central 95 % intervals of these
 /// answers hold their level, or that with the fewest misses if none does: 1 unless more targets lie outside
@@ -45,9 +45,9 @@ double widening(const Regression& p, const at::Tensor& y) {
 }
 
 /// Returns whether the candidate takes no part because it predicts far worse than an answer that knows
-/// nothing (`constant`), or very far worse than the best candidate. The log score of the mixture alone would
-/// not tell: where the others explain a row, a candidate loses next to nothing by being wrong about it
-/// without doubt.
+/// nothing (`constant`), or very far worse than the best candidate. The log score of a mixture alone would not
+/// tell: where the others explain a row, a candidate loses next to nothing by being wrong about it without
+/// doubt.
 bool hopeless(const Tried& one, const std::vector<Tried>& all) {
   constexpr double kBehindConstant = 1, kBehindBest = 10;  // nats a row
   double most = std::numeric_limits<double>::infinity();
@@ -58,32 +58,42 @@ bool hopeless(const Tried& one, const std::vector<Tried>& all) {
   return one.candidate.method != "constant" && one.nll > most;
 }
 
-/// CandidateWeights that sum to 1, and the power of the pool of classes.
 struct CandidateWeights {
-  std::vector<double> weights;
-  std::optional<double> power;
-  double least = kLeastWeight;  // a smaller weight says that the candidate is not needed
+  std::vector<double> weights;  // they sum to 1
+  std::optional<double> power;  // of a pool of classes
+  std::vector<double> shares;   // of the candidates in the answer; they sum to 1
+  double least = kLeastWeight;  // a smaller share says that the candidate is not needed
 };
+
+void divide_by_sum(std::vector<double>& x) {
+  const double sum = std::accumulate(x.begin(), x.end(), 0.0);
+  for (double& each : x) each = sum > 0 ? each / sum : 1 / static_cast<double>(x.size());
+}
 
 CandidateWeights weights_of(const std::vector<Predictive>& parts, const at::Tensor& targets) {
   CandidateWeights out;
-  const auto n = static_cast<double>(targets.size(0)), k = static_cast<double>(parts.size());
   if (parts.size() == 1) {
-    out.weights = {1};
-  } else if (std::holds_alternative<Classes>(parts.front())) {
+    out.weights = out.shares = {1};
+    return out;
+  }
+  if (std::holds_alternative<Classes>(parts.front())) {
     std::vector<Classes> classes;
     for (const Predictive& part : parts) classes.push_back(std::get<Classes>(part));
     out.weights = log_pool_weights(classes, targets);
-    const double sum = std::accumulate(out.weights.begin(), out.weights.end(), 0.0);
-    for (double& weight : out.weights) weight = sum > 0 ? weight / sum : 1 / k;
-    out.power = std::clamp(sum, kLeastPower, kMostPower);
-  } else {
-    std::vector<at::Tensor> columns;
-    for (const Predictive& part : parts) columns.push_back(-row_nll(part, targets));
-    out.weights = stacking_weights(at::stack(columns, 1));
-    // Its prior gives every candidate 1 / (n + k), whatever its answers are worth.
-    out.least = (1 + kLeastWeight * n) / (n + k);
+    out.power =
+        std::clamp(std::accumulate(out.weights.begin(), out.weights.end(), 0.0), kLeastPower, kMostPower);
+    // Equal probabilities have the weight of the prior, and no effect.
+    for (size_t i = 0; i < classes.size(); ++i) out.shares.push_back(out.weights[i] * log_spread(classes[i]));
+    divide_by_sum(out.shares);
+    divide_by_sum(out.weights);
+    return out;
   }
+  std::vector<at::Tensor> columns;
+  for (const Predictive& part : parts) columns.push_back(-row_nll(part, targets));
+  out.weights = out.shares = stacking_weights(at::stack(columns, 1));
+  // Its prior gives every candidate 1 / (n + k), whatever its answers are worth.
+  const auto n = static_cast<double>(targets.size(0)), k = static_cast<double>(parts.size());
+  out.least = (1 + kLeastWeight * n) / (n + k);
   return out;
 }
 
@@ -101,11 +111,11 @@ Weighed weigh(std::vector<Tried>& tried, const std::vector<std::optional<Predict
     return answers;
   };
   CandidateWeights found = weights_of(answers_of(used), targets);
-  const auto needed = [&] {  // without the candidates of little weight
+  const auto needed = [&] {
     std::vector<size_t> kept;
-    const double most = std::ranges::max(found.weights);
+    const double most = std::ranges::max(found.shares);
     for (size_t k = 0; k < used.size(); ++k)
-      if (found.weights[k] >= found.least || found.weights[k] == most) kept.push_back(used[k]);
+      if (found.shares[k] >= found.least || found.shares[k] == most) kept.push_back(used[k]);
     return kept;
   };
   for (std::vector<size_t> kept = needed(); kept.size() < used.size(); kept = needed()) {

@@ -189,6 +189,10 @@ TEST(Linalg, SquaredDistancesAreThoseOfTheDifferences) {
       EXPECT_EQ(found[2][1].item<double>(), 0);
     }
   }
+  // Far rows beside near ones: the error is small beside the distance.
+  const at::Tensor far = 1e6 * Stream(1).normal({5, 3}), near = Stream(2).normal({4, 3});
+  const at::Tensor direct = (far.unsqueeze(1) - near.unsqueeze(0)).square().sum(-1);
+  EXPECT_LT((squared_distances(far, near) / direct - 1).abs().max().item<double>(), 1e-12);
   EXPECT_EQ(squared_distances(at::empty({0, 3}, at::kDouble), at::ones({2, 3}, at::kDouble)).size(0), 0);
 }
 

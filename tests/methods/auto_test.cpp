@@ -291,6 +291,34 @@ TEST(Auto, ClassProbabilitiesGetThePowerOfTheCandidate) {
     EXPECT_TRUE(at::allclose(answer(2, of_folds), squares / squares.sum(1, true), 1e-12));
 }
 
+// A straight border, which logistic learns, and an exclusive or, which the trees learn.
+TEST(Auto, TheCandidatesOfClassesArePooledBeforeAndAfterAFile) {
+  const at::Tensor x = Stream(1).normal({300, 3});
+  const at::Tensor corner = ((x.select(1, 1) > 0) == (x.select(1, 2) > 0)).to(at::kDouble);
+  const at::Tensor y =
+      (2 * x.select(1, 0) + 3 * corner + Stream(2).normal(at::IntArrayRef{300}) > 1.5).to(at::kLong);
+  const auto model = fitted(class_data(x, y, 2), {{"candidates", "logistic,extra-trees"}});
+  ASSERT_TRUE(has_fact(*model, "probabilities of the pool to the power"));
+  const TensorFile file = model->save();
+  const RegistryRow& row = registry_row("auto");
+  const Dataset fresh = class_data(Stream(3).normal({20, 3}), at::zeros({20}, at::kLong), 2);
+  const auto probabilities = [&](const Fitted& of) {
+    return std::get<Classes>(of.predict(fresh)).probabilities;
+  };
+  EXPECT_TRUE(at::equal(probabilities(*row.load(file)), probabilities(*model)));
+  const auto with = [&](const char* power) {
+    TensorFile changed = file;
+    changed.metadata["pool_power"] = power;
+    return changed;
+  };
+  EXPECT_FALSE(at::equal(probabilities(*row.load(with("0.5"))), probabilities(*model)));
+  for (const char* wrong : {"0", "-1", "1000", "null", "[1]"})
+    EXPECT_ANY_THROW(row.load(with(wrong))) << wrong;
+  TensorFile older = file;
+  older.metadata.erase("pool_power");
+  EXPECT_ANY_THROW(row.load(older)->predict(fresh));
+}
+
 TEST(Auto, ADamagedListOfCandidatesIsRefused) {
   const auto model = fitted(line(100, 1), kLines);
   const auto with = [&](const char* key, const json& value) {

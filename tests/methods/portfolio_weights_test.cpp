@@ -85,14 +85,18 @@ TEST(weigh, ASingleCandidateGetsNoSecondPower) {
   EXPECT_FALSE(weigh(all, {one.held}, y, false).power.has_value());
 }
 
-// A second weight of nothing would leave a part that no pool takes.
-TEST(weigh, EveryCandidateThatTakesPartOfAPoolHasAWeight) {
+// Equal probabilities have no effect on a pool, whatever weight the prior gives them.
+TEST(weigh, AnAnswerThatSaysNothingTakesNoPartOfAPool) {
   const at::Tensor rows = at::arange(400), y = rows.remainder(2);
-  const Answered knows = half_sure("dnn", y, rows < 300), less = half_sure("vbll", y, rows < 200),
+  const Answered knows = half_sure("dnn", y, rows < 300), less = half_sure("vbll", y, rows >= 200),
                  nothing = half_sure("constant", y, rows < 0);
-  std::vector<Tried> all = {knows.tried, less.tried, nothing.tried};
-  weigh(all, {knows.held, less.held, nothing.held}, y, false);
-  for (const Tried& t : all) EXPECT_TRUE(t.weight == 0 || t.weight >= 0.02) << t.candidate.method;
+  std::vector<Tried> two = {knows.tried, less.tried}, all = {knows.tried, less.tried, nothing.tried};
+  const Weighed without = weigh(two, {knows.held, less.held}, y, false),
+                with = weigh(all, {knows.held, less.held, nothing.held}, y, false);
+  EXPECT_EQ(all[2].weight, 0);
+  EXPECT_EQ(all[0].weight, two[0].weight);
+  EXPECT_EQ(with.nll, without.nll);
+  EXPECT_EQ(with.power, without.power);
 }
 
 }  // namespace

@@ -124,8 +124,7 @@ MethodInfo automatic() {
   MethodInfo info =
       network_method("auto", {TaskKind::regression, TaskKind::classification, TaskKind::counts});
   info.summary =
-      "The default: fits several methods, and answers with a mixture of those that predict held-out rows "
-      "best.";
+      "The default: fits several methods, and answers with those together that predict held-out rows best.";
   info.paper = "stacking of predictive distributions, Yao et al. 2018";
   info.parts = SdParts::members;
   info.input_scale = "standard";

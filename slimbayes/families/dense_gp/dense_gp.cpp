@@ -17,8 +17,8 @@ namespace slimbayes {
 DenseHyper::DenseHyper(const at::Tensor& given, double noise_floor) {
   at::Tensor theta = given.to(at::kDouble);
   int64_t h = theta.size(0) - 3;
-  // Long before e^-100 the kernel tells all different points apart, and long after e^100 none: the search may
-  // run there, and beyond e^700 the quotients would not be finite.
+  // The search may run to lengthscales whose squared quotients are not finite. Long before e^-100 the kernel
+  // tells all different points apart, and long before e^100 none.
   lengthscale = at::exp(theta.narrow(0, 0, h).clamp(-100, 100));
   amplitude = at::exp(theta.select(0, h));
   noise_var = at::exp(theta.select(0, h + 1)) + noise_floor;
