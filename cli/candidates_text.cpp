@@ -44,7 +44,10 @@ std::string candidate_name(const json& entry) {
 /// Returns how the held-out rows have calibrated the answers of the candidate, and whether its fit was cut.
 std::string candidate_note(const json& entry) {
   std::vector<std::string> parts;
+  const bool used = number_at(entry, "weight", 0) > 0;
+  if (!used) parts.emplace_back("not used");
   if (is_true(entry, "cut")) parts.emplace_back("ended early by the time limit");
+  if (!used) return fmt::format("{}", fmt::join(parts, ", "));
   if (const double factor = number_at(entry, "factor", 1); factor != 1 && factor >= 0)
     parts.push_back(fmt::format("sd times {:.3g}", std::sqrt(factor)));
   if (const auto by = entry.find("sd_by_row");
@@ -71,7 +74,8 @@ std::string candidate_line(size_t width, const std::string& name, const std::str
 
 }  // namespace
 
-std::string candidates_text(const json& portfolio) {
+std::string candidates_text(const json& facts) {
+  const json portfolio = facts.is_object() ? facts.value("portfolio", json()) : json();
   if (!portfolio.is_array()) return "";
   std::vector<const json*> scored;
   std::map<std::string, std::vector<std::string>> left_out;  // names by reason
@@ -99,8 +103,13 @@ std::string candidates_text(const json& portfolio) {
                            weight <= 0      ? "-"
                            : weight < 0.005 ? "<0.01"
                                             : fmt::format("{:.2f}", weight),
-                           weight > 0 ? candidate_note(*entry) : "not used");
+                           candidate_note(*entry));
   }
+  // Numbers of the metadata are texts.
+  const json power_text = json::parse(text_at(facts, "pool_power"), nullptr, /*allow_exceptions=*/false);
+  if (const double power = power_text.is_number() ? power_text.get<double>() : 0; power > 0)
+    text += indented(
+        fmt::format("pooled: the product of the probabilities to the power weight x {:.3g}", power), 2);
   for (const auto& [reason, names] : left_out)
     text += indented(fmt::format("left out, {}: {}", reason, fmt::join(names, ", ")), 2);
   return text;

@@ -251,7 +251,7 @@ std::string model_text(const json& facts) {
   row(classes ? "sets" : "interval", calibration_text(facts, noun));
   row("noise", noise_text(facts));
   text += encoder_sections(whole);
-  const std::string candidates = candidates_text(facts.value("portfolio", json()));
+  const std::string candidates = candidates_text(facts);
   for (const char* group : {"rows", "summary", "options"}) {
     if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;
     text += group == std::string_view("rows") ? fmt::format("\n{}s\n", noun) : fmt::format("\n{}\n", group);

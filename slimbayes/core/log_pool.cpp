@@ -119,9 +119,4 @@ std::vector<double> log_pool_weights(const std::vector<Classes>& parts, const at
   return {w.const_data_ptr<double>(), w.const_data_ptr<double>() + k};
 }
 
-double log_spread(const Classes& p) {
-  const at::Tensor log = log_probabilities(p);
-  return (log - log.mean(1, /*keepdim=*/true)).square().mean().sqrt().item<double>();
-}
-
 }  // namespace slimbayes

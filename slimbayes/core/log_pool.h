@@ -24,9 +24,4 @@ Classes log_pool(const std::vector<Classes>& parts, const std::vector<double>& w
 /// shapes differ, or for a y that is no class.
 std::vector<double> log_pool_weights(const std::vector<Classes>& parts, const at::Tensor& y);
 
-/// Returns by how much the answer tells the classes apart: the root mean square of the log probabilities after
-/// the mean of each row is taken off. A part with the weight w moves the logits of a pool by w times this. 0
-/// for equal probabilities, whose weight has no effect.
-double log_spread(const Classes& p);
-
 }  // namespace slimbayes

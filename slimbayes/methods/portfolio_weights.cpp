@@ -20,7 +20,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr double kLeastWeight = 0.02;  // the share in the answer of a candidate that takes part
+constexpr double kLeastWeight = 0.02;  // of a candidate of a mixture
 
 /// Returns the least factor of the variance, from 1 to 25, with which the central 95 % intervals of these
 /// answers hold their level, or that with the fewest misses if none does: 1 unless more targets lie outside
@@ -58,80 +58,129 @@ bool hopeless(const Tried& one, const std::vector<Tried>& all) {
   return one.candidate.method != "constant" && one.nll > most;
 }
 
-struct CandidateWeights {
-  std::vector<double> weights;  // they sum to 1
-  std::optional<double> power;  // of a pool of classes
-  std::vector<double> shares;   // of the candidates in the answer; they sum to 1
-  double least = kLeastWeight;  // a smaller share says that the candidate is not needed
+/// Candidates that answer together, by their places in the list, and their weights, which sum to 1.
+struct Together {
+  std::vector<size_t> used;
+  std::vector<double> weights;
+  std::optional<double> power;  // of a pool of several answers of classes
 };
 
-void divide_by_sum(std::vector<double>& x) {
-  const double sum = std::accumulate(x.begin(), x.end(), 0.0);
-  for (double& each : x) each = sum > 0 ? each / sum : 1 / static_cast<double>(x.size());
+using Held = std::vector<std::optional<Predictive>>;
+
+std::vector<Predictive> answers_of(const std::vector<size_t>& used, const Held& held) {
+  std::vector<Predictive> answers;
+  for (const size_t i : used) answers.push_back(*held[i]);
+  return answers;
 }
 
-CandidateWeights weights_of(const std::vector<Predictive>& parts, const at::Tensor& targets) {
-  CandidateWeights out;
-  if (parts.size() == 1) {
-    out.weights = out.shares = {1};
-    return out;
+/// The mixture with the best log score, without the candidates that have less than kLeastWeight of it.
+Together stacked(std::vector<size_t> used, const Held& held, const at::Tensor& targets) {
+  const auto n = static_cast<double>(targets.size(0));
+  for (;;) {
+    std::vector<at::Tensor> columns;
+    for (const size_t i : used) columns.push_back(-row_nll(*held[i], targets));
+    const std::vector<double> weights = stacking_weights(at::stack(columns, 1));
+    // The prior gives every candidate 1 / (n + k), whatever its answers are worth.
+    const double least = (1 + kLeastWeight * n) / (n + static_cast<double>(used.size())),
+                 most = std::ranges::max(weights);
+    std::vector<size_t> kept;
+    for (size_t k = 0; k < used.size(); ++k)
+      if (weights[k] >= least || weights[k] == most) kept.push_back(used[k]);
+    if (kept.size() == used.size()) return {std::move(used), weights, std::nullopt};
+    used = std::move(kept);
   }
-  if (std::holds_alternative<Classes>(parts.front())) {
-    std::vector<Classes> classes;
-    for (const Predictive& part : parts) classes.push_back(std::get<Classes>(part));
-    out.weights = log_pool_weights(classes, targets);
-    out.power =
-        std::clamp(std::accumulate(out.weights.begin(), out.weights.end(), 0.0), kLeastPower, kMostPower);
-    // Equal probabilities have the weight of the prior, and no effect.
-    for (size_t i = 0; i < classes.size(); ++i) out.shares.push_back(out.weights[i] * log_spread(classes[i]));
-    divide_by_sum(out.shares);
-    divide_by_sum(out.weights);
-    return out;
-  }
-  std::vector<at::Tensor> columns;
-  for (const Predictive& part : parts) columns.push_back(-row_nll(part, targets));
-  out.weights = out.shares = stacking_weights(at::stack(columns, 1));
-  // Its prior gives every candidate 1 / (n + k), whatever its answers are worth.
-  const auto n = static_cast<double>(targets.size(0)), k = static_cast<double>(parts.size());
-  out.least = (1 + kLeastWeight * n) / (n + k);
+}
+
+double mean_nll(const Together& t, const Held& held, const at::Tensor& targets) {
+  return row_nll(pooled(answers_of(t.used, held), t.weights, t.power), targets).mean().item<double>();
+}
+
+/// The pool of these candidates with the best log score, without those that have no weight in it.
+Together pool_of(const std::vector<size_t>& used, const Held& held, const at::Tensor& targets) {
+  if (used.size() == 1) return {used, {1}, std::nullopt};
+  std::vector<Classes> classes;
+  for (const size_t i : used) classes.push_back(std::get<Classes>(*held[i]));
+  const std::vector<double> weights = log_pool_weights(classes, targets);
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  Together out;
+  for (size_t k = 0; k < used.size(); ++k)
+    if (weights[k] > 0) {
+      out.used.push_back(used[k]);
+      out.weights.push_back(weights[k] / sum);
+    }
+  if (out.used.size() < 2)
+    return {out.used.empty() ? std::vector{used.front()} : out.used, {1}, std::nullopt};
+  out.power = std::clamp(sum, kLeastPower, kMostPower);
   return out;
+}
+
+/// The pool of the candidates that it needs. One after another leaves without which the rest loses the least,
+/// while that is less than a nat of the log score of all rows, the worth of a parameter (Akaike 1974). Several
+/// that know the same are then one, and so is one that only shifts the frequencies of the classes a little.
+Together needed_pool(const std::vector<size_t>& used, const Held& held, const at::Tensor& targets) {
+  constexpr double kWorth = 1;
+  const double worth = kWorth / static_cast<double>(targets.size(0));
+  Together best = pool_of(used, held, targets);
+  double nll = mean_nll(best, held, targets);
+  while (best.used.size() > 1) {
+    Together least;
+    double least_nll = std::numeric_limits<double>::infinity();
+    for (size_t k = 0; k < best.used.size(); ++k) {
+      std::vector<size_t> rest = best.used;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(k));
+      Together without = pool_of(rest, held, targets);
+      if (const double found = mean_nll(without, held, targets); found < least_nll) {
+        least = std::move(without);
+        least_nll = found;
+      }
+    }
+    if (!(least_nll < nll + worth)) break;
+    best = std::move(least);
+    nll = least_nll;
+  }
+  return best;
+}
+
+/// Evenly spaced rows, so that the search for a pool takes no time worth mentioning with many classes.
+at::Tensor some_rows(const at::Tensor& targets, int64_t classes) {
+  constexpr int64_t kMostCells = 200'000, kLeastRows = 1000;
+  const int64_t n = targets.size(0), most = std::max(kMostCells / classes, kLeastRows), k = std::min(n, most);
+  return at::floor_divide(at::arange(k) * n, k);
+}
+
+Classes rows_of(const Classes& p, const at::Tensor& which) {
+  return {p.probabilities.index_select(0, which), p.predictive_entropy.index_select(0, which),
+          p.expected_entropy.index_select(0, which), p.zeroed};
+}
+
+Together needed_pool_of_some_rows(const std::vector<size_t>& used, const Held& held,
+                                  const at::Tensor& targets) {
+  const at::Tensor which = some_rows(targets, std::get<Classes>(*held[used.front()]).probabilities.size(1));
+  Held some(held.size());
+  for (const size_t i : used) some[i] = rows_of(std::get<Classes>(*held[i]), which);
+  return needed_pool(used, some, targets.index_select(0, which));
 }
 
 }  // namespace
 
-Weighed weigh(std::vector<Tried>& tried, const std::vector<std::optional<Predictive>>& held,
-              const at::Tensor& targets, bool best) {
+Weighed weigh(std::vector<Tried>& tried, const Held& held, const at::Tensor& targets, bool best) {
   std::vector<size_t> used;
   for (size_t i = 0; i < tried.size(); ++i)
     if (held[i] && !hopeless(tried[i], tried)) used.push_back(i);
   if (best) used = {*std::ranges::min_element(used, {}, [&](size_t i) { return tried[i].nll; })};
-  const auto answers_of = [&](const std::vector<size_t>& of) {
-    std::vector<Predictive> answers;
-    for (const size_t i : of) answers.push_back(*held[i]);
-    return answers;
-  };
-  CandidateWeights found = weights_of(answers_of(used), targets);
-  const auto needed = [&] {
-    std::vector<size_t> kept;
-    const double most = std::ranges::max(found.shares);
-    for (size_t k = 0; k < used.size(); ++k)
-      if (found.shares[k] >= found.least || found.shares[k] == most) kept.push_back(used[k]);
-    return kept;
-  };
-  for (std::vector<size_t> kept = needed(); kept.size() < used.size(); kept = needed()) {
-    used = kept;
-    found = weights_of(answers_of(used), targets);
-  }
-  Predictive pool = pooled(answers_of(used), found.weights, found.power);
+  const Together found = std::holds_alternative<Classes>(*held[used.front()])
+                             ? needed_pool_of_some_rows(used, held, targets)
+                             : stacked(used, held, targets);
+  Predictive pool = pooled(answers_of(found.used, held), found.weights, found.power);
   double factor = 1;
   if (const auto* r = std::get_if<Regression>(&pool)) {
     factor = fitted_tempering(*r, targets, /*tails=*/false).factor;
     factor *= widening(tempered(*r, {factor}), targets);
     pool = tempered(*r, {factor});
   }
-  for (size_t k = 0; k < used.size(); ++k) {
-    tried[used[k]].weight = found.weights[k];
-    tried[used[k]].tempering.factor *= factor;
+  for (size_t k = 0; k < found.used.size(); ++k) {
+    tried[found.used[k]].weight = found.weights[k];
+    tried[found.used[k]].tempering.factor *= factor;
   }
   return {row_nll(pool, targets).mean().item<double>(), found.power};
 }

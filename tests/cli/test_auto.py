@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import pytest
 from conftest import header, predicted, refused, run, toy_rows, write_csv
@@ -92,6 +93,19 @@ def test_it_says_what_it_tried_and_what_it_left_out(tmp_path):
     assert any(fact.startswith("left out: gp-exact, dnn (no time left)") for fact in short), short
     assert ok(tmp_path, *words, "again").returncode == 0
     assert (tmp_path / "m").read_bytes() == (tmp_path / "again").read_bytes()  # the same seed, the same bits
+
+
+def test_the_candidates_of_classes_are_pooled(tmp_path):
+    draw = random.Random(1)
+    rows = [(draw.gauss(0, 1), draw.gauss(0, 1), draw.gauss(0, 1)) for _ in range(400)]
+    lines = [f"{a},{b},{c},{'yes' if 2 * a + 1.5 * ((b > 0) == (c > 0)) + draw.gauss(0, 1) > 0.7 else 'no'}" for a, b, c in rows]
+    (tmp_path / "t.csv").write_text("a,b,c,y\n" + "\n".join(lines) + "\n")
+    words = ["fit", "t.csv", "--target", "y", "--candidates", "constant,logistic,extra-trees", "--threads", 1, "--model"]
+    out = ok(tmp_path, *words, "m.safetensors").stdout
+    assert re.search(r"probabilities of the pool to the power [\d.]+", out), out
+    assert re.search(r"constant: held-out NLL .*not used", out), out
+    text = ok(tmp_path, "describe", "m.safetensors").stdout
+    assert "pooled: the product of the probabilities to the power weight x" in text, text
 
 
 def test_describe_shows_the_candidates_as_a_table(tmp_path):

@@ -85,6 +85,17 @@ TEST(weigh, ASingleCandidateGetsNoSecondPower) {
   EXPECT_FALSE(weigh(all, {one.held}, y, false).power.has_value());
 }
 
+// Two that know the same are one.
+TEST(weigh, ACandidateThatAddsNothingTakesNoPartOfAPool) {
+  const at::Tensor rows = at::arange(400), y = rows.remainder(2);
+  const Answered first = half_sure("dnn", y, rows < 300), same = half_sure("vbll", y, rows < 300),
+                 other = half_sure("logistic", y, rows >= 200);
+  std::vector<Tried> all = {first.tried, same.tried, other.tried};
+  weigh(all, {first.held, same.held, other.held}, y, false);
+  EXPECT_EQ((all[0].weight > 0) + (all[1].weight > 0), 1);
+  EXPECT_GT(all[2].weight, 0.1);
+}
+
 // Equal probabilities have no effect on a pool, whatever weight the prior gives them.
 TEST(weigh, AnAnswerThatSaysNothingTakesNoPartOfAPool) {
   const at::Tensor rows = at::arange(400), y = rows.remainder(2);
