@@ -45,9 +45,9 @@ double widening(const Regression& p, const at::Tensor& y) {
 }
 
 /// Returns whether the candidate takes no part because it predicts far worse than an answer that knows
-/// nothing (`constant`), or very far worse than the best candidate. The log score of a mixture alone would not
-/// tell: where the others explain a row, a candidate loses next to nothing by being wrong about it without
-/// doubt.
+/// nothing (`constant`), or very far worse than the best candidate. The log score of a mixture alone would
+/// not tell: where the others explain a row, a candidate loses next to nothing by being wrong about it
+/// without doubt.
 bool hopeless(const Tried& one, const std::vector<Tried>& all) {
   constexpr double kBehindConstant = 1, kBehindBest = 10;  // nats a row
   double most = std::numeric_limits<double>::infinity();
@@ -115,10 +115,11 @@ Together pool_of(const std::vector<size_t>& used, const Held& held, const at::Te
 }
 
 /// The pool of the candidates that it needs. One after another leaves without which the rest loses the least,
-/// while that is less than a nat of the log score of all rows, the worth of a parameter (Akaike 1974). Several
-/// that know the same are then one, and so is one that only shifts the frequencies of the classes a little.
+/// while that is less than a quarter of a nat of the log score of all rows. Several that know the same are
+/// then one. A whole nat, the worth of a parameter (Akaike 1974), would leave out candidates that make the
+/// answers safer where rows are few.
 Together needed_pool(const std::vector<size_t>& used, const Held& held, const at::Tensor& targets) {
-  constexpr double kWorth = 1;
+  constexpr double kWorth = 0.25;
   const double worth = kWorth / static_cast<double>(targets.size(0));
   Together best = pool_of(used, held, targets);
   double nll = mean_nll(best, held, targets);

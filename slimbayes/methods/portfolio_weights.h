@@ -20,10 +20,10 @@ struct Weighed {
 /// Sets the weights of the candidates that have a held-out answer, and corrects the spread of their mixture;
 /// with `best` the candidate with the least NLL has weight 1. `held` holds the tempered answers to the
 /// held-out rows by candidate, each with n rows; at least one must be there. `targets` [n]. Candidates that
-/// have less than 2 % of a mixture, or without which a pool of classes loses less than a nat in all, get the
-/// weight 0, and so do those whose NLL is more than a nat a row above that of `constant` or ten above that of
-/// the best. The spread of a regression is corrected in the candidates, that of classes by
-/// the power that is returned.
+/// have less than 2 % of a mixture, or without which a pool of classes loses less than a quarter of a nat in
+/// all, get the weight 0, and so do those whose NLL is more than a nat a row above that of `constant` or ten
+/// above that of the best. The spread of a regression is corrected in the candidates, that of classes by the
+/// power that is returned.
 Weighed weigh(std::vector<Tried>& tried, const std::vector<std::optional<Predictive>>& held,
               const at::Tensor& targets, bool best);
 
