@@ -54,9 +54,9 @@ struct RoundedVariance {
 RoundedVariance rounded_variance(const at::Tensor& var, const at::Tensor& scale);
 
 /// Returns the squared distances |u_i - v_j|^2 of the rows of u [n, h] and v [m, h], both float64.
-/// Differentiable. They are |u|^2 + |v|^2 - 2 u.v, one matrix product, while no |v|^2 exceeds 1e4: the error is
-/// then below 1e-11 or 1e-14 of the distance. Beyond that, where the lengthscale of a kernel is far below the
-/// spread of its inputs, that sum could give two equal rows a distance and a kernel matrix negative
+/// Differentiable. They are |u|^2 + |v|^2 - 2 u.v, one matrix product, while no |v|^2 exceeds 1e4: the error
+/// is then below 1e-11 or 1e-14 of the distance. Beyond that, where the lengthscale of a kernel is far below
+/// the spread of its inputs, that sum could give two equal rows a distance and a kernel matrix negative
 /// eigenvalues; then the differences are squared, which takes two to ten times as long. v alone decides, so
 /// that a row of u has the same distances whatever the others are. [n, m]
 at::Tensor squared_distances(const at::Tensor& u, const at::Tensor& v);

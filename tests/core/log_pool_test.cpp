@@ -48,7 +48,7 @@ TEST(LogPool, OneAnswerIsRaisedToItsWeight) {
       at::allclose(log_pool({part}, {2.5}).probabilities, tempered(part, 2.5).probabilities, 1e-10, 1e-14));
 }
 
-// Classes drawn from the pool of two answers with the weights .4 and 1.1, and a third answer that says nothing.
+// Classes drawn from the pool of two answers with the weights .4 and 1.1, and a third that says nothing.
 TEST(LogPoolWeights, AreThoseThatTheClassesWereDrawnWith) {
   constexpr int64_t kRows = 20000;
   const at::Tensor a = 2 * Stream(1).normal({kRows, 3}), b = 2 * Stream(2).normal({kRows, 3});
