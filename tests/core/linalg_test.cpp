@@ -189,6 +189,10 @@ TEST(Linalg, SquaredDistancesAreThoseOfTheDifferences) {
       EXPECT_EQ(found[2][1].item<double>(), 0);
     }
   }
+  // Near pairs of far rows: |u|^2 + |v|^2 - 2 u.v would keep no digit of 3.
+  const at::Tensor wide = 1e8 * Stream(1).normal({40, 3});
+  EXPECT_LT((squared_distances(wide, wide + 1).diagonal() - 3).abs().max().item<double>(), 1e-6);
+  EXPECT_EQ(squared_distances(wide, wide).diagonal().abs().max().item<double>(), 0);
   // Far rows beside near ones: the error is small beside the distance.
   const at::Tensor far = 1e6 * Stream(1).normal({5, 3}), near = Stream(2).normal({4, 3});
   const at::Tensor direct = (far.unsqueeze(1) - near.unsqueeze(0)).square().sum(-1);
