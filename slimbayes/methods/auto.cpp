@@ -15,6 +15,7 @@
 #include "slimbayes/core/tempering.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/method.h"
+#include "slimbayes/methods/portfolio_choice.h"
 #include "slimbayes/methods/portfolio_search.h"
 #include "slimbayes/methods/portfolio_weights.h"
 #include "slimbayes/methods/registry.h"
@@ -73,6 +74,23 @@ std::map<std::string, std::vector<std::string>> left_out(const std::vector<Tried
   return names;
 }
 
+/// Returns a warning if the answers to the rows of the folds are hardly better than those of `constant`: by
+/// less than two nats in all, which the fitted weights may win by chance. Returns "" else, or if no other
+/// candidate has a score. Validation rows have their warning in workflow/trust_notes.
+std::string nothing_learnt(const Found& found, const SearchRows& rows, const std::string& score) {
+  constexpr double kByChance = 2;
+  constexpr int64_t kFewest = 10;  // with fewer rows there is no warning
+  if (!rows.in_folds || found.held < kFewest) return "";
+  const auto constant = std::ranges::find_if(
+      found.tried, [](const Tried& t) { return t.candidate.method == "constant" && settled(t); });
+  if (constant == found.tried.end() || std::ranges::count_if(found.tried, settled) < 2) return "";
+  if ((constant->nll - found.nll) * static_cast<double>(found.held) >= kByChance) return "";
+  return fmt::format(
+      "on the {} rows of the folds the {}, {:.4g}, is hardly better than that of one answer for every row, "
+      "{:.4g}: more rows or other columns may help, or the inputs say little",
+      found.held, score, found.nll, constant->nll);
+}
+
 Summary summary_of(const Found& found, const SearchRows& rows) {
   Summary summary;
   summary.rows = rows.in_folds ? rows.all.size() : std::ssize(rows.folds[0].train);
@@ -83,6 +101,8 @@ Summary summary_of(const Found& found, const SearchRows& rows) {
   summary.stopped = found.interrupted                       ? Stopped::interrupted
                     : std::ranges::any_of(found.tried, cut) ? Stopped::time
                                                             : Stopped::converged;
+  if (std::string note = nothing_learnt(found, rows, summary.score); !note.empty())
+    summary.notes.push_back(std::move(note));
   for (const Tried& t : found.tried) {
     summary.seconds += t.seconds;
     if (t.left_out.empty()) summary.facts.push_back(fact_of(t));

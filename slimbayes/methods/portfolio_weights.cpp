@@ -108,8 +108,10 @@ Together pool_of(const std::vector<size_t>& used, const Held& held, const at::Te
       out.used.push_back(used[k]);
       out.weights.push_back(weights[k] / sum);
     }
-  if (out.used.size() < 2)
-    return {out.used.empty() ? std::vector{used.front()} : out.used, {1}, std::nullopt};
+  if (out.used.empty())
+    out.used = {*std::ranges::min_element(
+        used, {}, [&](size_t i) { return row_nll(*held[i], targets).mean().item<double>(); })};
+  if (out.used.size() == 1) return {out.used, {1}, std::nullopt};
   out.power = std::clamp(sum, kLeastPower, kMostPower);
   return out;
 }

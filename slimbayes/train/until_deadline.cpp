@@ -1,13 +1,20 @@
 #include "slimbayes/train/until_deadline.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace slimbayes {
 
 UntilDeadline::UntilDeadline(Callback* inner, double seconds) : inner_(inner), seconds_(seconds) {}
 
 void UntilDeadline::report(const Progress& progress) {
-  if (inner_) inner_->report(progress);
+  if (inner_ == nullptr) return;
+  Progress own = progress;
+  const double left = std::max(0.0, seconds_left());
+  own.left.seconds = std::min(own.left.seconds, left);
+  if (std::isfinite(own.left.if_none_better))
+    own.left.if_none_better = std::min(own.left.if_none_better, left);
+  inner_->report(own);
 }
 
 void UntilDeadline::note(const std::string& sentence) {

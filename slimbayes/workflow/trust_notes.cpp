@@ -31,7 +31,7 @@ std::string advice(const Model& model, const HeldOut& held) {
   const Summary& summary = model.fitted().summary();
   if (held.fresh) return "do not rely on the answers to such examples";
   if (find_method(model.method()).plain)
-    return "a method with a network may do better, or the inputs say little";
+    return "another method may do better, or the inputs say little";
   if (find_method(model.method()).candidates && model.options().value("time_limit", 0.0) > 0 &&
       summary.steps == 0)
     return "a longer --time-limit tries more methods, or the inputs say little";

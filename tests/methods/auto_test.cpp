@@ -154,6 +154,24 @@ TEST(Auto, WhatDoesNotEndInTimeIsLeftOut) {
   EXPECT_LT(root_mean_squared_error(answer_to(*model, line(500, 2)), line(500, 2).all().target), 0.4);
 }
 
+bool says_that_nothing_was_learnt(const Fitted& model) {
+  return std::ranges::any_of(model.summary().notes, [](const std::string& note) {
+    return note.find("is hardly better than that of one answer for every row") != note.npos;
+  });
+}
+
+TEST(Auto, SaysInFoldsThatTheInputsSayLittle) {
+  const at::Tensor x = Stream(1).split("x").normal({200, 3}), y = Stream(1).split("y").normal({200});
+  EXPECT_TRUE(says_that_nothing_was_learnt(*fitted(regression_data(x, y), kLines)));
+  EXPECT_FALSE(says_that_nothing_was_learnt(*fitted(line(200, 1), kLines)));
+  // Without another candidate there is nothing to compare.
+  EXPECT_FALSE(says_that_nothing_was_learnt(*fitted(regression_data(x, y), {{"candidates", "constant"}})));
+  const at::Tensor noise = (y > 0).to(at::kLong), signal = (x.select(1, 0) > 0).to(at::kLong);
+  const json classes = {{"candidates", "constant,logistic"}};
+  EXPECT_TRUE(says_that_nothing_was_learnt(*fitted(class_data(x, noise, 2), classes)));
+  EXPECT_FALSE(says_that_nothing_was_learnt(*fitted(class_data(x, signal, 2), classes)));
+}
+
 // A straight line is solved without steps, and its held-out score makes it worth keeping.
 TEST(Auto, AStoppedFitAnswersWithTheCandidatesThatEnded) {
   const json slow = {{"candidates", "constant,ridge,gp-exact"}, {"log_target", "never"}, {"folds", 3}};

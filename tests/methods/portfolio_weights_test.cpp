@@ -115,5 +115,25 @@ TEST(weigh, AnAnswerThatSaysNothingTakesNoPartOfAPool) {
   EXPECT_EQ(with.power, without.power);
 }
 
+// A pool gives no weight to answers that are against the classes. The best of them answers alone.
+TEST(weigh, TheBestCandidateAnswersWhereAPoolHasNoWeights) {
+  const at::Tensor rows = at::arange(400), y = rows.remainder(2);
+  std::vector<Tried> all;
+  std::vector<std::optional<Predictive>> held;
+  for (const double right : {0.2, 0.4, 0.3}) {
+    const at::Tensor second = at::where(y == 1, right, 1 - right).to(at::kDouble),
+                     both = at::stack({1 - second, second}, 1), entropy = -at::xlogy(both, both).sum(1);
+    held.emplace_back(Classes{both, entropy, entropy});
+    all.emplace_back().candidate.method = "dnn";
+    all.back().nll = row_nll(*held.back(), y).mean().item<double>();
+  }
+  const Weighed found = weigh(all, held, y, false);
+  EXPECT_EQ(all[0].weight, 0);
+  EXPECT_EQ(all[1].weight, 1);
+  EXPECT_EQ(all[2].weight, 0);
+  EXPECT_FALSE(found.power.has_value());
+  EXPECT_EQ(found.nll, all[1].nll);
+}
+
 }  // namespace
 }  // namespace slimbayes
