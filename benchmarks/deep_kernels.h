@@ -2,7 +2,7 @@
 
 #include "benchmarks/sizes.h"
 #include "slimbayes/catalog/network/networks.h"
-#include "slimbayes/families/deep_kernel/deep_kernel_model.h"
+#include "slimbayes/methods/deep_kernel/deep_kernel_model.h"
 
 namespace slimbayes {
 

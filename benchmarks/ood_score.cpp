@@ -2,8 +2,8 @@
 #include <benchmark/benchmark.h>
 
 #include "slimbayes/catalog/network/networks.h"
-#include "slimbayes/families/weight_space/gradient_projection.h"
-#include "slimbayes/families/weight_space/inducing_plan.h"
+#include "slimbayes/methods/weight_space/inducing/gradient_projection.h"
+#include "slimbayes/methods/weight_space/inducing/inducing_plan.h"
 
 // Times the out-of-distribution score of a classifier with inducing weights (residual, gradient_norm, energy)
 // beside the forward and backward pass of a training step on the same rows: with the mean weights held fixed

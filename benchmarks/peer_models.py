@@ -1,7 +1,7 @@
 """The step and the prediction of dbk, the deep kernels of GPyTorch and the update of VBLL, for peers.py: float32,
 one thread.
 
-The net is that of slimbayes/catalog/network_spec.cpp, the objectives are dPPGP by automatic differentiation
+The net is that of slimbayes/catalog/network/networks.cpp, the objectives are dPPGP by automatic differentiation
 and GPyTorch's own, the optimiser AdamW with decay on the backbone alone.
 """
 

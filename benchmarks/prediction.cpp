@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include "benchmarks/deep_kernels.h"
-#include "slimbayes/methods/registry.h"
+#include "slimbayes/fit/fit_model.h"
+#include "slimbayes/method/registry.h"
+#include "slimbayes/model/model.h"
 #include "slimbayes/nn/weights.h"
-#include "slimbayes/workflow/model.h"
 
 // Times the prediction (mean and variance) of new rows by a fitted dbk, from a Dataset and from a Table, and
 // its floor, the bare float64 matrix products; and by bll and rich-bll around one network.

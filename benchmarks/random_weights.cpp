@@ -5,10 +5,10 @@
 #include <benchmark/benchmark.h>
 
 #include "slimbayes/catalog/network/networks.h"
-#include "slimbayes/families/weight_space/draw_stack.h"
-#include "slimbayes/families/weight_space/low_rank_plan.h"
-#include "slimbayes/families/weight_space/variational_fitted.h"
 #include "slimbayes/method/parameter_groups.h"
+#include "slimbayes/methods/weight_space/draw_stack.h"
+#include "slimbayes/methods/weight_space/low_rank/low_rank_plan.h"
+#include "slimbayes/methods/weight_space/variational_fitted.h"
 #include "slimbayes/train/adamw.h"
 
 // Times networks with random weights on the MNIST network of Toure and Stephens, 784-1200-1200-10 with ranks

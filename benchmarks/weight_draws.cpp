@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/sizes.h"
-#include "slimbayes/methods/registry.h"
+#include "slimbayes/method/registry.h"
 
 // Times the prediction of the methods that average draws of a network: 512 draws of a small network over
 // 10,000 rows. The floor is one pass of the network (BM_one_network) times the draws.

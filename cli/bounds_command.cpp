@@ -6,7 +6,7 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/workflow/held_out.h"
+#include "slimbayes/model/held_out.h"
 
 namespace slimbayes::cli {
 namespace {

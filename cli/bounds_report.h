@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "slimbayes/workflow/certificate.h"
-#include "slimbayes/workflow/network_complexity.h"
-#include "slimbayes/workflow/truncation.h"
+#include "slimbayes/theory/certificate.h"
+#include "slimbayes/theory/network_complexity.h"
+#include "slimbayes/theory/truncation.h"
 
 namespace slimbayes::cli {
 

@@ -12,7 +12,7 @@
 
 #include "cli/describe_text.h"
 #include "cli/terminal.h"
-#include "slimbayes/catalog/portfolio/auto_options.h"
+#include "slimbayes/methods/portfolio/auto_options.h"
 
 namespace slimbayes::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "cli/request.h"
 #include "slimbayes/data/table/limits.h"
-#include "slimbayes/workflow/data_file.h"
+#include "slimbayes/model/data_file.h"
 
 namespace slimbayes::cli {
 

@@ -13,10 +13,10 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/terminal.h"
+#include "slimbayes/fit/comparison.h"
+#include "slimbayes/fit/resolved_fit.h"
+#include "slimbayes/model/data_file.h"
 #include "slimbayes/storage/error.h"
-#include "slimbayes/workflow/comparison.h"
-#include "slimbayes/workflow/data_file.h"
-#include "slimbayes/workflow/resolved_fit.h"
 
 namespace slimbayes::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/workflow/comparison.h"
+#include "slimbayes/fit/comparison.h"
 
 namespace slimbayes::cli {
 

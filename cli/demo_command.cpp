@@ -15,14 +15,15 @@
 #include "cli/report.h"
 #include "cli/terminal.h"
 #include "cli/text_table.h"
-#include "slimbayes/core/density.h"
-#include "slimbayes/core/metrics.h"
+#include "slimbayes/answers/density.h"
+#include "slimbayes/answers/metrics.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/synthetic.h"
+#include "slimbayes/fit/fit_model.h"
+#include "slimbayes/model/model.h"
 #include "slimbayes/report/chart.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
-#include "slimbayes/workflow/model.h"
 
 namespace slimbayes::cli {
 namespace {

@@ -8,11 +8,11 @@
 #include "cli/segmentation.h"
 #include "cli/uncertainty_text.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/workflow/held_out.h"
-#include "slimbayes/workflow/persistence.h"
-#include "slimbayes/workflow/separation.h"
-#include "slimbayes/workflow/trust_notes.h"
-#include "slimbayes/workflow/uncertainty.h"
+#include "slimbayes/model/held_out.h"
+#include "slimbayes/model/persistence.h"
+#include "slimbayes/model/separation.h"
+#include "slimbayes/model/trust_notes.h"
+#include "slimbayes/model/uncertainty.h"
 
 namespace slimbayes::cli {
 namespace {

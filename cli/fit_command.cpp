@@ -1,6 +1,6 @@
 // fit: fits a model to data and writes it to a file. The steps are: lock the model file, read the data,
 // resolve the request (make all choices that flags leave open), fit and write the model (FitFile in
-// slimbayes/workflow/fit_file.h), print the results.
+// slimbayes/fit/fit_file.h), print the results.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -14,8 +14,9 @@
 #include "cli/segmentation.h"
 #include "cli/terminal.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/workflow/fit_file.h"
-#include "slimbayes/workflow/network_at_hand.h"
+#include "slimbayes/fit/fit_file.h"
+#include "slimbayes/fit/fit_model.h"
+#include "slimbayes/fit/network_at_hand.h"
 
 namespace slimbayes::cli {
 namespace {

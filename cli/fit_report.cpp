@@ -4,8 +4,9 @@
 
 #include <cmath>
 
+#include "slimbayes/answers/conformal.h"
 #include "slimbayes/catalog/methods.h"
-#include "slimbayes/core/conformal.h"
+#include "slimbayes/core/normal.h"
 #include "slimbayes/data/table/cell.h"
 
 namespace slimbayes::cli {

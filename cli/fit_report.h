@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "slimbayes/workflow/model.h"
+#include "slimbayes/model/model.h"
 
 namespace slimbayes::cli {
 

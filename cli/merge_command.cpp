@@ -18,8 +18,8 @@ namespace slimbayes::cli {
 int run_command(const MergeRequest& r) {
   check(r.out != "-", "merge", "a file name for the model", "'-'", "a model is no text; name a file");
   for (auto one = r.models.begin(); one != r.models.end(); ++one)
-    check(std::find(r.models.begin(), one, *one) == one, "merge", "each model once",
-          fmt::format("'{}' twice", *one), "its rows would count twice");
+    if (std::find(r.models.begin(), one, *one) != one)
+      refuse("merge", "each model once", fmt::format("'{}' twice", *one), "its rows would count twice");
   check_replaces_model("merge", "--out", r.out);
   check_writable(r.out);
   const FileLock lock(r.out);

@@ -17,7 +17,7 @@ namespace slimbayes::cli {
 std::vector<std::filesystem::path> plot_files(const std::string& folder, const Task& task, bool foreign);
 
 /// Draws the plot that the name of the file says from the report of an evaluation with
-/// core/uncertainty_report.h, whose `ood` is separation(), and writes it. A plot shows the numbers of the
+/// answers/uncertainty_report.h, whose `ood` is separation(), and writes it. A plot shows the numbers of the
 /// report, which --json prints.
 void write_plot(const std::filesystem::path& file, const nlohmann::json& report);
 

@@ -8,8 +8,8 @@
 #include "cli/report.h"
 #include "cli/segmentation.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/model/answer_table.h"
 #include "slimbayes/storage/atomic_file.h"
-#include "slimbayes/workflow/answer_table.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -36,8 +36,9 @@ void check_answered(const PredictRequest& r, const Examples& data, const std::ve
 /// columns of the output would have the same name.
 std::vector<double> levels_of(const PredictRequest& r) {
   for (auto one = r.levels.begin(); one != r.levels.end(); ++one)
-    check(std::find(r.levels.begin(), one, *one) == one, "predict", "each level once for --level",
-          fmt::format("{:g} twice", *one), "name the levels as --level 0.5,0.9");
+    if (std::find(r.levels.begin(), one, *one) != one)
+      refuse("predict", "each level once for --level", fmt::format("{:g} twice", *one),
+             "name the levels as --level 0.5,0.9");
   return r.levels;
 }
 
@@ -57,15 +58,17 @@ int run_command(const PredictRequest& r) {
     predict_pixels(r, model);
     return kDone;
   }
-  check(r.maps.empty(), "predict", "a model of segmentation for --maps",
-        fmt::format("one of {}", name_of(kind_of(model.encoder()))), "leave it out");
+  if (!r.maps.empty())
+    refuse("predict", "a model of segmentation for --maps",
+           fmt::format("one of {}", name_of(kind_of(model.encoder()))), "leave it out");
   const Examples data =
       read_for(model, r.data, data_source(), /*with_target=*/false, nullptr, perhaps_named(r.keep), changes);
   std::vector<std::string> kept;
   if (!r.keep.empty()) {
     const auto rows = last_rows(data);
-    check(rows != nullptr, "predict", "no --keep with images, which have no columns",
-          fmt::format("'{}'", r.keep.front()), "leave it out");
+    if (rows == nullptr)
+      refuse("predict", "no --keep with images, which have no columns", fmt::format("'{}'", r.keep.front()),
+             "leave it out");
     kept = columns_named(r.keep, "predict", "--keep", *rows);
   }
   const Answers a = answers_with_progress("predict", model, data, {levels_of(r), r.sets == "deterministic"});

@@ -13,7 +13,7 @@
 #include "slimbayes/report/chart.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
-#include "slimbayes/workflow/rank_advice.h"
+#include "slimbayes/theory/rank_advice.h"
 
 namespace slimbayes::cli {
 namespace {

@@ -223,21 +223,22 @@ void check_not_input(const std::string& command, const std::string& flag, const 
                      const std::string& input) {
   std::error_code ignored;
   if (input.empty() || !std::filesystem::equivalent(out, input, ignored)) return;
-  check(false, command, flag + " to be a file of its own", fmt::format("the input '{}'", input),
-        "choose another name");
+  refuse(command, flag + " to be a file of its own", fmt::format("the input '{}'", input),
+         "choose another name");
 }
 
 void check_replaces_model(const std::string& command, const std::string& flag, const std::string& out) {
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(out, unknown) || is_model(out)) return;
   if (std::filesystem::file_size(out, unknown) == 0 || unknown) return;
-  check(false, command, flag + " to be a new file or a model, which is replaced",
-        fmt::format("'{}', a file of another kind", out), "choose another name, or remove that file first");
+  refuse(command, flag + " to be a new file or a model, which is replaced",
+         fmt::format("'{}', a file of another kind", out), "choose another name, or remove that file first");
 }
 
 void check_model_first(const std::string& command, const std::string& model, const std::string& data) {
-  check(is_model(model) || !is_model(data), command, "the model file, then the data",
-        fmt::format("'{}', then '{}'", model, data), "swap them");
+  if (!is_model(model) && is_model(data))
+    refuse(command, "the model file, then the data", fmt::format("'{}', then '{}'", model, data),
+           "swap them");
 }
 
 }  // namespace slimbayes::cli

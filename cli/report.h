@@ -14,14 +14,14 @@ namespace slimbayes::cli {
 /// the metrics of every task.
 std::vector<std::string> metrics_of(const nlohmann::json& report);
 
-/// Returns the report of an evaluation (core/answers.h) as a text table, one line per metric. A regression
+/// Returns the report of an evaluation (answers/answers.h) as a text table, one line per metric. A regression
 /// has two columns: scores in the target's units and scores on the standardised target. For windows, the
 /// scores of forecasts without a model follow; for classes, the confusion matrix. `level` is the level of the
 /// reported interval. `noun` is the word for one example: "row", "window", "image".
 std::string report_table(const nlohmann::json& report, double level, std::string_view noun);
 
 /// Returns one line that compares the MAE or accuracy of the model on windows with those of forecasts without
-/// a model, such as the last known value (workflow/persistence.h). "" if the report has no such forecasts.
+/// a model, such as the last known value (model/persistence.h). "" if the report has no such forecasts.
 /// `part` names the windows that were scored, such as "validation".
 std::string forecasts_text(const nlohmann::json& report, std::string_view part);
 

@@ -12,8 +12,8 @@
 #include "cli/progress.h"
 #include "slimbayes/core/refused_memory.h"
 #include "slimbayes/core/threads.h"
+#include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/storage/memory.h"
-#include "slimbayes/workflow/resolved_fit.h"
 
 namespace slimbayes::cli {
 

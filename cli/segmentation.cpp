@@ -15,10 +15,10 @@
 #include "cli/terminal.h"
 #include "cli/text_table.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/model/maps.h"
+#include "slimbayes/model/segmentation.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
-#include "slimbayes/workflow/maps.h"
-#include "slimbayes/workflow/segmentation.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -75,8 +75,9 @@ void predict_pixels(const PredictRequest& r, const Model& model) {
 
 json report_by_pixel(const EvaluateRequest& r, const Model& model, const Examples& images,
                      std::vector<BadRow>& bad) {
-  check(r.ood.empty(), "evaluate", "no --ood with segmentation, whose scores belong to pixels",
-        "'" + r.ood + "'", "predict gives the mean entropy and mutual information of each image");
+  if (!r.ood.empty())
+    refuse("evaluate", "no --ood with segmentation, whose scores belong to pixels", "'" + r.ood + "'",
+           "predict gives the mean entropy and mutual information of each image");
   AnswerProgress shown("evaluate");
   return segmentation_report(model, images, with_progress(shown), &bad);
 }

@@ -12,7 +12,7 @@ namespace slimbayes::cli {
 
 // Makes the requests of fit and compare from their flags and checks them as far as possible before the data
 // are read. Choices that depend on the data are made later by resolve_fit
-// (slimbayes/workflow/resolved_fit.h).
+// (slimbayes/fit/resolved_fit.h).
 
 /// The request of `fit`, with everything that its flags determine before the data are read.
 struct EarlyFit {

@@ -11,9 +11,9 @@
 #include "cli/terminal.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/model/update_notes.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/file_lock.h"
-#include "slimbayes/workflow/update_notes.h"
 
 namespace slimbayes::cli {
 
@@ -27,9 +27,9 @@ void check_files(const char* command, const UpdateRequest& r, const std::string&
   check_model_first(command, r.model, r.data);
   check_not_input(command, "--out", out, r.data);
   std::error_code ignored;
-  check(!r.shard || !std::filesystem::equivalent(out, r.model, ignored), command,
-        "--out to be a file of its own with --shard", fmt::format("the model '{}'", r.model),
-        "choose another name");
+  if (r.shard && std::filesystem::equivalent(out, r.model, ignored))
+    refuse(command, "--out to be a file of its own with --shard", fmt::format("the model '{}'", r.model),
+           "choose another name");
   check_replaces_model(command, "--out", out);
   check_writable(out);
 }
@@ -53,8 +53,9 @@ UpdateRows read_rows(const char* command, const UpdateRequest& r, const Model& m
   if (r.on_unknown == "skip") rows.data = model.learned_among(rows.data);
   const char* noun = noun_of(rows.data);
   rows.left_out = given - count(rows.data);
-  check(r.duplicates || rows.left_out == 0 || count(rows.data) == 0, command,
-        "rows that the model has learned, or --duplicates",
+  if (!r.duplicates && rows.left_out != 0 && count(rows.data) != 0)
+    refuse(
+        command, "rows that the model has learned, or --duplicates",
         fmt::format("{} of {} {}s with the cells of learned ones beside {} that it has not learned",
                     count(rows.data), given, noun, rows.left_out),
         fmt::format("a {0} is known by equal cells alone: if these {0}s were not learned either, equal ones "

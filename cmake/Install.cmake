@@ -10,8 +10,16 @@ foreach(library ${installed})
   target_compile_features(${library} INTERFACE cxx_std_20)
 endforeach()
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/slimbayes/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/slimbayes
-  FILES_MATCHING PATTERN "*.h" PATTERN "pch.h" EXCLUDE)
+# Without the engine: what is said of methods, options and files without tensors.
+if(SLIMBAYES_ENGINE)
+  set(public slimbayes/slimbayes.h)
+else()
+  set(public slimbayes/catalog/methods.h slimbayes/catalog/fit_options.h slimbayes/storage/tensor_file.h slimbayes/storage/error.h)
+endif()
+list(JOIN public " " public_names)
+install(CODE "
+  include(${CMAKE_CURRENT_LIST_DIR}/PublicHeaders.cmake)
+  slimbayes_install_headers(${PROJECT_SOURCE_DIR} \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}\" ${public_names})")
 install(TARGETS ${installed} EXPORT slimbayes
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT slimbayes NAMESPACE slimbayes:: FILE slimbayesTargets.cmake DESTINATION ${package_dir})

@@ -1,10 +1,7 @@
 // Shows how to write a method of your own outside the library: exact Bayesian linear regression on the
 // inputs, by means of slimbayes/core. Compile with examples/CMakeLists.txt; run without arguments.
 #include <ATen/ATen.h>
-#include <slimbayes/core/answers.h>
-#include <slimbayes/core/gaussian_linear.h>
-#include <slimbayes/data/synthetic.h>
-#include <slimbayes/method/method.h>
+#include <slimbayes/slimbayes.h>
 
 #include <cstdio>
 #include <variant>

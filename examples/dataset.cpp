@@ -1,9 +1,7 @@
 // Uses your own tensors instead of a table: a Dataset, a method of the registry, its predictive distribution.
 // Compile with examples/CMakeLists.txt; run without arguments.
 #include <ATen/ATen.h>
-#include <slimbayes/core/density.h>
-#include <slimbayes/core/metrics.h>
-#include <slimbayes/methods/registry.h>
+#include <slimbayes/slimbayes.h>
 
 #include <cstdio>
 #include <exception>

@@ -1,8 +1,7 @@
 // Fits a table, saves the model, loads it, and predicts the mean, the sd and a 90 % interval.
 // Compile with examples/CMakeLists.txt; run: fit_table examples/data/concrete.csv y
 #include <ATen/ATen.h>
-#include <slimbayes/data/table/table.h>
-#include <slimbayes/workflow/model.h>
+#include <slimbayes/slimbayes.h>
 
 #include <algorithm>
 #include <cstdio>

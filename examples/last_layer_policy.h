@@ -8,8 +8,8 @@
 #include <slimbayes/catalog/network/parametrisation.h>
 #include <slimbayes/core/gaussian_linear.h>
 #include <slimbayes/core/linalg.h>
-#include <slimbayes/families/last_layer/last_layer_features.h>
 #include <slimbayes/method/parameter_groups.h>
+#include <slimbayes/methods/last_layer/last_layer_features.h>
 #include <slimbayes/ntk/enrichment.h>
 #include <slimbayes/train/adamw.h>
 

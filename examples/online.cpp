@@ -2,8 +2,7 @@
 // features. Adding or removing a row costs O(r^2). The evidence compares noise variances without another pass
 // over the data. Compile with examples/CMakeLists.txt; run without arguments.
 #include <ATen/ATen.h>
-#include <slimbayes/core/gaussian_linear.h>
-#include <slimbayes/core/random.h>
+#include <slimbayes/slimbayes.h>
 
 #include <cmath>
 #include <cstdio>

@@ -3,11 +3,7 @@
 // Compile with examples/CMakeLists.txt. `python3 own_network.py data/concrete.csv FOLDER` makes the files;
 // run: own_network FOLDER head
 #include <ATen/ATen.h>
-#include <slimbayes/core/density.h>
-#include <slimbayes/core/metrics.h>
-#include <slimbayes/data/table/table.h>
-#include <slimbayes/methods/registry.h>
-#include <slimbayes/workflow/post_hoc.h>
+#include <slimbayes/slimbayes.h>
 
 #include <cstdio>
 #include <exception>

@@ -24,7 +24,8 @@ export SLIMBAYES_DATA
 if [[ $preset == asan ]]; then
   # libtorch and Arrow are not instrumented: containers that cross their border could look overflown. No leak is
   # suppressed: a rule for libtorch would hide every tensor that we leak.
-  export ASAN_OPTIONS=detect_container_overflow=0:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
+  # Five frames of an allocation say where it was; more make hours of tests out of one.
+  export ASAN_OPTIONS=detect_container_overflow=0:strict_string_checks=1:malloc_context_size=5 UBSAN_OPTIONS=print_stacktrace=1
 fi
 
 say "C++ tests"

@@ -96,7 +96,7 @@ METHODS = {"auto": slimbayes, "auto-with-vbll": with_vbll, "logistic": logistic,
 
 
 def scores(probabilities, truth):
-    """As slimbayes/core/class_metrics.h. truth: the number of the class of each row."""
+    """As slimbayes/answers/class_metrics.h. truth: the number of the class of each row."""
     p = np.clip(np.asarray(probabilities, dtype=float), LEAST, 1)
     rows = np.arange(len(truth))
     right = p.argmax(1) == truth

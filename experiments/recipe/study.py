@@ -123,7 +123,7 @@ def page(now):
     rate = "- **Rate and steps.** kin40k wants more than 1e-3, pol less than 8e-3. Large tables starve at 5,000 steps."
     decided = [focus(rows), floor(rows), rate, unsettled(rows)]
     return Page([
-        "What the defaults of `catalog/training_options.h` and `catalog/deep_kernel/dbk_options.h` rest on. Every row changes "
+        "What the defaults of `catalog/training_options.h` and `methods/deep_kernel/dbk_options.h` rest on. Every row changes "
         "one default; the numbers are the standardised test NLL / MAE / 95 % coverage.",
         "One split (seed 0, 10 % test, 10 % validation, identical inputs on one side). kin40k, pol and "
         "elevators: seed 0; wine_red and concrete: mean of seeds 0 to 2.",

@@ -1,16 +1,17 @@
 // The answers of a model as arrays, and what is computed from them: quantiles, scores, the report of an
 // evaluation.
-#include "slimbayes/core/answers.h"
+#include "slimbayes/answers/answers.h"
 
 #include <ATen/ATen.h>
 #include <arrow/c/abi.h>
 #include <pybind11/stl.h>
 
 #include "binding/binding.h"
-#include "slimbayes/core/density.h"
-#include "slimbayes/workflow/answer_table.h"
-#include "slimbayes/workflow/trust_notes.h"
-#include "slimbayes/workflow/uncertainty.h"
+#include "slimbayes/answers/density.h"
+#include "slimbayes/core/normal.h"
+#include "slimbayes/model/answer_table.h"
+#include "slimbayes/model/trust_notes.h"
+#include "slimbayes/model/uncertainty.h"
 
 namespace slimbayes::python {
 namespace {

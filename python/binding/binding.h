@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "slimbayes/core/predictive.h"
+#include "slimbayes/answers/predictive.h"
 #include "slimbayes/data/examples.h"
 #include "slimbayes/data/table/frame.h"
-#include "slimbayes/workflow/model.h"
+#include "slimbayes/model/model.h"
 
 namespace slimbayes::python {
 

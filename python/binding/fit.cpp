@@ -9,10 +9,11 @@
 #include "slimbayes/catalog/method_facts.h"
 #include "slimbayes/catalog/recipe.h"
 #include "slimbayes/data/fit_examples.h"
-#include "slimbayes/workflow/comparison.h"
-#include "slimbayes/workflow/data_file.h"
-#include "slimbayes/workflow/fit_outcome.h"
-#include "slimbayes/workflow/network_at_hand.h"
+#include "slimbayes/fit/comparison.h"
+#include "slimbayes/fit/fit_model.h"
+#include "slimbayes/fit/fit_outcome.h"
+#include "slimbayes/fit/network_at_hand.h"
+#include "slimbayes/model/data_file.h"
 
 namespace slimbayes::python {
 namespace {

@@ -3,12 +3,12 @@
 #include <pybind11/stl.h>
 
 #include "binding/binding.h"
-#include "slimbayes/data/image_encoder.h"
+#include "slimbayes/data/images/image_encoder.h"
+#include "slimbayes/model/data_file.h"
+#include "slimbayes/model/update_notes.h"
 #include "slimbayes/report/facts.h"
 #include "slimbayes/report/page.h"
 #include "slimbayes/version.h"
-#include "slimbayes/workflow/data_file.h"
-#include "slimbayes/workflow/update_notes.h"
 
 namespace slimbayes::python {
 namespace {

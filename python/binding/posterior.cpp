@@ -3,10 +3,10 @@
 #include <pybind11/stl.h>
 
 #include "binding/binding.h"
+#include "slimbayes/answers/answers.h"
+#include "slimbayes/answers/density.h"
 #include "slimbayes/catalog/call_options.h"
-#include "slimbayes/core/answers.h"
-#include "slimbayes/core/density.h"
-#include "slimbayes/workflow/post_hoc.h"
+#include "slimbayes/fit/post_hoc.h"
 
 namespace slimbayes::python {
 namespace {

@@ -33,15 +33,15 @@ const Row& row_of(const std::string& name) {
   for (const Row& row : kRows) {
     if (row.name == name) return row;
   }
-  check(false, "basis", "silu, rbf, linear or fourier", "'" + name + "'");
-  return kRows[0];
+  refuse("basis", "silu, rbf, linear or fourier", "'" + name + "'");
 }
 
 }  // namespace
 
 std::vector<ParameterSpec> basis_parameters(const std::string& name, const BasisStart& start) {
-  check(start.hidden > 0 && start.rank > 0, "basis", "a width and a rank of at least one",
-        std::to_string(start.hidden) + " and " + std::to_string(start.rank));
+  if (!(start.hidden > 0 && start.rank > 0))
+    refuse("basis", "a width and a rank of at least one",
+           std::to_string(start.hidden) + " and " + std::to_string(start.rank));
   return row_of(name).start(start);
 }
 

@@ -13,7 +13,7 @@ namespace {
 /// Returns the width of the network's output. Throws std::invalid_argument if it is not a vector.
 int64_t width_of(const NetworkSpec& spec) {
   const Shape out = output(spec);
-  check(out.is_vector(), "network", "a network that ends in a vector", text_of(out));
+  if (!out.is_vector()) refuse("network", "a network that ends in a vector", text_of(out));
   return out.width();
 }
 
@@ -23,9 +23,9 @@ FeatureMap::FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec
                        const Network::Lookup& lookup, const std::string& method)
     : network_(spec, "network", lookup), basis_(bind_basis(basis, "basis", lookup)), input_(spec.input) {
   const int64_t r = rank > 0 ? rank : basis_->rank();
-  check(basis_->rank() == r && basis_->inputs() == width_of(spec), method,
-        fmt::format("an expansion of rank {} that fits its network", r),
-        fmt::format("one of rank {} and {} inputs", basis_->rank(), basis_->inputs()));
+  if (basis_->rank() != r || basis_->inputs() != width_of(spec))
+    refuse(method, fmt::format("an expansion of rank {} that fits its network", r),
+           fmt::format("one of rank {} and {} inputs", basis_->rank(), basis_->inputs()));
 }
 
 std::vector<ParameterSpec> feature_parameters(const std::string& basis, int64_t rank, const NetworkSpec& spec,

@@ -30,9 +30,9 @@ class IndependentFactors : public Structure {
       if (plan_.start_ratio > 0) scale = plan_.start_ratio * location.square().mean().sqrt().item<double>();
       all.push_back({factor.name, "network", std::move(location), rate_});
       if (!factor.random) continue;
-      check(scale > 0, "weight_plan",
-            fmt::format("initial locations of '{}' that are not all 0", factor.name), "zeros",
-            "set start_scale in place of start_ratio");
+      if (!(scale > 0))
+        refuse("weight_plan", fmt::format("initial locations of '{}' that are not all 0", factor.name),
+               "zeros", "set start_scale in place of start_ratio");
       all.push_back(
           {spread_of(factor), "spread", at::full(factor.sizes, spread_for(scale), at::kDouble), rate_});
     }

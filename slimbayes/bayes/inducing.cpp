@@ -131,9 +131,8 @@ class Inducing : public Structure {
   }
 
   std::vector<FactorPosterior> factors(std::span<const at::Tensor>) const override {
-    check(false, "weight_plan", "independent random numbers at every site",
-          fmt::format("inducing weights at '{}', whose matrix depends on all of them", site_.name));
-    return {};
+    refuse("weight_plan", "independent random numbers at every site",
+           fmt::format("inducing weights at '{}', whose matrix depends on all of them", site_.name));
   }
 
   void rows_to_prior(std::span<const at::Tensor>, const at::Tensor&) const override {
@@ -197,20 +196,21 @@ class Inducing : public Structure {
 void check_plan(const RandomSite& site, const SitePlan& plan) {
   const InducingPlan& own = plan.inducing;
   const auto at = [&](const char* what) { return fmt::format("{} at '{}'", what, site.name); };
-  check(own.rows > 0 && own.columns > 0, "inducing", at("at least one inducing row and column"),
-        fmt::format("{} and {}", own.rows, own.columns));
-  check(!site.tokens, "inducing", "no inducing weights at an embedding", fmt::format("'{}'", site.name));
-  check(std::holds_alternative<NormalPrior>(plan.prior), "inducing", at("the prior normal"), "mixture");
-  check(own.conditional == "matheron" || own.conditional == "reparam", "inducing",
-        at("the conditional matheron or reparam"), own.conditional);
-  check(own.flow == "none" || own.flow == "certified" || own.flow == "paper", "inducing",
-        at("the flow none, certified or paper"), own.flow);
-  check(0 < own.start_noise && own.start_noise < own.most_noise, "inducing",
-        at("a start_noise between 0 and most_noise"), fmt::format("{}", own.start_noise));
-  check(0 < own.start_sd && own.start_sd < own.most_sd, "inducing", at("a start_sd between 0 and most_sd"),
-        fmt::format("{}", own.start_sd));
-  check(own.start_diagonal > 0, "inducing", at("a start_diagonal above 0"),
-        fmt::format("{}", own.start_diagonal));
+  if (!(own.rows > 0 && own.columns > 0))
+    refuse("inducing", at("at least one inducing row and column"),
+           fmt::format("{} and {}", own.rows, own.columns));
+  if (site.tokens) refuse("inducing", "no inducing weights at an embedding", fmt::format("'{}'", site.name));
+  if (!std::holds_alternative<NormalPrior>(plan.prior)) refuse("inducing", at("the prior normal"), "mixture");
+  if (own.conditional != "matheron" && own.conditional != "reparam")
+    refuse("inducing", at("the conditional matheron or reparam"), own.conditional);
+  if (own.flow != "none" && own.flow != "certified" && own.flow != "paper")
+    refuse("inducing", at("the flow none, certified or paper"), own.flow);
+  if (!(0 < own.start_noise && own.start_noise < own.most_noise))
+    refuse("inducing", at("a start_noise between 0 and most_noise"), fmt::format("{}", own.start_noise));
+  if (!(0 < own.start_sd && own.start_sd < own.most_sd))
+    refuse("inducing", at("a start_sd between 0 and most_sd"), fmt::format("{}", own.start_sd));
+  if (!(own.start_diagonal > 0))
+    refuse("inducing", at("a start_diagonal above 0"), fmt::format("{}", own.start_diagonal));
 }
 
 }  // namespace

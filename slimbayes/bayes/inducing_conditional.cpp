@@ -73,8 +73,8 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b, const at::Tensor& c
 }  // namespace
 
 InducingSide inducing_side(const at::Tensor& z, const at::Tensor& sd) {
-  check(z.dim() == 2 && sd.dim() == 1 && z.size(0) == sd.size(0), "inducing_side", "Z [m, n] and sd [m]",
-        fmt::format("{} and {} axes", z.dim(), sd.dim()));
+  if (z.dim() != 2 || sd.dim() != 1 || z.size(0) != sd.size(0))
+    refuse("inducing_side", "Z [m, n] and sd [m]", fmt::format("{} and {} axes", z.dim(), sd.dim()));
   const at::Tensor square = sd.to(at::kDouble).square(), gram = Gram::apply(z);
   const Cholesky k = safe_cholesky(gram + square.diag());
   const at::Tensor own =

@@ -6,7 +6,7 @@
 
 #include "slimbayes/bayes/independent_factors.h"
 #include "slimbayes/bayes/structures.h"
-#include "slimbayes/catalog/weight_space/low_rank_options.h"
+#include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
@@ -27,12 +27,13 @@ at::Tensor factor_of(const at::Tensor& w, size_t i, int64_t rank) {
 }  // namespace
 
 std::unique_ptr<const Structure> make_low_rank(const RandomSite& site, const SitePlan& plan) {
-  check(plan.rank >= 1 && plan.rank <= kMostRank, "low_rank",
-        fmt::format("a rank from 1 to {} at '{}', a matrix of {} x {}", kMostRank, site.name, site.out,
-                    site.in),
-        fmt::format("{}", plan.rank));
-  check(plan.start == "svd" || site.start_var > 0, "low_rank",
-        fmt::format("initial values with a variance at '{}'", site.name), "a constant");
+  if (!(plan.rank >= 1 && plan.rank <= kMostRank))
+    refuse("low_rank",
+           fmt::format("a rank from 1 to {} at '{}', a matrix of {} x {}", kMostRank, site.name, site.out,
+                       site.in),
+           fmt::format("{}", plan.rank));
+  if (!(plan.start == "svd" || site.start_var > 0))
+    refuse("low_rank", fmt::format("initial values with a variance at '{}'", site.name), "a constant");
   FactorForm form;
   form.factors = {{site.name + ".a", {site.out, plan.rank}, site.tokens},
                   {site.name + ".b", {site.in, plan.rank}, false}};

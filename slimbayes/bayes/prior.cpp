@@ -75,14 +75,14 @@ Prior prior_from_json(const nlohmann::json& json) {
   const JsonReader reader(json, "prior");
   const auto sd = [&](const char* key) {
     const double value = reader.number(key);
-    check(value > 0, "prior", fmt::format("a number above 0 in '{}'", key), fmt::format("{}", value));
+    if (!(value > 0)) refuse("prior", fmt::format("a number above 0 in '{}'", key), fmt::format("{}", value));
     return value;
   };
   const std::string kind = reader.text("kind");
   check(kind == "normal" || kind == "mixture", "prior", "the kind normal or mixture", kind);
   if (kind == "normal") return NormalPrior{sd("sd")};
   const double share = reader.number("share");
-  check(share >= 0 && share <= 1, "prior", "a share from 0 to 1", fmt::format("{}", share));
+  if (!(share >= 0 && share <= 1)) refuse("prior", "a share from 0 to 1", fmt::format("{}", share));
   return MixturePrior{share, sd("wide"), sd("narrow")};
 }
 

@@ -56,8 +56,8 @@ RandomWeights::RandomWeights(NetworkLayout layout, WeightPlan plan)
     if (!matrix && !tensor.buffer) add(tensor.name, nullptr, tensor);
   }
   for (const auto& [name, site] : plan_.sites) {
-    check(std::ranges::find(sites_, name, &Site::name) != sites_.end(), "weight_plan", "sites of the network",
-          fmt::format("'{}', which it lacks", name));
+    if (std::ranges::find(sites_, name, &Site::name) == sites_.end())
+      refuse("weight_plan", "sites of the network", fmt::format("'{}', which it lacks", name));
   }
   for (const MapSite& map : layout_->sites) {
     const auto parts = [&](const Site& site) {
@@ -65,8 +65,9 @@ RandomWeights::RandomWeights(NetworkLayout layout, WeightPlan plan)
     };
     const auto all = std::ranges::count(layout_->sites, map.tensor, &MapSite::tensor);
     const auto random = std::ranges::count_if(sites_, parts);
-    check(random == 0 || random == all, "weight_plan",
-          fmt::format("all {} matrices of '{}' or none", all, map.tensor), fmt::format("{}", random));
+    if (random != 0 && random != all)
+      refuse("weight_plan", fmt::format("all {} matrices of '{}' or none", all, map.tensor),
+             fmt::format("{}", random));
   }
 }
 

@@ -30,9 +30,9 @@ double softplus_one() { return std::log(std::expm1(1.0)); }
 }  // namespace
 
 RowFlow::RowFlow(RowFlowSpec spec) : spec_(spec) {
-  check(spec.features > 0 && spec.hidden > 0 && spec.layers > 0, "row_flow",
-        "at least one feature, hidden unit and layer",
-        fmt::format("{}, {} and {}", spec.features, spec.hidden, spec.layers));
+  if (!(spec.features > 0 && spec.hidden > 0 && spec.layers > 0))
+    refuse("row_flow", "at least one feature, hidden unit and layer",
+           fmt::format("{}, {} and {}", spec.features, spec.hidden, spec.layers));
   const at::Tensor inputs = at::arange(1, spec.features + 1, at::kLong),
                    units = hidden_degrees(spec.features, spec.hidden);
   masks_.push_back(units.unsqueeze(1) >= inputs);

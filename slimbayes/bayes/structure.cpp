@@ -35,11 +35,13 @@ std::unique_ptr<const Structure> make_structure(const RandomSite& site, const Si
     if (plan.structure == one.name) row = &one;
     known.emplace_back(one.name);
   }
-  check(row != nullptr, "weight_plan",
-        fmt::format("one of the structures {} at '{}'", fmt::join(known, ", "), site.name), plan.structure);
-  check(row->any || site.matrix, "weight_plan",
-        fmt::format("the structure mean_field at '{}', which is no matrix of a layer", site.name),
-        plan.structure);
+  if (row == nullptr)
+    refuse("weight_plan", fmt::format("one of the structures {} at '{}'", fmt::join(known, ", "), site.name),
+           plan.structure);
+  if (!row->any && !site.matrix)
+    refuse("weight_plan",
+           fmt::format("the structure mean_field at '{}', which is no matrix of a layer", site.name),
+           plan.structure);
   return row->make(site, plan);
 }
 

@@ -66,7 +66,7 @@ nlohmann::json to_json(const WeightPlan& plan) {
 }
 
 WeightPlan weight_plan_from_json(const nlohmann::json& json) {
-  check(json.is_object(), "weight_plan", "an object of sites", json.type_name());
+  if (!json.is_object()) refuse("weight_plan", "an object of sites", json.type_name());
   WeightPlan plan;
   for (const auto& [name, member] : json.items()) {
     const JsonReader reader(member, "weight_plan");
@@ -79,10 +79,11 @@ WeightPlan weight_plan_from_json(const nlohmann::json& json) {
                   .damping = reader.number("damping"),
                   .rank = reader.count("rank", 0, int64_t{1} << 24)};
     if (reader.has("inducing")) site.inducing = inducing_plan_from(reader.value("inducing"));
-    check(site.start_scale > 0, "weight_plan", "a start_scale above 0", fmt::format("{}", site.start_scale));
-    check(site.start_ratio >= 0, "weight_plan", "a start_ratio of at least 0",
-          fmt::format("{}", site.start_ratio));
-    check(site.damping > 0, "weight_plan", "a damping above 0", fmt::format("{}", site.damping));
+    if (!(site.start_scale > 0))
+      refuse("weight_plan", "a start_scale above 0", fmt::format("{}", site.start_scale));
+    if (!(site.start_ratio >= 0))
+      refuse("weight_plan", "a start_ratio of at least 0", fmt::format("{}", site.start_ratio));
+    if (!(site.damping > 0)) refuse("weight_plan", "a damping above 0", fmt::format("{}", site.damping));
     check(site.start == "random" || site.start == "svd", "weight_plan", "the start random or svd",
           site.start);
     plan.sites[name] = site;

@@ -7,7 +7,7 @@
 namespace slimbayes {
 
 // Each function returns the entries of the method catalogue for one family, in the order in which listings
-// show them. It is defined in the methods.cpp of the family's folder, such as deep_kernel/methods.cpp.
+// show them. It is defined in the facts.cpp of the family's folder, such as methods/deep_kernel/facts.cpp.
 
 std::vector<MethodInfo> deep_kernel_methods();
 std::vector<MethodInfo> dense_gp_methods();
@@ -20,7 +20,8 @@ std::vector<MethodInfo> weight_space_methods();
 /// Returns auto.
 std::vector<MethodInfo> portfolio_methods();
 
-/// Returns the methods without a network that every other one must beat: ridge, logistic and constant.
+/// Returns the methods without a network that every other one must beat: ridge,
+/// logistic, extra-trees, bag-of-words and constant.
 std::vector<MethodInfo> plain_methods();
 
 }  // namespace slimbayes

@@ -8,7 +8,6 @@
 
 #include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/option.h"
-#include "slimbayes/catalog/portfolio/auto_options.h"
 
 namespace slimbayes {
 

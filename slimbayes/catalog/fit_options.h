@@ -48,14 +48,14 @@ struct FitOptions {
   std::string scale_on = "train";    // rows that the scale is computed from: "train" or "all"
   std::string target_scale = "standard";  // scale of a numeric target: "standard" or "centred" (mean 0)
   std::string domain = "";                // region of events: LOW:HIGH for each coordinate, comma-separated
-  /// Rows of a table with a wrong cell (data/wild_rows.h): "leave-out" or "keep".
+  /// Rows of a table with a wrong cell (data/rows/wild_rows.h): "leave-out" or "keep".
   std::string wild_cells = "leave-out";
 
   int64_t window = 0;                   // consecutive rows that a forecast sees; 0: not a time series
   int64_t horizon = 1;                  // rows from the last row that a forecast sees to the predicted row
   std::vector<std::string> time = {};   // columns that give the time
   std::vector<std::string> group = {};  // columns whose values tell one series from another
-  bool fill_gaps = false;  // insert rows at missing steps and carry missing inputs forward (data/gaps.h)
+  bool fill_gaps = false;  // insert rows at missing steps and carry missing inputs forward
 
   std::string text = "";       // column of text, the only input if it is set
   int64_t vocabulary = 20000;  // number of the most frequent training words that have a token of their own
@@ -80,7 +80,7 @@ struct FitOptions {
   std::string calibrate = "none";     // none or conformal
   double calibration_fraction = 0.1;  // share of all examples to calibrate on; unused without calibration
   /// Number of folds of the cross-fitting that estimates the noise of a regression. It runs only if there are
-  /// few validation rows or they show that the sd is too small (workflow/noise_folds.h). 0: never.
+  /// few validation rows or they show that the sd is too small (fit/noise_folds.h). 0: never.
   int64_t noise_folds = 5;
 };
 
@@ -108,7 +108,7 @@ inline constexpr std::string_view kIdxImages("\0\0\x08\x03", 4);
 
 /// Returns "idx" if the file holds images in IDX format: its name contains "idx3", as in MNIST's
 /// train-images-idx3-ubyte.gz, or it begins with kIdxImages. Else returns "": the file may be a table. A
-/// compressed file is judged by its name alone; format_of (data/images.h) also looks inside it.
+/// compressed file is judged by its name alone; format_of (data/images/images.h) also looks inside it.
 std::string image_format(const std::filesystem::path& path);
 
 /// The endings of the names of table files, in lower case.

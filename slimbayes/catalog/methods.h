@@ -24,6 +24,10 @@ enum class SdParts : uint8_t {
   sum_only     // training fits only the sum; the "epistemic" part is mostly noise that varies with the inputs
 };
 
+/// The key under which the resolved options of a method with candidates (`auto`) keep those that it passes on
+/// to the candidates that have them.
+inline constexpr const char* kPassedOn = "passed_on";
+
 /// Returns a sentence that explains the two parts to a user, without a full stop at the end.
 std::string_view meaning_of(SdParts parts);
 

@@ -8,15 +8,16 @@
 
 namespace slimbayes {
 
-void check(bool ok, std::string_view function, std::string_view expected, std::string_view received,
-           std::string_view hint) {
-  if (ok) return;
+void refuse(std::string_view function, std::string_view expected, std::string_view received,
+            std::string_view hint) {
   throw std::invalid_argument(fmt::format("[{}] expected {}; received {}{}{}", function, expected, received,
                                           hint.empty() ? "" : "; ", hint));
 }
 
-void internal_check(bool ok, std::string_view function, std::string_view what) {
-  if (!ok) throw std::logic_error(fmt::format("[{}] internal error: {}; please report it", function, what));
+void internal_check(bool ok, std::string_view function, std::string_view what, std::string_view name) {
+  if (!ok)
+    throw std::logic_error(fmt::format("[{}] internal error: {}{}{}; please report it", function, what,
+                                       name.empty() ? "" : " ", name));
 }
 
 namespace {
@@ -47,11 +48,10 @@ bool is_small_and_finite(const at::Tensor& x) {
 
 void check_shape(const at::Tensor& x, at::IntArrayRef shape, std::string_view function,
                  std::string_view name) {
-  if (!x.defined())
-    check(false, function, fmt::format("{} of shape {}", name, text(shape)), "an undefined tensor");
+  if (!x.defined()) refuse(function, fmt::format("{} of shape {}", name, text(shape)), "an undefined tensor");
   bool same = x.dim() == static_cast<int64_t>(shape.size());
   for (size_t i = 0; same && i < shape.size(); ++i) same = shape[i] < 0 || shape[i] == x.size(i);
-  if (!same) check(false, function, fmt::format("{} of shape {}", name, text(shape)), text(x.sizes()));
+  if (!same) refuse(function, fmt::format("{} of shape {}", name, text(shape)), text(x.sizes()));
 }
 
 void check_finite(const at::Tensor& x, std::string_view function, std::string_view name) {
@@ -64,10 +64,10 @@ void check_finite(const at::Tensor& x, std::string_view function, std::string_vi
   int64_t first = bad[0].item<int64_t>();
   std::string place = x.dim() == 2 ? fmt::format("row {}, column {}", first / x.size(1), first % x.size(1))
                                    : fmt::format("element {}", first);
-  check(false, function, fmt::format("finite {}", name),
-        fmt::format("{} of {} elements NaN or infinite, the first at {} (from 0)", bad.numel(), x.numel(),
-                    place),
-        "remove or impute them");
+  refuse(function, fmt::format("finite {}", name),
+         fmt::format("{} of {} elements NaN or infinite, the first at {} (from 0)", bad.numel(), x.numel(),
+                     place),
+         "remove or impute them");
 }
 
 }  // namespace slimbayes

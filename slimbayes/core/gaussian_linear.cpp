@@ -68,8 +68,8 @@ at::Tensor solve_vector(const IdentityPlus& precision, const at::Tensor& x) {
 }
 
 LinearModel checked(const LinearModel& model, int64_t rank) {
-  check(model.sigma2 > 0 && std::isfinite(model.sigma2), "linear_posterior", "a finite sigma2 > 0",
-        std::to_string(model.sigma2));
+  if (!(model.sigma2 > 0 && std::isfinite(model.sigma2)))
+    refuse("linear_posterior", "a finite sigma2 > 0", std::to_string(model.sigma2));
   LinearModel out = model;
   if (!model.prior_factor.defined()) return out;
   if (model.prior_factor.dim() != 0)
@@ -189,7 +189,9 @@ LinearPosterior removed(LinearPosterior p, const LinearRows& rows) {
 void check_exact_mean(double yy, const LinearModel& model, const std::string& function) {
   constexpr double kMost = 1e-6 / std::numeric_limits<double>::epsilon();  // in noise sds
   const double size = std::sqrt(yy / model.sigma2);
-  check(size <= kMost, function,
+  if (!(size <= kMost))
+    refuse(
+        function,
         fmt::format("targets whose root sum of squares is at most {:.2g} noise sd, beside which other rows "
                     "keep their digits",
                     kMost),
@@ -213,8 +215,8 @@ double log_evidence(const LinearPosterior& p, std::optional<double> residuals) {
 EvidenceGradient evidence_gradient(const LinearPosterior& p, std::optional<double> residuals) {
   double sigma2 = p.model.sigma2;
   LinearStatistics s = shifted(p.statistics, p.constant);
-  at::Tensor half = solve_half(p.precision, at::eye(s.rank(), at::kDouble));   // H^-1/2
-  double trace = half.square().sum().item<double>();                           // trace of H^-1
+  at::Tensor half = solve_half(p.precision, at::eye(s.rank(), at::kDouble));  // H^-1/2
+  double trace = half.square().sum().item<double>();                          // trace of H^-1
   at::Tensor root = whiten(half, p.model.prior_factor.defined() ? p.model.prior_factor.t() : at::Tensor());
   double rss = residuals ? *residuals : residuals_from_statistics(p);
 

@@ -14,7 +14,7 @@ namespace slimbayes {
 IdentityPlus identity_plus(const at::Tensor& a, double c) {
   constexpr double kModerate = 1e10;  // up to this size, rounding errors of c A are below 1e-5
   check_shape(a, {-1, -1}, "identity_plus", "matrix");
-  check(c >= 0 && std::isfinite(c), "identity_plus", "a finite c >= 0", fmt::format("{}", c));
+  if (!(c >= 0 && std::isfinite(c))) refuse("identity_plus", "a finite c >= 0", fmt::format("{}", c));
   const at::Tensor scaled = c * a;
   if (a.size(0) == 0 || !(scaled.diagonal().max().item<double>() > kModerate))
     return {safe_cholesky(scaled + at::eye(a.size(0), a.options()), /*tries=*/0).factor};

@@ -14,16 +14,16 @@ namespace slimbayes {
 using nlohmann::json;
 
 JsonReader::JsonReader(const json& object, std::string where) : object_(object), where_(std::move(where)) {
-  check(object.is_object(), where_, "an object", detail::shown(object));
+  if (!object.is_object()) refuse(where_, "an object", detail::shown(object));
 }
 
 void JsonReader::check_type(bool ok, const char* key, const std::string& expected, const json& value) const {
-  if (!ok) check(false, where_, fmt::format("{} for '{}'", expected, key), detail::shown(value));
+  if (!ok) refuse(where_, fmt::format("{} for '{}'", expected, key), detail::shown(value));
 }
 
 const json& JsonReader::value(const char* key) const {
   const auto found = object_.find(key);
-  check(found != object_.end(), where_, fmt::format("a value for '{}'", key), "none");
+  if (found == object_.end()) refuse(where_, fmt::format("a value for '{}'", key), "none");
   return *found;
 }
 
@@ -31,7 +31,8 @@ int64_t JsonReader::count(const char* key, int64_t low, int64_t high) const {
   const json& x = value(key);
   const bool huge = x.is_number_unsigned() && x.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
   const bool inside = x.is_number_integer() && !huge && x.get<int64_t>() >= low && x.get<int64_t>() <= high;
-  check_type(inside, key, fmt::format("a whole number from {} to {}", low, high), x);
+  if (!inside)
+    refuse(where_, fmt::format("a whole number from {} to {} for '{}'", low, high, key), detail::shown(x));
   return x.get<int64_t>();
 }
 

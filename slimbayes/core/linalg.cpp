@@ -141,8 +141,8 @@ at::Tensor rotated(at::Tensor factor, const at::Tensor& rows, double sign, const
   const int64_t r = factor.size(0);
   check_shape(factor, {r, r}, function, "factor");
   check_shape(rows, {-1, r}, function, "rows");
-  check(factor.scalar_type() == at::kDouble, function, "a float64 factor",
-        at::toString(factor.scalar_type()));
+  if (factor.scalar_type() != at::kDouble)
+    refuse(function, "a float64 factor", at::toString(factor.scalar_type()));
   check_finite(rows, function, "rows");
   // rotate_rows_in() needs U = L^T with contiguous rows, that is L stored column by column. Factors from
   // LAPACK are stored like this; any other factor is copied into this layout.

@@ -33,8 +33,8 @@ LinearStatistics accumulated(LinearStatistics s, const LinearRows& rows, double 
     check_finite(rows.d, function, "d");
     at::Tensor d = rows.d.detach().to(at::kDouble);
     double least = d.min().item<double>();
-    check(least > 0, function, "d > 0", fmt::format("a least d of {}", least),
-          "d is a variance relative to sigma2");
+    if (!(least > 0))
+      refuse(function, "d > 0", fmt::format("a least d of {}", least), "d is a variance relative to sigma2");
     one = d.rsqrt();
     phi = phi * one.unsqueeze(1);
     y = y * one;
@@ -54,7 +54,7 @@ LinearStatistics accumulated(LinearStatistics s, const LinearRows& rows, double 
 }  // namespace
 
 LinearStatistics linear_statistics(int64_t rank, double y_shift) {
-  check(rank > 0, "linear_statistics", "rank > 0", std::to_string(rank));
+  if (!(rank > 0)) refuse("linear_statistics", "rank > 0", std::to_string(rank));
   at::Tensor zero = at::zeros({rank}, at::kDouble);
   return {.S = at::zeros({rank, rank}, at::kDouble), .c = zero, .ones_phi = zero, .y_shift = y_shift};
 }
@@ -65,14 +65,15 @@ LinearStatistics added(LinearStatistics s, const LinearRows& rows) {
 
 LinearStatistics removed(LinearStatistics s, const LinearRows& rows) {
   check_shape(rows.y, {-1}, "removed", "y");
-  check(rows.y.size(0) <= s.n, "removed", fmt::format("at most {} rows", s.n), std::to_string(rows.y.size(0)),
-        "only rows that were added can be removed");
+  if (!(rows.y.size(0) <= s.n))
+    refuse("removed", fmt::format("at most {} rows", s.n), std::to_string(rows.y.size(0)),
+           "only rows that were added can be removed");
   return accumulated(std::move(s), rows, -1, "removed");
 }
 
 LinearStatistics merged(const LinearStatistics& a, const LinearStatistics& b) {
-  check(a.rank() == b.rank(), "merged", "statistics of one rank",
-        fmt::format("{} and {}", a.rank(), b.rank()));
+  if (a.rank() != b.rank())
+    refuse("merged", "statistics of one rank", fmt::format("{} and {}", a.rank(), b.rank()));
   LinearStatistics other = shifted(b, a.y_shift);
   return {.S = a.S + other.S,
           .c = a.c + other.c,
@@ -86,7 +87,7 @@ LinearStatistics merged(const LinearStatistics& a, const LinearStatistics& b) {
 }
 
 LinearStatistics scaled(const LinearStatistics& s, double factor, int64_t n) {
-  check(factor > 0, "scaled", "a factor above 0", fmt::format("{}", factor));
+  if (!(factor > 0)) refuse("scaled", "a factor above 0", fmt::format("{}", factor));
   return {s.S * factor,      s.c * factor,         s.ones_phi * factor,  s.yy * factor,
           s.ones_y * factor, s.ones_ones * factor, s.log_det_d * factor, n,
           s.y_shift};

@@ -27,10 +27,11 @@ at::Tensor NoiseVariance::operator()(const at::Tensor& theta) const {
 double NoiseVariance::start(const std::string& method) const {
   const std::string& form = options_.noise_form;
   double start = options_.noise_start, floor = options_.noise_floor;
-  check(start > floor, method, "noise_start above noise_floor", fmt::format("{} and {}", start, floor));
+  if (!(start > floor))
+    refuse(method, "noise_start above noise_floor", fmt::format("{} and {}", start, floor));
   if (form == "variance" || form == "sd") {
-    check(floor > 0, method, fmt::format("noise_floor above 0 with noise_form {}", form),
-          fmt::format("{}", floor));
+    if (!(floor > 0))
+      refuse(method, fmt::format("noise_floor above 0 with noise_form {}", form), fmt::format("{}", floor));
     return form == "sd" ? std::sqrt(start) : start;
   }
   double rest = start - floor;

@@ -15,10 +15,11 @@ bool PairedDifference::decided() const { return std::abs(mean) > bound; }
 
 PairedDifference paired_difference(const std::vector<double>& differences, double test_share) {
   const bool finite = std::ranges::all_of(differences, [](double x) { return std::isfinite(x); });
-  check(differences.size() >= 2 && finite, "paired_difference", "at least two finite differences",
-        fmt::format("{}{}", differences.size(), finite ? "" : ", not all finite"));
-  check(test_share >= 0, "paired_difference", "a share of test rows of at least 0",
-        fmt::format("{}", test_share));
+  if (!(differences.size() >= 2 && finite))
+    refuse("paired_difference", "at least two finite differences",
+           fmt::format("{}{}", differences.size(), finite ? "" : ", not all finite"));
+  if (!(test_share >= 0))
+    refuse("paired_difference", "a share of test rows of at least 0", fmt::format("{}", test_share));
   const auto n = static_cast<double>(differences.size());
   const double mean = std::accumulate(differences.begin(), differences.end(), 0.0) / n;
   double squares = 0;

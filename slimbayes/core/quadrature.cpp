@@ -17,7 +17,7 @@
 namespace slimbayes {
 
 Quadrature gauss_hermite(int64_t q) {
-  check(q >= 1 && q <= 200, "gauss_hermite", "1 to 200 nodes", std::to_string(q));
+  if (!(q >= 1 && q <= 200)) refuse("gauss_hermite", "1 to 200 nodes", std::to_string(q));
   at::Tensor jacobi = at::zeros({q, q}, at::kDouble);
   for (int64_t k = 1; k < q; ++k) {
     jacobi[k][k - 1] = std::sqrt(static_cast<double>(k));
@@ -40,8 +40,9 @@ Quadrature gauss_hermite(int64_t q) {
 Quadrature tensor_grid(const Quadrature& rule, int64_t d) {
   int64_t q = rule.nodes.size(0);
   double size = std::pow(static_cast<double>(q), static_cast<double>(d));
-  check(d >= 1 && size <= 4194304, "tensor_grid", "at least one axis and at most 2^22 nodes",
-        fmt::format("{} nodes on each of {} axes", q, d), "draw points at random instead");
+  if (!(d >= 1 && size <= 4194304))
+    refuse("tensor_grid", "at least one axis and at most 2^22 nodes",
+           fmt::format("{} nodes on each of {} axes", q, d), "draw points at random instead");
   at::Tensor nodes = rule.nodes.unsqueeze(1), weights = rule.weights;
   for (int64_t axis = 1; axis < d; ++axis) {
     at::Tensor repeated = nodes.repeat_interleave(q, 0);

@@ -69,8 +69,8 @@ void fill(Number* out, int64_t n, Draw draw) {
 
 template <class Draw>
 at::Tensor filled(at::IntArrayRef shape, at::ScalarType type, const char* function, Draw draw) {
-  check(type == at::kDouble || type == at::kFloat, function, "type float64 or float32", at::toString(type),
-        "draw in float32 and convert");
+  if (type != at::kDouble && type != at::kFloat)
+    refuse(function, "type float64 or float32", at::toString(type), "draw in float32 and convert");
   at::Tensor out = at::empty(shape, at::TensorOptions().dtype(type));
   if (type == at::kDouble)
     fill(out.mutable_data_ptr<double>(), out.numel(), draw);
@@ -119,7 +119,7 @@ at::Tensor Stream::normal(at::IntArrayRef shape, at::ScalarType type) const {
 }
 
 at::Tensor Stream::permutation(int64_t n) const {
-  check(n >= 0, "Stream::permutation", "n >= 0", std::to_string(n));
+  if (!(n >= 0)) refuse("Stream::permutation", "n >= 0", std::to_string(n));
   at::Tensor out = at::arange(n, at::kLong);
   int64_t* p = out.mutable_data_ptr<int64_t>();
   // The remainder of 64 random bits is not exactly uniform, but its bias is below n / 2^64.

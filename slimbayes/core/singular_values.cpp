@@ -38,8 +38,8 @@ double energy_kept(const at::Tensor& s, int64_t rank) {
 }
 
 int64_t rank_for_energy(const at::Tensor& s, double share) {
-  check(share > 0 && share <= 1, "rank_for_energy", "a share above 0 and at most 1",
-        fmt::format("{}", share));
+  if (!(share > 0 && share <= 1))
+    refuse("rank_for_energy", "a share above 0 and at most 1", fmt::format("{}", share));
   return (energy_shares(s) < share).sum().item<int64_t>() + 1;  // the last share is 1
 }
 

@@ -32,9 +32,7 @@ StoredTensor to_stored(const at::Tensor& x) {
     if (flat.nbytes() > 0) std::memcpy(out.bytes.data(), flat.const_data_ptr(), flat.nbytes());
     return out;
   }
-  check(false, "to_stored", "float64, float32, int64, int32, uint8 or bool",
-        at::toString(flat.scalar_type()));
-  return {};
+  refuse("to_stored", "float64, float32, int64, int32, uint8 or bool", at::toString(flat.scalar_type()));
 }
 
 at::Tensor from_stored(const StoredTensor& stored) {

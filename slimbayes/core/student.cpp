@@ -10,7 +10,7 @@
 #include <numbers>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/predictive.h"
+#include "slimbayes/core/normal.h"
 
 namespace slimbayes {
 
@@ -24,8 +24,8 @@ using InDouble = boost::math::policies::policy<boost::math::policies::promote_do
 using StudentT = boost::math::students_t_distribution<double, InDouble>;
 
 void check_dof(double dof, double least, const char* function) {
-  check(dof > least, function, fmt::format("more than {:g} degrees of freedom", least),
-        fmt::format("{}", dof));
+  if (!(dof > least))
+    refuse(function, fmt::format("more than {:g} degrees of freedom", least), fmt::format("{}", dof));
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ double student_cdf(double z, double dof) {
 double student_quantile(double p, double dof) {
   check_dof(dof, 0, "student_quantile");
   if (std::isinf(dof)) return normal_quantile(p);
-  check(p > 0 && p < 1, "student_quantile", "0 < p < 1", std::to_string(p));
+  if (!(p > 0 && p < 1)) refuse("student_quantile", "0 < p < 1", std::to_string(p));
   return boost::math::quantile(StudentT(dof), p);
 }
 

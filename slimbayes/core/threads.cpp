@@ -56,7 +56,8 @@ std::string granted_note(int granted, int wanted) {
 
 ThreadScope::ThreadScope(int threads) : before_(at::get_num_threads()), granted_(threads) {
   check_options(RunOptions{.threads = threads}, "fit");
-  check(threads >= 0, "ThreadScope", "a number of threads, 0 to leave it as it is", std::to_string(threads));
+  if (!(threads >= 0))
+    refuse("ThreadScope", "a number of threads, 0 to leave it as it is", std::to_string(threads));
   if (threads > before_) granted_ = std::max(granted_threads(threads), before_);
   if (threads > 0) at::set_num_threads(granted_);
   // Starts the threads before other code takes memory that they need.

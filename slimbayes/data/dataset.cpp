@@ -10,8 +10,10 @@ namespace slimbayes {
 namespace {
 
 Dataset of_tensors(Task task, const at::Tensor& x, const at::Tensor& y, const char* function) {
-  check(x.defined() && x.dim() >= 2, function, "inputs x [n, ...] with at least one axis beside the rows",
-        x.defined() ? fmt::format("{} axes", x.dim()) : "none", "unsqueeze(1) makes one column of numbers");
+  if (!(x.defined() && x.dim() >= 2))
+    refuse(function, "inputs x [n, ...] with at least one axis beside the rows",
+           x.defined() ? fmt::format("{} axes", x.dim()) : "none",
+           "unsqueeze(1) makes one column of numbers");
   const bool column = y.defined() && y.dim() == 2 && y.size(1) == 1;
   const at::Tensor target = column ? y.squeeze(1) : y;
   check_shape(target, {x.size(0)}, function, "y");
@@ -47,10 +49,10 @@ Dataset regression_data(const at::Tensor& x, const at::Tensor& y) {
 
 Dataset class_data(const at::Tensor& x, const at::Tensor& y, int64_t classes, LikelihoodKind likelihood) {
   const bool two = likelihood == LikelihoodKind::bernoulli;
-  check(two || likelihood == LikelihoodKind::softmax, "class_data", "the likelihood softmax or bernoulli",
-        name_of(likelihood));
-  check(two ? classes == 2 : classes >= 2, "class_data", two ? "two classes" : "at least two classes",
-        fmt::format("{}", classes));
+  if (!two && likelihood != LikelihoodKind::softmax)
+    refuse("class_data", "the likelihood softmax or bernoulli", name_of(likelihood));
+  if (!(two ? classes == 2 : classes >= 2))
+    refuse("class_data", two ? "two classes" : "at least two classes", fmt::format("{}", classes));
   Task task{TaskKind::classification, likelihood, two ? 1 : classes};
   for (int64_t c = 0; c < classes; ++c) task.levels.push_back(fmt::format("{}", c));
   return of_tensors(std::move(task), x, y, "class_data");

@@ -72,8 +72,9 @@ Examples take(const Examples& examples, const std::vector<int64_t>& places) {
   const auto& windows = std::get<WindowTable>(examples);
   WindowTable some{windows.table, windows.windows, {}};
   for (int64_t place : places) {
-    check(place >= 0 && place < std::ssize(windows.selected), "take",
-          fmt::format("windows from 0 to below {}", windows.selected.size()), fmt::format("{}", place));
+    if (!(place >= 0 && place < std::ssize(windows.selected)))
+      refuse("take", fmt::format("windows from 0 to below {}", windows.selected.size()),
+             fmt::format("{}", place));
     some.selected.push_back(windows.selected[static_cast<size_t>(place)]);
   }
   return some;

@@ -6,10 +6,10 @@
 #include <variant>
 #include <vector>
 
-#include "slimbayes/data/bad_row.h"
-#include "slimbayes/data/images.h"
+#include "slimbayes/data/images/images.h"
+#include "slimbayes/data/rows/bad_row.h"
 #include "slimbayes/data/table/table.h"
-#include "slimbayes/data/window_table.h"
+#include "slimbayes/data/windows/window_table.h"
 
 namespace slimbayes {
 

@@ -8,7 +8,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
-#include "slimbayes/data/window_split.h"
+#include "slimbayes/data/windows/window_split.h"
 
 namespace slimbayes {
 
@@ -44,17 +44,19 @@ WindowOptions window_options(const FitOptions& options) {
 void check_examples(const Examples& examples, const FitOptions& options) {
   const InputKind kind = input_kind(options);
   const bool images = std::holds_alternative<Images>(examples);
-  check(!images || are_images(kind) || kind == InputKind::table, "fit", "images without --window and --text",
-        fmt::format("--{}", name_of(kind)), "leave it out");
+  if (images && !are_images(kind) && kind != InputKind::table)
+    refuse("fit", "images without --window and --text", fmt::format("--{}", name_of(kind)), "leave it out");
   check(images || !are_images(kind), "fit", "images for --format", "a table");
-  if (const auto* table = std::get_if<Table>(&examples); table != nullptr && kind == InputKind::text)
-    check(table->find(options.text), "text", fmt::format("a column {} of text", in_quotes(options.text)),
-          "a table without it", nearest_hint(options.text, table->names()));
+  const auto* table = std::get_if<Table>(&examples);
+  if (table != nullptr && kind == InputKind::text && !table->find(options.text))
+    refuse("text", fmt::format("a column {} of text", in_quotes(options.text)), "a table without it",
+           nearest_hint(options.text, table->names()));
   check_sections(options, images ? InputKind::images : kind);
   if (const auto* given = std::get_if<Images>(&examples)) {
     const int64_t side = std::min(given->pixels.size(2), given->pixels.size(3));
-    check(options.crop < side, "fit", fmt::format("a crop below the images' side of {} pixels", side),
-          fmt::format("{}", options.crop), "4 is usual for 32 pixels");
+    if (!(options.crop < side))
+      refuse("fit", fmt::format("a crop below the images' side of {} pixels", side),
+             fmt::format("{}", options.crop), "4 is usual for 32 pixels");
   }
   check(!std::holds_alternative<WindowTable>(examples) || kind == InputKind::windows, "fit",
         "a size of window for windows", "none", "set FitOptions::window");

@@ -2,7 +2,7 @@
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/examples.h"
-#include "slimbayes/data/split.h"
+#include "slimbayes/data/split/split.h"
 
 namespace slimbayes {
 

@@ -7,8 +7,8 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
+#include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/cell.h"
-#include "slimbayes/data/target.h"
 
 namespace slimbayes {
 
@@ -28,20 +28,22 @@ const char* what_of(const Examples& examples) {
 
 const Table& table_in(const Examples& examples) {
   const auto* table = std::get_if<Table>(&examples);
-  check(table != nullptr, "input", "a table, as this model was fitted on", what_of(examples));
+  if (table == nullptr) refuse("input", "a table, as this model was fitted on", what_of(examples));
   return *table;
 }
 
 const WindowTable& windows_in(const Examples& examples) {
   const auto* windows = std::get_if<WindowTable>(&examples);
-  check(windows != nullptr, "input", "windows of a table, as this model was fitted on", what_of(examples));
+  if (windows == nullptr)
+    refuse("input", "windows of a table, as this model was fitted on", what_of(examples));
   return *windows;
 }
 
 const Images& images_in(const Examples& examples) {
   const auto* images = std::get_if<Images>(&examples);
-  check(images != nullptr, "input", "images, as this model was fitted on", what_of(examples),
-        "give the IDX file of the images");
+  if (images == nullptr)
+    refuse("input", "images, as this model was fitted on", what_of(examples),
+           "give the IDX file of the images");
   return *images;
 }
 
@@ -146,10 +148,10 @@ at::Tensor target_as_given(const InputEncoder& encoder, const Examples& examples
   const Task& task = schema_of(encoder).task;
   if (const auto* e = std::get_if<ImageEncoder>(&encoder)) {
     const Images& images = images_in(examples);
-    check(images.labels.defined(), "evaluate", "a label for each image",
-          fmt::format("none beside '{}'", images.source),
-          fmt::format("the labels of an IDX file lie in '{}', .gz or not",
-                      labels_beside(images.source).filename().string()));
+    if (!images.labels.defined())
+      refuse("evaluate", "a label for each image", fmt::format("none beside '{}'", images.source),
+             fmt::format("the labels of an IDX file lie in '{}', .gz or not",
+                         labels_beside(images.source).filename().string()));
     return e->target(images);
   }
   if (std::holds_alternative<WindowEncoder>(encoder))
@@ -201,8 +203,9 @@ InputEncoder input_encoder_from_json(const nlohmann::json& json) {
   const auto read = [&]() -> InputEncoder {
     if (name == "windows") return WindowEncoder::from_json(json);
     if (name == "images" || name == "segmentation") return ImageEncoder::from_json(json);
-    check(name == "text", "load", "an encoder of windows, images, segmentation or text",
-          in_quotes(name.substr(0, 40)), "the model file is damaged, or of a later version");
+    if (name != "text")
+      refuse("load", "an encoder of windows, images, segmentation or text", in_quotes(name.substr(0, 40)),
+             "the model file is damaged, or of a later version");
     return TextEncoder::from_json(json);
   };
   const InputEncoder encoder = read();

@@ -13,8 +13,8 @@ namespace {
 
 void check_indices(const at::Tensor& indices, const char* function) {
   check_shape(indices, {-1}, function, "indices");
-  check(indices.scalar_type() == at::kLong, function, "indices of type int64",
-        at::toString(indices.scalar_type()));
+  if (indices.scalar_type() != at::kLong)
+    refuse(function, "indices of type int64", at::toString(indices.scalar_type()));
 }
 
 /// Returns x [b, t] extended to [b, steps] by zeros. A zero is the padding of tokens (kPadding) and means
@@ -40,8 +40,8 @@ TensorSource::TensorSource(Batch all) : all_(std::move(all)) {
   check(!all_.inputs.empty(), "TensorSource", "at least one input", "none");
   const int64_t n = all_.inputs[0].size(0);
   const auto check_rows = [n](const at::Tensor& x, const char* name) {
-    check(x.size(0) == n, "TensorSource", fmt::format("{} rows in {}", n, name),
-          fmt::format("{}", x.size(0)));
+    if (x.size(0) != n)
+      refuse("TensorSource", fmt::format("{} rows in {}", n, name), fmt::format("{}", x.size(0)));
   };
   for (const at::Tensor& input : all_.inputs) check_rows(input, "each input");
   if (all_.target.defined()) check_rows(all_.target, "the target");
@@ -64,7 +64,7 @@ SubsetSource::SubsetSource(std::shared_ptr<const Source> whole, at::Tensor indic
   check_indices(indices_, "SubsetSource");
   const bool inside = indices_.numel() == 0 || (indices_.min().item<int64_t>() >= 0 &&
                                                 indices_.max().item<int64_t>() < whole_->size());
-  check(inside, "SubsetSource", fmt::format("indices from 0 to below {}", whole_->size()), "others");
+  if (!inside) refuse("SubsetSource", fmt::format("indices from 0 to below {}", whole_->size()), "others");
 }
 
 int64_t SubsetSource::size() const { return indices_.size(0); }

@@ -16,7 +16,7 @@ struct Batch {
   /// tokens.
   std::vector<at::Tensor> inputs;
   /// [b] standardised numbers, class numbers or counts; of segmentation [b, h w] class numbers by pixel and
-  /// kVoid (core/pixels.h). Undefined if not known.
+  /// kVoid (answers/pixels.h). Undefined if not known.
   at::Tensor target = {};
   at::Tensor mask = {};  // [b, t] bool, false for padding; undefined if there is no padding
 };

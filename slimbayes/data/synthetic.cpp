@@ -40,8 +40,9 @@ Table generate(const std::string& name, int64_t rows, const Stream& stream, doub
   if (name == "counts") return generate_counts(rows, stream);
   if (name == "cox") return generate_cox(rows, stream);
   bool steps = name == "steps";
-  check(steps || name == "ripple", "generate", "the name of a generator", fmt::format("'{}'", name),
-        nearest_hint(name, generator_names()));
+  if (!steps && name != "ripple")
+    refuse("generate", "the name of a generator", fmt::format("'{}'", name),
+           nearest_hint(name, generator_names()));
   Table table{"generated:" + name, {}, rows};
   for (const char* column : {"x", "y", "true_mean", "true_sd"}) {
     table.columns.push_back(

@@ -27,7 +27,7 @@ void add_row(Table& table, std::initializer_list<double> values) {
 }  // namespace
 
 int64_t poisson_draw(double mean, const Stream& stream, uint64_t i) {
-  check(mean >= 0 && mean <= 1e9, "poisson_draw", "a mean from 0 to 1e9", fmt::format("{}", mean));
+  if (!(mean >= 0 && mean <= 1e9)) refuse("poisson_draw", "a mean from 0 to 1e9", fmt::format("{}", mean));
   Stream gaps = stream.split(i);
   int64_t count = -1;
   for (double sum = 0; sum <= mean; ++count) sum -= std::log(gaps.uniform(static_cast<uint64_t>(count + 1)));
@@ -35,7 +35,7 @@ int64_t poisson_draw(double mean, const Stream& stream, uint64_t i) {
 }
 
 Table generate_counts(int64_t rows, const Stream& stream) {
-  check(rows > 0, "generate", "at least one row", std::to_string(rows));
+  if (!(rows > 0)) refuse("generate", "at least one row", std::to_string(rows));
   Table table = empty_table("counts", {"x", "y", "true_mean", "true_sd"});
   Stream inputs = stream.split("inputs"), noise = stream.split("noise");
   for (uint64_t i = 0; i < static_cast<uint64_t>(rows); ++i) {
@@ -46,7 +46,7 @@ Table generate_counts(int64_t rows, const Stream& stream) {
 }
 
 Table generate_cox(int64_t rows, const Stream& stream) {
-  check(rows > 0, "generate", "at least one event expected", std::to_string(rows));
+  if (!(rows > 0)) refuse("generate", "at least one event expected", std::to_string(rows));
   constexpr double kSwing = 0.9, kVolume = 2;
   double base = static_cast<double>(rows) / kVolume;
   Table table = empty_table("cox", {"x1", "x2", "true_intensity"});

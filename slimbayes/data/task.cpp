@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "slimbayes/core/answers.h"
+#include "slimbayes/answers/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
 
@@ -50,9 +50,9 @@ Task task_from_json(const nlohmann::json& json, std::string_view where) {
   const int64_t classes = std::ssize(task.levels);
   const bool names = task.kind == TaskKind::classification ? classes >= 2 : classes == 0;
   const int64_t outputs = task.likelihood == LikelihoodKind::softmax ? classes : 1;
-  check(names && task.outputs == outputs && (task.likelihood != LikelihoodKind::bernoulli || classes == 2),
-        where, "the names of the classes, and an output for each of a softmax",
-        fmt::format("{} and {}", classes, task.outputs), "the model file is damaged");
+  if (!(names && task.outputs == outputs && (task.likelihood != LikelihoodKind::bernoulli || classes == 2)))
+    refuse(where, "the names of the classes, and an output for each of a softmax",
+           fmt::format("{} and {}", classes, task.outputs), "the model file is damaged");
   check_stored(task, where);
   return task;
 }
@@ -64,8 +64,9 @@ void check_stored(const Task& task, std::string_view where) {
         "repeated ones", "the model file is damaged");
   constexpr double kLeast = 1e-140, kMost = 1e140;  // their squares neither overflow nor underflow
   for (const double scale : {task.y_scale, task.encoded_sd})
-    check(scale >= kLeast && scale <= kMost, where, "a positive scale, from 1e-140 to 1e140",
-          fmt::format("{}", scale), "the model file is damaged");
+    if (!(scale >= kLeast && scale <= kMost))
+      refuse(where, "a positive scale, from 1e-140 to 1e140", fmt::format("{}", scale),
+             "the model file is damaged");
 }
 
 }  // namespace slimbayes

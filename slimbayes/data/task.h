@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "slimbayes/answers/predictive.h"
 #include "slimbayes/catalog/task.h"
-#include "slimbayes/core/predictive.h"
 
 namespace slimbayes {
 
@@ -36,7 +36,7 @@ struct Task {
   double encoded_sd = 1;
   double low = 0;  // regression: lowest training target in the user's units
   /// Segmentation: the image of one example, each of whose pixels is a row of a target and of an answer
-  /// (core/pixels.h). Absent for other tasks, where an example is one row.
+  /// (answers/pixels.h). Absent for other tasks, where an example is one row.
   std::optional<PixelGrid> grid = {};
 };
 

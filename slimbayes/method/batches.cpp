@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "slimbayes/core/answers.h"
+#include "slimbayes/answers/answers.h"
+#include "slimbayes/answers/class_likelihood.h"
+#include "slimbayes/answers/count_distribution.h"
+#include "slimbayes/answers/pixels.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/class_likelihood.h"
-#include "slimbayes/core/count_distribution.h"
-#include "slimbayes/core/pixels.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/method/class_weights.h"
 #include "slimbayes/train/plan.h"
@@ -50,7 +50,7 @@ int64_t batch_rows(const Schema& schema, int64_t most) {
 /// or numbers that are not finite.
 Input checked_input(const Batch& batch, const Shape& shape, at::ScalarType type, std::string_view function) {
   if (batch.inputs.size() != 1)
-    check(false, function, "one input tensor", fmt::format("{} input tensors", batch.inputs.size()));
+    refuse(function, "one input tensor", fmt::format("{} input tensors", batch.inputs.size()));
   std::vector<int64_t> sizes = {-1};
   for (int64_t size : shape.sizes) sizes.push_back(shape.tokens ? -1 : size);
   check_shape(batch.inputs[0], sizes, function, "inputs");
@@ -87,12 +87,12 @@ BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options) {
 
 void check_task(const Task& task, std::string_view method) {
   const MethodInfo& info = find_method(method);
-  check(!task.grid || takes(info, InputKind::segmentation), method, "a task whose examples have one answer",
-        "segmentation, with an answer for each pixel",
-        methods_taking(task.kind, InputKind::segmentation) + " take it (--method)");
-  check(task.likelihood != LikelihoodKind::student || info.student, method,
-        "a method for the likelihood student", method,
-        methods_that(&MethodInfo::student) + " take it (--method)");
+  if (task.grid && !takes(info, InputKind::segmentation))
+    refuse(method, "a task whose examples have one answer", "segmentation, with an answer for each pixel",
+           methods_taking(task.kind, InputKind::segmentation) + " take it (--method)");
+  if (task.likelihood == LikelihoodKind::student && !info.student)
+    refuse(method, "a method for the likelihood student", method,
+           methods_that(&MethodInfo::student) + " take it (--method)");
   if (std::ranges::find(info.tasks, task.kind) != info.tasks.end()) return;
   // Counts, and classes whose names are all numbers, can be fitted as a regression instead.
   const bool of_numbers =
@@ -100,10 +100,10 @@ void check_task(const Task& task, std::string_view method) {
                                         std::ranges::all_of(task.levels, [](const std::string& level) {
                                           return parse_number(level).has_value();
                                         }));
-  check(false, method, fmt::format("a task that {} takes, {}", method, name_of(info.tasks[0])),
-        fmt::format("{} ({})", name_of(task.kind), name_of(task.likelihood)),
-        fmt::format("{} take it (--method){}", methods_taking(task.kind),
-                    of_numbers ? "; --likelihood gaussian makes a regression of the numbers" : ""));
+  refuse(method, fmt::format("a task that {} takes, {}", method, name_of(info.tasks[0])),
+         fmt::format("{} ({})", name_of(task.kind), name_of(task.likelihood)),
+         fmt::format("{} take it (--method){}", methods_taking(task.kind),
+                     of_numbers ? "; --likelihood gaussian makes a regression of the numbers" : ""));
 }
 
 Dataset training_rows(const Dataset& data, std::string_view function) {
@@ -133,9 +133,9 @@ Dataset training_rows(const Dataset& data, std::string_view function) {
 Dataset validation_rows(const Dataset& data, const Dataset& train, std::string_view function) {
   if (data.size() == 0) return {};
   const Shape &own = data.schema.input, &wanted = train.schema.input;
-  check(own.tokens == wanted.tokens && (own.tokens || own.sizes == wanted.sizes), function,
-        fmt::format("validation rows like the training rows, {}", text_of(train.schema.input)),
-        text_of(data.schema.input));
+  if (!(own.tokens == wanted.tokens && (own.tokens || own.sizes == wanted.sizes)))
+    refuse(function, fmt::format("validation rows like the training rows, {}", text_of(train.schema.input)),
+           text_of(data.schema.input));
   return training_rows(data, function);
 }
 
@@ -209,7 +209,7 @@ void over_batches(const Dataset& data, const PredictOptions& options,
 Predictive predict_rows(const Dataset& data, const Shape& input, at::ScalarType type,
                         const PredictOptions& options, std::string_view function,
                         const std::function<Predictive(const Input& input)>& answer) {
-  check(options.batch > 0, function, "a batch of at least one row", std::to_string(options.batch));
+  if (!(options.batch > 0)) refuse(function, "a batch of at least one row", std::to_string(options.batch));
   std::vector<Predictive> parts;
   over_batches(data, options, [&](const Batch& batch) {
     parts.push_back(answer(checked_input(batch, input, type, function)));
@@ -221,7 +221,7 @@ Predictive predict_groups(const Dataset& data, const Shape& input, at::ScalarTyp
                           const PredictOptions& options, std::string_view function,
                           const AnswerGroup& answers) {
   constexpr size_t kGroup = 16;
-  check(options.batch > 0, function, "a batch of at least one row", std::to_string(options.batch));
+  if (!(options.batch > 0)) refuse(function, "a batch of at least one row", std::to_string(options.batch));
   std::vector<Predictive> parts;
   std::vector<Input> group;
   double share = 0;  // of the rows that are answered
@@ -248,7 +248,7 @@ Predictive predict_groups(const Dataset& data, const Shape& input, at::ScalarTyp
 Latent latent_rows(const Dataset& data, const Shape& input, at::ScalarType type,
                    const PredictOptions& options, std::string_view function,
                    const std::function<Latent(const Input& input)>& answer) {
-  check(options.batch > 0, function, "a batch of at least one row", std::to_string(options.batch));
+  if (!(options.batch > 0)) refuse(function, "a batch of at least one row", std::to_string(options.batch));
   std::vector<at::Tensor> mean, var;
   int64_t zeroed = 0;
   over_batches(data, options, [&](const Batch& batch) {

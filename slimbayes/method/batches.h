@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "slimbayes/core/likelihood.h"
+#include "slimbayes/answers/likelihood.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/nn/network.h"
@@ -64,7 +64,7 @@ double mean_over_rows(const Dataset& data,
 /// Returns the mean NLL of the answers that `answer` gives to these rows, of which there must be at least
 /// one; each term times the weight of its class if `class_weights` [C] is defined. Void pixels are left out.
 /// The images of a segmentation are answered in blocks, so that the answers of all their pixels are never in
-/// memory together. Returns nullopt as mean_nll() (core/answers.h).
+/// memory together. Returns nullopt as mean_nll() (answers/answers.h).
 std::optional<double> nll_of_answers(const Dataset& rows,
                                      const std::function<Predictive(const Dataset& block)>& answer,
                                      const at::Tensor& class_weights = {});

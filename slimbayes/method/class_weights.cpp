@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "slimbayes/answers/pixels.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/pixels.h"
 #include "slimbayes/method/batches.h"
 
 namespace slimbayes {
@@ -15,8 +15,9 @@ namespace slimbayes {
 at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::string_view method) {
   if (kind == "none") return {};
   const Task& task = rows.schema.task;
-  check(task.kind == TaskKind::classification, method, "classes for class_weights " + kind,
-        std::string(name_of(task.kind)), "leave --class-weights out");
+  if (task.kind != TaskKind::classification)
+    refuse(method, "classes for class_weights " + kind, std::string(name_of(task.kind)),
+           "leave --class-weights out");
   const int64_t classes = std::max<int64_t>(2, task.outputs);
   at::Tensor count = at::zeros({classes}, at::kDouble);
   over_batches(rows, {}, [&](const Batch& batch) {
@@ -28,9 +29,9 @@ at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::stri
 }
 
 void check_label_smoothing(double share, const Task& task, std::string_view method) {
-  check(share == 0 || task.kind == TaskKind::classification, method,
-        fmt::format("classes for label_smoothing {}", share), std::string(name_of(task.kind)),
-        "leave --label-smoothing out");
+  if (share != 0 && task.kind != TaskKind::classification)
+    refuse(method, fmt::format("classes for label_smoothing {}", share), std::string(name_of(task.kind)),
+           "leave --label-smoothing out");
 }
 
 at::Tensor weighted(const at::Tensor& loss, const at::Tensor& y, const at::Tensor& weights) {

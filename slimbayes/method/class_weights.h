@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "slimbayes/core/predictive.h"
+#include "slimbayes/answers/predictive.h"
 #include "slimbayes/data/dataset.h"
 
 namespace slimbayes {

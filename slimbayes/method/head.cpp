@@ -3,10 +3,10 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "slimbayes/answers/class_likelihood.h"
+#include "slimbayes/answers/pixels.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/class_likelihood.h"
 #include "slimbayes/core/json_reader.h"
-#include "slimbayes/core/pixels.h"
 
 namespace slimbayes {
 
@@ -43,19 +43,20 @@ Head head_from_json(const nlohmann::json& json) {
   const JsonReader reader(json, "head");
   const Head head{likelihood_named(reader.text("likelihood")), reader.count("outputs", 1, kMost),
                   reader.number("noise_var")};
-  check(head.noise_var >= 0, "head", "a noise_var of at least 0", fmt::format("{}", head.noise_var),
-        "the model file is damaged");
-  check(head.outputs == 1 || (!head.is_regression() && head.likelihood != LikelihoodKind::bernoulli), "head",
-        fmt::format("one output of {}", name_of(head.likelihood)), fmt::format("{}", head.outputs),
-        "the model file is damaged");
+  if (!(head.noise_var >= 0))
+    refuse("head", "a noise_var of at least 0", fmt::format("{}", head.noise_var),
+           "the model file is damaged");
+  if (!(head.outputs == 1 || (!head.is_regression() && head.likelihood != LikelihoodKind::bernoulli)))
+    refuse("head", fmt::format("one output of {}", name_of(head.likelihood)), fmt::format("{}", head.outputs),
+           "the model file is damaged");
   return head;
 }
 
 void check_outputs(const Head& head, const NetworkSpec& spec, std::string_view method) {
   const Shape out = output(spec);
-  check((out.is_vector() || (out.is_image() && head.is_classes())) && out.sizes[0] == head.outputs, method,
-        fmt::format("a network that ends in {} outputs, as its head says", head.outputs), text_of(out),
-        "the model file is damaged");
+  if (!((out.is_vector() || (out.is_image() && head.is_classes())) && out.sizes[0] == head.outputs))
+    refuse(method, fmt::format("a network that ends in {} outputs, as its head says", head.outputs),
+           text_of(out), "the model file is damaged");
 }
 
 void check_head(const Head& head, const Task& task, std::string_view function, std::string_view hint) {
@@ -63,9 +64,9 @@ void check_head(const Head& head, const Task& task, std::string_view function, s
     return fmt::format("{} ({}) with {} output{}", name_of(task_of(likelihood)), name_of(likelihood), outputs,
                        outputs == 1 ? "" : "s");
   };
-  check(head.likelihood == task.likelihood && head.outputs == task.outputs, function,
-        "a network for " + shown(task.likelihood, task.outputs),
-        "one for " + shown(head.likelihood, head.outputs), hint);
+  if (head.likelihood != task.likelihood || head.outputs != task.outputs)
+    refuse(function, "a network for " + shown(task.likelihood, task.outputs),
+           "one for " + shown(head.likelihood, head.outputs), hint);
 }
 
 }  // namespace slimbayes

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "slimbayes/answers/predictive.h"
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/catalog/task.h"
-#include "slimbayes/core/predictive.h"
 #include "slimbayes/data/task.h"
 
 namespace slimbayes {

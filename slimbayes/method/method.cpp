@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "slimbayes/core/class_likelihood.h"
-#include "slimbayes/core/pixels.h"
+#include "slimbayes/answers/class_likelihood.h"
+#include "slimbayes/answers/pixels.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/trained_network.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/answers/predictive.h"
 #include "slimbayes/catalog/methods.h"
-#include "slimbayes/core/predictive.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/method/predict_options.h"
@@ -44,9 +44,10 @@ class Fitted {
   virtual Predictive predict(const Dataset& data, const PredictOptions& options = {}) const = 0;
 
   /// Returns the out-of-distribution scores that need the network, by name. Scores that follow from the
-  /// answers alone are in core/answers.h (scores()). A larger score means farther from the training data.
-  /// Each is [n] float64, finite where the answer is. The default: "energy" (core/class_likelihood.h) of the
-  /// logits of network() for a classifier, else no scores. Costs one pass of the network. Throws as predict.
+  /// answers alone are in answers/answers.h (scores()). A larger score means farther from the training data.
+  /// Each is [n] float64, finite where the answer is. The default: "energy" (answers/class_likelihood.h) of
+  /// the logits of network() for a classifier, else no scores. Costs one pass of the network. Throws as
+  /// predict.
   virtual Scores ood(const Dataset& data) const;
 
   /// Returns what a reader of the scores of ood() must know, as a JSON object; {} if there is nothing.
@@ -61,7 +62,7 @@ class Fitted {
 
   /// Returns the method with its posterior computed anew for this noise variance, on the (standardised)
   /// target scale. Returns nullptr if the method's own noise is larger already, or if its posterior does not
-  /// depend on a noise that is set after training. Use it for cross-fitted noise (workflow/noise_folds.h):
+  /// depend on a noise that is set after training. Use it for cross-fitted noise (fit/noise_folds.h):
   /// with a noise that is far too small, the epistemic variance would be far too small as well.
   virtual std::unique_ptr<Fitted> with_noise(double var) const;
 
@@ -80,7 +81,7 @@ class Fitted {
   virtual std::shared_ptr<const TrainedNetwork> network_of(int64_t draw) const;
 
   /// Returns how the answers follow from the outputs of network(). Has no meaning where network() is nullptr.
-  /// Use it before you say something about the answers from the network alone (workflow/model_networks.h).
+  /// Use it before you say something about the answers from the network alone (model/model_networks.h).
   virtual NetworkUse network_use() const { return NetworkUse::location; }
 
   /// Returns the training rows (numbers from 0) whose target is far from what fits without them predict, the
@@ -138,8 +139,8 @@ struct FitContext {
   /// When the user's call must end; nothing: whenever the fit does. A fit of several parts divides what is
   /// left (method/timed_part.h).
   std::optional<std::chrono::steady_clock::time_point> until = {};
-  /// The share of the rows that the fit leaves out because their target is wrong (data/wild_rows.h). A method
-  /// whose density can have tails of its own gives them this probability.
+  /// The share of the rows that the fit leaves out because their target is wrong (data/rows/wild_rows.h). A
+  /// method whose density can have tails of its own gives them this probability.
   double wild_share = 0;
 };
 

@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "slimbayes/catalog/option.h"
-#include "slimbayes/data/row_hash.h"
+#include "slimbayes/data/rows/row_hash.h"
 
 namespace slimbayes {
 

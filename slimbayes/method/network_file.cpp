@@ -51,9 +51,9 @@ NetworkFile network_file(const TensorFile& file) {
                   summary_from_json(stored_json(file, "summary")),
                   stored_module(file)};
   net.weights.erase(kModuleArchive);
-  check(!net.module || net.module->weight().size(0) == net.head.outputs, "model file",
-        fmt::format("a module with the {} outputs of its head", net.head.outputs), "one with others",
-        "the model file is damaged");
+  if (net.module && net.module->weight().size(0) != net.head.outputs)
+    refuse("model file", fmt::format("a module with the {} outputs of its head", net.head.outputs),
+           "one with others", "the model file is damaged");
   return net;
 }
 
@@ -69,8 +69,8 @@ double stored_positive(const Network::Lookup& lookup, const std::string& name, s
   const at::Tensor x = lookup(name);
   check_shape(x, {}, method, name);
   const double value = x.to(at::kDouble).item<double>();
-  check(value > 0, method, "a number above 0 in " + name, fmt::format("{}", value),
-        "the model file is damaged");
+  if (!(value > 0))
+    refuse(method, "a number above 0 in " + name, fmt::format("{}", value), "the model file is damaged");
   return value;
 }
 

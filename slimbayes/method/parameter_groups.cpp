@@ -11,7 +11,7 @@ std::vector<ParameterGroup> parameter_groups(const Parameters& parameters,
   std::vector<ParameterGroup> groups;
   for (const ParameterBlock& block : parameters.blocks()) {
     const auto rate = rates.find(block.group);
-    internal_check(rate != rates.end(), "parameter_groups", "no rate for group " + block.group);
+    internal_check(rate != rates.end(), "parameter_groups", "no rate for group", block.group);
     const bool plain = block.rate == 1 && block.decay == 1;
     const std::string name =
         plain ? block.group : fmt::format("{} (rate x {}, decay x {})", block.group, block.rate, block.decay);

@@ -43,9 +43,9 @@ LinearStatistics statistics_from(const Network::Lookup& given, int64_t rank, con
   s.ones_y = value[1];
   s.ones_ones = value[2];
   s.log_det_d = value[3];
-  check(value[4] >= 0 && value[4] <= kMostRows && value[4] == std::floor(value[4]), kStatistics,
-        fmt::format("a number of rows in {}sums", prefix), fmt::format("{}", value[4]),
-        "the model file is damaged");
+  if (!(value[4] >= 0 && value[4] <= kMostRows && value[4] == std::floor(value[4])))
+    refuse(kStatistics, fmt::format("a number of rows in {}sums", prefix), fmt::format("{}", value[4]),
+           "the model file is damaged");
   s.n = static_cast<int64_t>(value[4]);
   s.y_shift = value[5];
   return s;

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "slimbayes/answers/pixels.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/pixels.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/class_weights.h"
 #include "slimbayes/method/network_cache.h"
@@ -77,8 +77,9 @@ TrainedNetwork trained_network(const ScriptNetwork& module, const Split& split, 
   TrainedNetwork trained{{schema.input}, {}, head_of(schema.task), {}};
   trained.module = module;
   const int64_t k = module.weight().size(0);
-  check(k == schema.task.outputs, method, fmt::format("a module with {} outputs", schema.task.outputs),
-        fmt::format("{}", k), "a regression has one, classes one each; two classes may have one (bernoulli)");
+  if (k != schema.task.outputs)
+    refuse(method, fmt::format("a module with {} outputs", schema.task.outputs), fmt::format("{}", k),
+           "a regression has one, classes one each; two classes may have one (bernoulli)");
   const Batch probe = rows.rows(at::arange(std::min(kVerified, rows.size())));
   trained.summary.notes = module.verified(input_of(probe, module.type()).x);
   trained.summary.rows = rows.size();
@@ -116,20 +117,22 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
   check(!start.module || takes_modules, method, "a network whose layers are known", "a TorchScript module",
         "bll, rich-bll and last-layer-laplace take it");
   const Shape given = start.module ? Shape{{start.module->weight().size(0)}} : output(start.spec);
-  check(start.spec.input == schema.input, method,
-        fmt::format("a network for rows like these, {}", text_of(schema.input)),
-        fmt::format("one for {}", text_of(start.spec.input)), "start from a network of the same data");
+  if (start.spec.input != schema.input)
+    refuse(method, fmt::format("a network for rows like these, {}", text_of(schema.input)),
+           fmt::format("one for {}", text_of(start.spec.input)), "start from a network of the same data");
   const auto& grid = schema.task.grid;
   const Shape wanted =
       grid ? Shape{{schema.task.outputs, grid->height, grid->width}} : Shape{{schema.task.outputs}};
-  check(given == wanted, method,
-        fmt::format("a network with {} outputs{}", schema.task.outputs, grid ? " for each pixel" : ""),
-        text_of(given), "start from a network of the same task");
-  check(
-      start.head.likelihood == schema.task.likelihood, method,
-      fmt::format("a network for {} ({})", name_of(schema.task.kind), name_of(schema.task.likelihood)),
-      fmt::format("one for {} ({})", name_of(task_of(start.head.likelihood)), name_of(start.head.likelihood)),
-      "start from a network of the same task");
+  if (given != wanted)
+    refuse(method,
+           fmt::format("a network with {} outputs{}", schema.task.outputs, grid ? " for each pixel" : ""),
+           text_of(given), "start from a network of the same task");
+  if (start.head.likelihood != schema.task.likelihood)
+    refuse(method,
+           fmt::format("a network for {} ({})", name_of(schema.task.kind), name_of(schema.task.likelihood)),
+           fmt::format("one for {} ({})", name_of(task_of(start.head.likelihood)),
+                       name_of(start.head.likelihood)),
+           "start from a network of the same task");
   TrainedNetwork taken = start;
   taken.summary.rows = split.train.size();  // rows of this fit; the network may have been trained on others
   return taken;

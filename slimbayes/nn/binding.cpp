@@ -13,7 +13,7 @@ namespace {
 template <class Entry>
 size_t place_of(const std::vector<Entry>& entries, const std::string& name) {
   const auto found = std::ranges::find(entries, name, &Entry::name);
-  internal_check(found != entries.end(), "NetworkLayout", "no tensor or site " + name);
+  internal_check(found != entries.end(), "NetworkLayout", "no tensor or site", name);
   return static_cast<size_t>(found - entries.begin());
 }
 

@@ -43,7 +43,7 @@ Parameters::Parameters(const std::vector<ParameterSpec>& specs, at::ScalarType t
   grad_ = at::zeros({total}, at::TensorOptions().dtype(type));
   int64_t offset = 0;
   for (const ParameterSpec* spec : memory_order(specs)) {
-    internal_check(!views_.contains(spec->name), "Parameters", "repeated name " + spec->name);
+    internal_check(!views_.contains(spec->name), "Parameters", "repeated name", spec->name);
     const int64_t size = spec->start.numel();
     at::Tensor view = flat_.narrow(0, offset, size).view(spec->start.sizes());
     view.copy_(spec->start);
@@ -66,18 +66,18 @@ Parameters::Parameters(const std::vector<ParameterSpec>& specs, at::ScalarType t
 
 const at::Tensor& Parameters::operator[](const std::string& name) const {
   auto found = views_.find(name);
-  internal_check(found != views_.end(), "Parameters", "no parameter " + name);
+  internal_check(found != views_.end(), "Parameters", "no parameter", name);
   return found->second;
 }
 
 at::Tensor Parameters::values(const std::string& group) const {
-  internal_check(has(group), "Parameters", "no group " + group);
+  internal_check(has(group), "Parameters", "no group", group);
   auto [offset, size] = groups_.at(group);
   return flat_.narrow(0, offset, size);
 }
 
 at::Tensor Parameters::grads(const std::string& group) const {
-  internal_check(has(group), "Parameters", "no group " + group);
+  internal_check(has(group), "Parameters", "no group", group);
   auto [offset, size] = groups_.at(group);
   return grad_.narrow(0, offset, size);
 }

@@ -85,9 +85,9 @@ void check_evaluates(const jit::Graph& graph) {
     for (const char* mode : {"train", "training"}) {
       if (!node->maybeSchema() || !node->hasNamedInput(mode)) continue;
       const auto value = jit::toIValue(node->namedInput(mode));
-      check(!value || !value->isBool() || !value->toBool(), kScriptGraph, "a module in evaluation mode",
-            fmt::format("one with {} in training mode", name),
-            "call eval() before torch.jit.trace, and pass training=self.training to dropout");
+      if (value && value->isBool() && value->toBool())
+        refuse(kScriptGraph, "a module in evaluation mode", fmt::format("one with {} in training mode", name),
+               "call eval() before torch.jit.trace, and pass training=self.training to dropout");
     }
   }
 }
@@ -147,23 +147,24 @@ std::optional<OutputLayer> linear_at(jit::Node* node) {
 OutputLayer output_layer(const jit::Graph& graph, const jit::Module& module, const at::Tensor& weight,
                          const std::string& path) {
   const std::string expected = fmt::format("a module that returns the output of its layer '{}'", path);
-  check(graph.outputs().size() == 1 && graph.outputs()[0]->type()->kind() == c10::TypeKind::TensorType,
-        kScriptGraph, "a forward that returns one tensor",
-        graph.outputs().empty() ? "none" : graph.outputs()[0]->type()->str());
+  if (graph.outputs().size() != 1 || graph.outputs()[0]->type()->kind() != c10::TypeKind::TensorType)
+    refuse(kScriptGraph, "a forward that returns one tensor",
+           graph.outputs().empty() ? "none" : graph.outputs()[0]->type()->str());
   for (jit::Value* value = const_cast<jit::Value*>(graph.outputs()[0]);; value = value->node()->input(0)) {
     jit::Node* node = value->node();
     for (const jit::Use& use : value->uses()) {
       const std::string name = use.user->kind().toUnqualString();
-      check(!name.ends_with('_'), kScriptGraph, expected, fmt::format("one that applies {} to it", name),
-            "return the layer's output as it is: numbers or logits");
+      if (name.ends_with('_'))
+        refuse(kScriptGraph, expected, fmt::format("one that applies {} to it", name),
+               "return the layer's output as it is: numbers or logits");
     }
     if (reshapes(node) || (weight.size(0) == 1 && takes_only_column(node))) continue;
     const auto layer = linear_at(node);
     if (!layer) {
       const bool branches = node->kind() == c10::prim::If || node->kind() == c10::prim::Loop;
       const std::string last = branches ? "an if or a loop" : node->kind().toUnqualString();
-      check(false, kScriptGraph, expected, fmt::format("one whose last operation is {}", last),
-            "end it in torch.nn.Linear, and return logits instead of probabilities");
+      refuse(kScriptGraph, expected, fmt::format("one whose last operation is {}", last),
+             "end it in torch.nn.Linear, and return logits instead of probabilities");
     }
     const auto used = attribute(layer->weight, graph.inputs()[0], module);
     check(used && used->isTensor() && used->toTensor().is_same(weight), kScriptGraph, expected,
@@ -196,9 +197,9 @@ ScriptGraph script_graph(const jit::Module& module, const std::string& last_laye
   jit::Graph& graph = *result.graph;
   check_evaluates(graph);
   const OutputLayer layer = output_layer(graph, module, weight, last_layer);
-  check(layer.node->owningBlock() == graph.block(), kScriptGraph,
-        fmt::format("the layer '{}' to be called once for every row", last_layer),
-        "a call inside an if or a loop");
+  if (layer.node->owningBlock() != graph.block())
+    refuse(kScriptGraph, fmt::format("the layer '{}' to be called once for every row", last_layer),
+           "a call inside an if or a loop");
   result.weight_is_shared = shared(weight, layer, graph, module);
   if (layer.bias != nullptr) {
     const auto bias = attribute(layer.bias, graph.inputs()[0], module);

@@ -96,18 +96,16 @@ at::Tensor weight_at(const jit::Module& module, const std::string& path) {
   for (const auto& [name, layer] : module.named_modules()) {
     const auto weight = tensor_of(layer, "weight");
     if (name == path && !name.empty()) {
-      const std::string received =
-          weight ? fmt::format("a weight of shape {}", weight->sizes()) : "no weight";
-      check(weight && weight->dim() == 2 && weight->numel() > 0, kModule,
-            fmt::format("'{}' to be a linear layer with a weight [outputs, inputs]", path), received,
-            "name the linear layer that computes the module's output");
+      if (!(weight && weight->dim() == 2 && weight->numel() > 0))
+        refuse(kModule, fmt::format("'{}' to be a linear layer with a weight [outputs, inputs]", path),
+               weight ? fmt::format("a weight of shape {}", weight->sizes()) : "no weight",
+               "name the linear layer that computes the module's output");
       return *weight;
     }
     if (weight && weight->dim() == 2 && !name.empty()) linear.push_back(name);
   }
-  check(false, kModule, "the name of a layer of the module", "'" + path + "'",
-        linear.empty() ? "it has no linear layer" : nearest_hint(path, linear));
-  return {};
+  refuse(kModule, "the name of a layer of the module", "'" + path + "'",
+         linear.empty() ? "it has no linear layer" : nearest_hint(path, linear));
 }
 
 /// Returns the default values of the inputs of forward that follow the rows. Throws std::invalid_argument if
@@ -119,9 +117,9 @@ std::vector<c10::IValue> other_inputs(const jit::Module& module) {
   std::vector<c10::IValue> values;
   for (size_t i = 2; i < arguments.size() && arguments[i].default_value(); ++i)
     values.push_back(*arguments[i].default_value());
-  check(arguments.size() >= 2 && values.size() == arguments.size() - 2, kModule,
-        "a forward that takes one tensor", fmt::format("one that takes {}", arguments.size() - 1),
-        "give the other inputs default values");
+  if (!(arguments.size() >= 2 && values.size() == arguments.size() - 2))
+    refuse(kModule, "a forward that takes one tensor", fmt::format("one that takes {}", arguments.size() - 1),
+           "give the other inputs default values");
   return values;
 }
 
@@ -150,8 +148,8 @@ std::vector<at::Tensor> ScriptNetwork::State::run(const at::Tensor& x) const {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    check(false, kModule, "rows that the module takes",
-          fmt::format("rows of shape {}, to which it says: {}", x.sizes().slice(1), reason_of(error)));
+    refuse(kModule, "rows that the module takes",
+           fmt::format("rows of shape {}, to which it says: {}", x.sizes().slice(1), reason_of(error)));
   }
   return {stack.at(0).toTensor(), stack.at(1).toTensor(), stack.at(2).toTensor()};
 }
@@ -181,10 +179,10 @@ ScriptNetwork ScriptNetwork::from_bytes(std::vector<std::byte> archive, const st
         "save it before it is frozen");
   for (size_t i = 0; i < all.tensors.size(); ++i) {
     const at::ScalarType type = all.tensors[i].scalar_type();
-    check((type == at::kFloat || type == at::kDouble) && type == all.tensors[0].scalar_type(), kModule,
-          "parameters that are all float32 or all float64",
-          fmt::format("{} in '{}'", at::toString(type), all.names[i]),
-          "call float() before the module is saved");
+    if (!((type == at::kFloat || type == at::kDouble) && type == all.tensors[0].scalar_type()))
+      refuse(kModule, "parameters that are all float32 or all float64",
+             fmt::format("{} in '{}'", at::toString(type), all.names[i]),
+             "call float() before the module is saved");
   }
   const at::Tensor weight = weight_at(module, last_layer);
   state->others = other_inputs(module);
@@ -223,21 +221,22 @@ std::vector<std::string> ScriptNetwork::verified(const at::Tensor& x) const {
   const std::vector<at::Tensor> values = state_->run(x);
   const at::Tensor &given = values[0], &hidden = values[1], &output = values[2];
   const int64_t b = x.size(0), k = weight().size(0);
-  check(hidden.dim() == 2 && hidden.size(0) == b, kModule,
-        fmt::format("one vector per row before '{}'", last_layer()),
-        fmt::format("{} for {} rows", hidden.sizes(), b), "pool or flatten it first");
+  if (hidden.dim() != 2 || hidden.size(0) != b)
+    refuse(kModule, fmt::format("one vector per row before '{}'", last_layer()),
+           fmt::format("{} for {} rows", hidden.sizes(), b), "pool or flatten it first");
   const bool shaped = (given.dim() == 2 && given.size(0) == b && given.size(1) == k) ||
                       (k == 1 && given.dim() == 1 && given.size(0) == b);
-  check(shaped, kModule, fmt::format("outputs [{}, {}] for {} rows", b, k, b),
-        fmt::format("{}", given.sizes()), "return the last layer's output");
+  if (!shaped)
+    refuse(kModule, fmt::format("outputs [{}, {}] for {} rows", b, k, b), fmt::format("{}", given.sizes()),
+           "return the last layer's output");
   check_finite(output, kModule, "the module's output");
   const double size = output.abs().max().item<double>();
   const auto alike = [&](const at::Tensor& a, const at::Tensor& c) {
     return a.sizes() == c.sizes() && (a - c).abs().max().item<double>() <= kRounding * size;
   };
-  check(alike(given.reshape({b, k}), output) && alike(at::linear(hidden, weight(), bias()), output), kModule,
-        fmt::format("the output to be '{}' applied to its inputs", last_layer()), "another output",
-        "end the module in torch.nn.Linear");
+  if (!alike(given.reshape({b, k}), output) || !alike(at::linear(hidden, weight(), bias()), output))
+    refuse(kModule, fmt::format("the output to be '{}' applied to its inputs", last_layer()),
+           "another output", "end the module in torch.nn.Linear");
   std::vector<at::Tensor> alone;
   for (int64_t i = 0; i < b; ++i) alone.push_back(state_->run(x.slice(0, i, i + 1))[2]);
   check(alike(at::cat(alone), output), kModule, "a row's output to depend on that row alone",

@@ -113,8 +113,8 @@ at::Tensor projector(const at::Tensor& features, double ridge) {
   check_shape(features, {-1, -1}, "projector", "features");
   const at::NoGradGuard no_grad;
   const at::Tensor phi = features.to(at::kDouble);
-  check(ridge >= 0 && std::isfinite(ridge), "projector", "a finite ridge of at least 0",
-        fmt::format("{}", ridge));
+  if (!(ridge >= 0 && std::isfinite(ridge)))
+    refuse("projector", "a finite ridge of at least 0", fmt::format("{}", ridge));
   const auto [values, vectors] = spectrum(phi.t().mm(phi));
   const double of_a_row =
       values.sum().item<double>() / static_cast<double>(std::max<int64_t>(1, phi.size(0)));
@@ -127,13 +127,13 @@ Enrichment enrichment(const GradientModel& model, const GradientRows& rows, cons
                       const EnrichmentOptions& options, const Stream& stream) {
   check_rows(rows, "enrichment");
   check_shape(q, {rows.size, -1}, "enrichment", "q");
-  check(q.scalar_type() == at::kDouble, "enrichment", "q in float64", at::toString(q.scalar_type()));
+  if (q.scalar_type() != at::kDouble) refuse("enrichment", "q in float64", at::toString(q.scalar_type()));
   const std::string& route = options.route;
   constexpr std::array kRoutes = {"auto", "gram", "sums", "weighted", "sketch"};
-  check(std::ranges::find(kRoutes, route) != kRoutes.end(), "enrichment",
-        "a route of auto, gram, sums, weighted and sketch", "'" + route + "'");
-  check(options.sketch >= 1 && options.sketch <= 1 << 30, "enrichment", "a sketch of 1 to 2^30 dimensions",
-        fmt::format("{}", options.sketch));
+  if (std::ranges::find(kRoutes, route) == kRoutes.end())
+    refuse("enrichment", "a route of auto, gram, sums, weighted and sketch", "'" + route + "'");
+  if (!(options.sketch >= 1 && options.sketch <= 1 << 30))
+    refuse("enrichment", "a sketch of 1 to 2^30 dimensions", fmt::format("{}", options.sketch));
   const at::NoGradGuard no_grad;
   const int64_t r = q.size(1);
   if (rows.size == 0 || r == 0 || model.parameters.empty())

@@ -23,10 +23,11 @@ at::ScalarType GradientModel::type() const {
 GradientModel gradient_model(const NetworkSpec& spec, const std::string& prefix,
                              const Network::Lookup& lookup, at::ScalarType type) {
   const bool ends_well = !spec.layers.empty() && std::holds_alternative<Linear>(spec.layers.back());
-  check(ends_well, "gradient_model", "a network that ends in the linear layer of its output",
-        spec.layers.empty() ? "no layer" : kind_of(spec.layers.back()));
+  if (!ends_well)
+    refuse("gradient_model", "a network that ends in the linear layer of its output",
+           spec.layers.empty() ? "no layer" : kind_of(spec.layers.back()));
   const Shape out = output(spec);
-  check(out.is_vector(), "gradient_model", "a network whose output is a vector", text_of(out));
+  if (!out.is_vector()) refuse("gradient_model", "a network whose output is a vector", text_of(out));
   GradientModel model;
   const std::string last = fmt::format("{}.{}.", prefix, spec.layers.size() - 1);
   const auto leaf = [&](const std::string& name) {
@@ -64,19 +65,21 @@ at::Tensor chosen_outputs(const at::Tensor& outputs, const GradientRows& rows, i
   if (!rows.output.defined()) return outputs.select(1, 0);
   const at::Tensor chosen = rows.output.slice(0, from, to);
   const int64_t low = chosen.min().item<int64_t>(), high = chosen.max().item<int64_t>();
-  check(low >= 0 && high < outputs.size(1), "ntk", fmt::format("outputs in [0, {}]", outputs.size(1) - 1),
-        fmt::format("{}", low < 0 ? low : high));
+  if (!(low >= 0 && high < outputs.size(1)))
+    refuse("ntk", fmt::format("outputs in [0, {}]", outputs.size(1) - 1),
+           fmt::format("{}", low < 0 ? low : high));
   return outputs.gather(1, chosen.unsqueeze(1)).squeeze(1);
 }
 
 void check_rows(const GradientRows& rows, std::string_view function) {
-  check(rows.size >= 0 && rows.inputs, function, "rows with a function that returns them",
-        fmt::format("{} rows {} it", rows.size, rows.inputs ? "with" : "without"));
-  check(rows.batch >= 0, function, "a batch of at least 0 rows", fmt::format("{}", rows.batch));
+  if (!(rows.size >= 0 && rows.inputs))
+    refuse(function, "rows with a function that returns them",
+           fmt::format("{} rows {} it", rows.size, rows.inputs ? "with" : "without"));
+  if (!(rows.batch >= 0)) refuse(function, "a batch of at least 0 rows", fmt::format("{}", rows.batch));
   if (!rows.output.defined()) return;
   check_shape(rows.output, {rows.size}, function, "rows.output");
-  check(rows.output.scalar_type() == at::kLong, function, "rows.output in int64",
-        at::toString(rows.output.scalar_type()));
+  if (rows.output.scalar_type() != at::kLong)
+    refuse(function, "rows.output in int64", at::toString(rows.output.scalar_type()));
 }
 
 }  // namespace slimbayes

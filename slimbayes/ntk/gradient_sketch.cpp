@@ -90,7 +90,7 @@ struct GradientSketch::Signs {
 
 GradientSketch::GradientSketch(GradientModel model, int64_t size, const Stream& stream)
     : model_(std::move(model)), size_(size), signs_(std::make_shared<Signs>(stream)) {
-  check(size > 0, "sketch", "at least one feature", std::to_string(size));
+  if (!(size > 0)) refuse("sketch", "at least one feature", std::to_string(size));
 }
 
 at::Tensor GradientSketch::operator()(const GradientRows& rows) const {

@@ -118,9 +118,9 @@ HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const
   if (correction.defined()) latent_var.add_(correction);
   at::Tensor error = batch.y - at::mv(phi, m).add_(head.offset);  // e [b]
   const bool gaussian = std::isinf(head.dof), of_predictive = objective.data == DataTerm::predictive;
-  check((gaussian || of_predictive) && head.dof > 2, "head_gradient",
-        "more than 2 degrees of freedom, infinite unless the data term is predictive",
-        fmt::format("{}", head.dof));
+  if (!((gaussian || of_predictive) && head.dof > 2))
+    refuse("head_gradient", "more than 2 degrees of freedom, infinite unless the data term is predictive",
+           fmt::format("{}", head.dof));
   DataGradient data = !of_predictive ? expected(error, latent_var, noise)
                       : gaussian     ? predictive(error, latent_var, noise, focus)
                                      : student(error, latent_var, noise, head.dof, focus);

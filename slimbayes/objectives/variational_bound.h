@@ -1,6 +1,6 @@
 #pragma once
 
-#include "slimbayes/core/likelihoods.h"
+#include "slimbayes/answers/likelihoods.h"
 #include "slimbayes/objectives/variational_posterior.h"
 
 namespace slimbayes {

@@ -2,7 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "slimbayes/core/likelihood.h"
+#include "slimbayes/answers/likelihood.h"
 
 namespace slimbayes {
 

@@ -23,7 +23,7 @@ json columns_of(const InputEncoder& encoder) {
   const auto add = [&](const Encoder& rows) {
     for (const Encoder::Feature& feature : rows.columns())
       columns.push_back(
-          {{"name", feature.name}, {"kind", kind_name(feature.kind)}, {"dropped", feature.dropped}});
+          {{"name", feature.name}, {"kind", kind_name(feature.kind)}, {"dropped", name_of(feature.dropped)}});
   };
   if (const auto* rows = std::get_if<Encoder>(&encoder)) add(*rows);
   if (const auto* windows = std::get_if<WindowEncoder>(&encoder)) add(windows->rows());

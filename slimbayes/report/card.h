@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "slimbayes/workflow/model.h"
+#include "slimbayes/model/model.h"
 
 namespace slimbayes {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "slimbayes/core/selective.h"
+#include "slimbayes/answers/selective.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/report/coverage_facts.h"
 #include "slimbayes/report/wording.h"
@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr int64_t kShares = 20, kEntropyBins = 24;
 
-json reliability_of(const Scored& s, const json& metrics, const at::Tensor& right,
+json reliability_of(const ScoredExamples& s, const json& metrics, const at::Tensor& right,
                     const at::Tensor& confidence) {
   json out = metrics.at("reliability");
   out["ece"] = metrics.at("ece");
@@ -56,7 +56,7 @@ json confusion_of(const json& metrics, std::string_view noun) {
                                            name(to), counted(most, noun))}};
 }
 
-json selective_of(const Scored& s, const at::Tensor& right, const Scores& uncertainty) {
+json selective_of(const ScoredExamples& s, const at::Tensor& right, const Scores& uncertainty) {
   std::vector<double> shares;
   for (int64_t i = 1; i <= kShares; ++i) shares.push_back(static_cast<double>(i) / kShares);
   json by = json::object();
@@ -95,7 +95,7 @@ json entropy_of(const Classes& p, const at::Tensor& right) {
       {"edges", edges}, {"right", rows_where(is_right)}, {"wrong", rows_where(~is_right)}, {"says", says}};
 }
 
-json sets_of(const Scored& s, const PredictionSet& set, const json& metrics) {
+json sets_of(const ScoredExamples& s, const PredictionSet& set, const json& metrics) {
   const auto coverage = metrics.at("coverage").get<double>();
   const auto [low, high] = binomial_band(s.level(), s.size(), 0.99);
   return {{"level", s.level()},
@@ -113,7 +113,7 @@ json sets_of(const Scored& s, const PredictionSet& set, const json& metrics) {
 
 }  // namespace
 
-json class_facts(const Scored& s, const json& metrics) {
+json class_facts(const ScoredExamples& s, const json& metrics) {
   const auto& p = std::get<Classes>(s.answer());
   const at::Tensor right = (predicted_class(p) == s.y.to(at::kLong)).to(at::kDouble),
                    confidence = std::get<0>(p.probabilities.max(1));

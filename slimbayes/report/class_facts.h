@@ -17,6 +17,6 @@ namespace slimbayes {
 ///                ... classes in the set
 ///   groups       see group_facts()
 /// Each has a sentence `says`.
-nlohmann::json class_facts(const Scored& s, const nlohmann::json& metrics);
+nlohmann::json class_facts(const ScoredExamples& s, const nlohmann::json& metrics);
 
 }  // namespace slimbayes

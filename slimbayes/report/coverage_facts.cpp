@@ -12,9 +12,9 @@
 #include <map>
 #include <numeric>
 
+#include "slimbayes/answers/count_distribution.h"
+#include "slimbayes/answers/density.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/count_distribution.h"
-#include "slimbayes/core/density.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/report/wording.h"
 
@@ -38,7 +38,7 @@ double coverage_at(double level, const at::Tensor& below, const at::Tensor& upto
   return mean_cdf((1 + level) / 2, below, upto) - mean_cdf((1 - level) / 2, below, upto);
 }
 
-json calibration_of(const Scored& s, const at::Tensor& below, const at::Tensor& upto) {
+json calibration_of(const ScoredExamples& s, const at::Tensor& below, const at::Tensor& upto) {
   std::vector<double> levels, shares;
   double area = 0, signed_area = 0;
   for (int64_t i = 1; i <= kLevels; ++i) {
@@ -206,7 +206,7 @@ std::pair<at::Tensor, at::Tensor> integral_transform(const Predictive& p, const 
   return {u, u};
 }
 
-json group_facts(const Scored& s, const at::Tensor& hits, const at::Tensor& expected,
+json group_facts(const ScoredExamples& s, const at::Tensor& hits, const at::Tensor& expected,
                  const at::Tensor& width) {
   json groups = json::array();
   for (const InputColumn& column : input_columns(s)) {
@@ -236,7 +236,7 @@ json group_facts(const Scored& s, const at::Tensor& hits, const at::Tensor& expe
   return groups;
 }
 
-json coverage_facts(const Scored& s) {
+json coverage_facts(const ScoredExamples& s) {
   const auto [below, upto] = integral_transform(s.answer(), s.y);
   const Interval& interval = *s.answers.levels.front().interval;
   const at::Tensor hits = inside_interval(s).to(at::kDouble), width = interval.upper - interval.lower,

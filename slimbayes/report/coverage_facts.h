@@ -31,14 +31,14 @@ std::string width_word(double coverage, int64_t n, double level);
 ///                width (mean, in the target's units)
 ///   groups       see group_facts()
 /// Each has a sentence `says`.
-nlohmann::json coverage_facts(const Scored& s);
+nlohmann::json coverage_facts(const ScoredExamples& s);
 
 /// Returns for each categorical or boolean input column with 2 to 12 levels among these rows a JSON object:
 /// `column`, and `levels` with an entry for each level: level, rows, share, expected, band. Of numbers and
 /// counts the share is the coverage of the intervals, and `width` their mean width; of classes it is the
 /// accuracy, and `expected` the mean confidence. `hits` [n] is 1 for a row inside its interval or answered
 /// rightly, `expected` [n] what the model says of its probability. `width` [n] may be undefined.
-nlohmann::json group_facts(const Scored& s, const at::Tensor& hits, const at::Tensor& expected,
+nlohmann::json group_facts(const ScoredExamples& s, const at::Tensor& hits, const at::Tensor& expected,
                            const at::Tensor& width);
 
 /// Returns the probability integral transform of each row as its two ends [n]: P(Y < y) and P(Y <= y). They

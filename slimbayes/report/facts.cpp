@@ -7,6 +7,10 @@
 #include <numeric>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/model/held_out.h"
+#include "slimbayes/model/persistence.h"
+#include "slimbayes/model/trust_notes.h"
+#include "slimbayes/model/uncertainty.h"
 #include "slimbayes/report/card.h"
 #include "slimbayes/report/class_facts.h"
 #include "slimbayes/report/coverage_facts.h"
@@ -15,10 +19,6 @@
 #include "slimbayes/report/importance.h"
 #include "slimbayes/report/residual_facts.h"
 #include "slimbayes/report/score_facts.h"
-#include "slimbayes/workflow/held_out.h"
-#include "slimbayes/workflow/persistence.h"
-#include "slimbayes/workflow/trust_notes.h"
-#include "slimbayes/workflow/uncertainty.h"
 
 namespace slimbayes {
 namespace {
@@ -81,7 +81,8 @@ std::string part_text(const Part& part, int64_t all, const std::string& noun, js
 }
 
 /// Appends the notes that `evaluate` logs on such a report.
-void add_notes(const Model& model, const Part& part, const Scored& s, const json& metrics, json& notes) {
+void add_notes(const Model& model, const Part& part, const ScoredExamples& s, const json& metrics,
+               json& notes) {
   const std::string name = part.name == "all" ? "" : part.name;
   for (const std::string& note : persistence_notes(metrics, windows_of_part(metrics, name)))
     notes.push_back(note);
@@ -97,7 +98,7 @@ void add_notes(const Model& model, const Part& part, const Scored& s, const json
 
 /// Returns at most kMostDrawn rows, evenly spaced in the order of the mean, for the plot of predicted against
 /// observed.
-json predicted_rows(const Scored& s) {
+json predicted_rows(const ScoredExamples& s) {
   const MeanAndSd answer = mean_and_sd(s.answer());
   const at::Tensor order = at::argsort(answer.mean, /*stable=*/true, 0, false),
                    rows = order.index_select(0, at::tensor(spaced(s.size(), kMostDrawn), at::kLong));
@@ -116,7 +117,7 @@ json predicted_rows(const Scored& s) {
 }
 
 /// Adds the parts of the report that the examples have.
-void add_parts(const Scored& s, const json& metrics, const PredictOptions& predict, json& facts) {
+void add_parts(const ScoredExamples& s, const json& metrics, const PredictOptions& predict, json& facts) {
   const bool classes = are_classes(s.answer());
   if (classes) {
     facts.update(class_facts(s, metrics));
@@ -162,7 +163,7 @@ json report_facts(const Model& model, const Examples& given, const FactsOptions&
   const size_t left_out = answers.bad.size();
   if (left_out > 0 && !answers.rows.empty())
     notes.push_back(bad_examples_text(part.examples, answers.bad, "left out of the report"));
-  const Scored s = scored(model, part.examples, std::move(answers), part.places);
+  const ScoredExamples s = scored(model, part.examples, std::move(answers), part.places);
   json metrics = model.evaluate(s.examples, s.answers);
   metrics.update(uncertainty_of(model, s.examples, s.answers));
   add_notes(model, part, s, metrics, notes);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/workflow/model.h"
+#include "slimbayes/model/model.h"
 
 namespace slimbayes {
 

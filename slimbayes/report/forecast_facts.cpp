@@ -31,7 +31,7 @@ std::vector<std::vector<size_t>> windows_by_series(const WindowTable& w) {
 }
 
 /// Returns the name of the series of an example: the cells of the group columns.
-std::string series_name(const Scored& s, const WindowTable& w, size_t example) {
+std::string series_name(const ScoredExamples& s, const WindowTable& w, size_t example) {
   std::string name;
   for (const std::string& group : w.windows->options.group) {
     const Column* column = s.cells->find(group);
@@ -43,7 +43,7 @@ std::string series_name(const Scored& s, const WindowTable& w, size_t example) {
 
 }  // namespace
 
-json forecast_facts(const Scored& s) {
+json forecast_facts(const ScoredExamples& s) {
   const auto* w = std::get_if<WindowTable>(&s.examples);
   if (w == nullptr || are_classes(s.answer())) return {};
   const std::vector<double> times = w->windows->forecast_times(w->windows->options), y = list_of(s.y),

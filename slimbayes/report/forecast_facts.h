@@ -11,6 +11,6 @@ namespace slimbayes {
 /// `series`, a list of at most 4, those with most windows first, each with `name` (the cells of its group
 /// columns, or ""), lists time, actual, mean, lower, upper of its last 300 windows, and `inside`, the share
 /// of these in their interval; `says`, a sentence. null for other examples and for classes.
-nlohmann::json forecast_facts(const Scored& s);
+nlohmann::json forecast_facts(const ScoredExamples& s);
 
 }  // namespace slimbayes

@@ -46,7 +46,7 @@ std::string offered_score(const Scores& scores) {
   return "";
 }
 
-json far_rows(const Scored& s, const at::Tensor& distance) {
+json far_rows(const ScoredExamples& s, const at::Tensor& distance) {
   const int64_t n = s.size(), tenth = n / 10;
   const at::Tensor order = at::argsort(distance, /*stable=*/true, 0, /*descending=*/true),
                    far = order.slice(0, 0, tenth), near = order.slice(0, tenth);
@@ -68,7 +68,7 @@ json far_rows(const Scored& s, const at::Tensor& distance) {
   return {{"rows", tenth}, {"error", of_error}, {"sd", quotient(spread)}};
 }
 
-std::string says_of_foreign(const Scored& s, const json& facts) {
+std::string says_of_foreign(const ScoredExamples& s, const json& facts) {
   std::string text;
   if (facts.contains("outside")) {
     const auto rows = facts["outside"]["rows"].get<int64_t>();
@@ -90,7 +90,7 @@ std::string says_of_foreign(const Scored& s, const json& facts) {
 
 }  // namespace
 
-json foreign_facts(const Scored& s) {
+json foreign_facts(const ScoredExamples& s) {
   const Scores scores = s.model.ood(s.examples, s.answers);
   at::Tensor beyond;
   if (const auto found = scores.find("outside"); found != scores.end()) beyond = found->second > 0;

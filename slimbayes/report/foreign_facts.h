@@ -17,6 +17,6 @@ namespace slimbayes {
 ///            mean entropy (classes); absent with fewer than 50 rows
 ///   says     a sentence
 /// null if there is no score.
-nlohmann::json foreign_facts(const Scored& s);
+nlohmann::json foreign_facts(const ScoredExamples& s);
 
 }  // namespace slimbayes

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "slimbayes/core/answers.h"
+#include "slimbayes/answers/answers.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/table/cell.h"
 
@@ -95,7 +95,7 @@ void add_change(ColumnImportance& to, const Model& model, const Examples& change
 
 }  // namespace
 
-std::vector<ColumnImportance> permutation_importance(const Scored& s,
+std::vector<ColumnImportance> permutation_importance(const ScoredExamples& s,
                                                      const std::function<void(double)>& progress) {
   const std::vector<InputColumn> columns = input_columns(s);
   if (columns.empty() || s.size() < kFewestPermuted) return {};
@@ -123,7 +123,7 @@ std::vector<ColumnImportance> permutation_importance(const Scored& s,
   return out;
 }
 
-json importance_facts(const Scored& s, const std::vector<ColumnImportance>& importance) {
+json importance_facts(const ScoredExamples& s, const std::vector<ColumnImportance>& importance) {
   if (importance.empty()) return {};
   json columns = json::array();
   for (const ColumnImportance& one : importance)

@@ -24,11 +24,11 @@ struct ColumnImportance {
 /// stretches of several windows' length change places, so that the cells next to each other stay together.
 /// Empty for images and text, and if there are fewer than ten examples. Calls progress(share) with the share
 /// that is done.
-std::vector<ColumnImportance> permutation_importance(const Scored& s,
+std::vector<ColumnImportance> permutation_importance(const ScoredExamples& s,
                                                      const std::function<void(double)>& progress = {});
 
 /// Returns the importance as the JSON object `importance` of report_facts(): rows, `columns` with name,
 /// error, spread, and a sentence `says`; null if there is none.
-nlohmann::json importance_facts(const Scored& s, const std::vector<ColumnImportance>& importance);
+nlohmann::json importance_facts(const ScoredExamples& s, const std::vector<ColumnImportance>& importance);
 
 }  // namespace slimbayes

@@ -146,7 +146,7 @@ json unusual_cell(const std::vector<InputColumn>& columns, size_t row) {
 }
 
 /// Returns the probability of a target that is at least as far out, for each example. [n]
-std::vector<double> tails_of(const Scored& s) {
+std::vector<double> tails_of(const ScoredExamples& s) {
   if (const auto* classes = std::get_if<Classes>(&s.answer()))
     return list_of(classes->probabilities.gather(1, s.y.to(at::kLong).unsqueeze(1)).squeeze(1));
   const auto [below, upto] = integral_transform(s.answer(), s.y);
@@ -155,7 +155,7 @@ std::vector<double> tails_of(const Scored& s) {
 
 }  // namespace
 
-json residual_facts(const Scored& s, const std::vector<ColumnImportance>& importance) {
+json residual_facts(const ScoredExamples& s, const std::vector<ColumnImportance>& importance) {
   const auto [mean, sd] = mean_and_sd(s.answer());
   const std::vector<double> z = list_of((s.y - mean) / sd);
   const std::vector<InputColumn> columns = input_columns(s);
@@ -174,7 +174,7 @@ json residual_facts(const Scored& s, const std::vector<ColumnImportance>& import
   return out;
 }
 
-json surprising_rows(const Scored& s) {
+json surprising_rows(const ScoredExamples& s) {
   const std::vector<double> tails = tails_of(s), y = list_of(s.y);
   const auto* classes = std::get_if<Classes>(&s.answer());
   const MeanAndSd moments = classes != nullptr ? MeanAndSd{s.y, at::ones_like(s.y)} : mean_and_sd(s.answer());

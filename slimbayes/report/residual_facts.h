@@ -15,7 +15,7 @@ namespace slimbayes {
 ///           most frequent first): x, the mean of the column (or `level`), rows, mean and sd of z
 ///   says    a sentence on the group whose mean is least probable by chance
 /// Only for numbers and counts.
-nlohmann::json residual_facts(const Scored& s, const std::vector<ColumnImportance>& importance);
+nlohmann::json residual_facts(const ScoredExamples& s, const std::vector<ColumnImportance>& importance);
 
 /// Returns the rows that surprise the model most, at most ten, as a JSON object with a sentence `says` and
 /// `rows`, a list of JSON objects: `row`, the number in the file, target, `tail`, the probability of a target
@@ -23,6 +23,6 @@ nlohmann::json residual_facts(const Scored& s, const std::vector<ColumnImportanc
 /// sd, lower, upper and z = (y - mean) / sd, of classes `answer` with its `probability`. `unusual` has the
 /// numeric input column whose cell lies farthest from the training mean: column, value, and `sds`, how many
 /// training sds; absent without such columns.
-nlohmann::json surprising_rows(const Scored& s);
+nlohmann::json surprising_rows(const ScoredExamples& s);
 
 }  // namespace slimbayes

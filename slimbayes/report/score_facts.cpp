@@ -38,12 +38,12 @@ const char* verdict_of(double quotient) {
 }
 
 /// Returns the RMSE of one number for all rows, the mean of their targets; NaN if all are equal.
-double constant_rmse(const Scored& s) {
+double constant_rmse(const ScoredExamples& s) {
   const double sd = s.y.std(/*unbiased=*/false).item<double>();
   return sd > 0 ? sd : NAN;
 }
 
-void add_rmse(json& scores, const Scored& s, const json& metrics) {
+void add_rmse(json& scores, const ScoredExamples& s, const json& metrics) {
   const double rmse = value_of(metrics, "rmse"), constant = constant_rmse(s);
   const double share = rmse / constant;
   add_score(scores, metrics, "rmse", "RMSE of the mean",
@@ -68,7 +68,7 @@ void add_nll(json& scores, const json& metrics, const char* constant_answer) {
                                : "poor");
 }
 
-void add_coverage(json& scores, const Scored& s, const json& metrics) {
+void add_coverage(json& scores, const ScoredExamples& s, const json& metrics) {
   const double coverage = value_of(metrics, "coverage");
   if (std::isnan(coverage)) return;
   const std::string word = width_word(coverage, s.size(), s.level());
@@ -104,7 +104,7 @@ void add_persistence(json& scores, const std::string& key, const json& forecast)
                                                : "poor"}});
 }
 
-void add_numbers(json& scores, const Scored& s, const json& metrics) {
+void add_numbers(json& scores, const ScoredExamples& s, const json& metrics) {
   add_rmse(scores, s, metrics);
   const bool counts = std::holds_alternative<Counts>(s.answer());
   const double mae = value_of(metrics, "mae"), crps = value_of(metrics, "crps");
@@ -124,7 +124,7 @@ void add_numbers(json& scores, const Scored& s, const json& metrics) {
     if (metrics.contains(key)) add_persistence(scores, key, metrics[key]);
 }
 
-void add_classes(json& scores, const Scored& s, const json& metrics) {
+void add_classes(json& scores, const ScoredExamples& s, const json& metrics) {
   const double accuracy = value_of(metrics, "accuracy"), base = value_of(metrics, "base_rate"),
                ece = value_of(metrics, "ece");
   add_score(scores, metrics, "accuracy", "accuracy",
@@ -148,7 +148,7 @@ void add_classes(json& scores, const Scored& s, const json& metrics) {
 
 }  // namespace
 
-json score_facts(const Scored& s, const json& metrics) {
+json score_facts(const ScoredExamples& s, const json& metrics) {
   json scores = json::array();
   if (are_classes(s.answer()))
     add_classes(scores, s, metrics);
@@ -157,7 +157,7 @@ json score_facts(const Scored& s, const json& metrics) {
   return scores;
 }
 
-std::string headline_of(const Scored& s, const json& metrics) {
+std::string headline_of(const ScoredExamples& s, const json& metrics) {
   if (are_classes(s.answer())) {
     const double accuracy = value_of(metrics, "accuracy"), sure = value_of(metrics, "ece");
     return fmt::format(

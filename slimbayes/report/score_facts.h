@@ -11,9 +11,9 @@ namespace slimbayes {
 /// `word`, what the number means here (mostly beside that of a model without inputs), and `verdict`: "good",
 /// "fair", "poor" or "" if the number alone says nothing. `metrics` is the report of Model::evaluate() with
 /// uncertainty_of().
-nlohmann::json score_facts(const Scored& s, const nlohmann::json& metrics);
+nlohmann::json score_facts(const ScoredExamples& s, const nlohmann::json& metrics);
 
 /// Returns the sentence at the head of the report: the error and the honesty of the uncertainty in brief.
-std::string headline_of(const Scored& s, const nlohmann::json& metrics);
+std::string headline_of(const ScoredExamples& s, const nlohmann::json& metrics);
 
 }  // namespace slimbayes

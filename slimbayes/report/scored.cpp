@@ -8,12 +8,13 @@
 
 namespace slimbayes {
 
-Scored scored(const Model& model, Examples examples, Answers answers, const std::vector<int64_t>& places) {
+ScoredExamples scored(const Model& model, Examples examples, Answers answers,
+                      const std::vector<int64_t>& places) {
   check_same(examples, answers);
   if (answers.rows.empty() && !answers.bad.empty()) throw_bad_example(examples, answers.bad.front());
   check_targets(model.encoder(), examples);
   if (!answers.bad.empty()) examples = take(examples, answers.rows);
-  Scored s{model, std::move(examples), std::move(answers), {}, nullptr, {}};
+  ScoredExamples s{model, std::move(examples), std::move(answers), {}, nullptr, {}};
   std::vector<int64_t>& rows = s.answers.rows;
   for (size_t i = 0; i < rows.size(); ++i) {
     s.numbers.push_back(places[static_cast<size_t>(rows[i])] + 1);
@@ -37,13 +38,13 @@ MeanAndSd mean_and_sd(const Predictive& p) {
   return {r.mean, total_var(r).sqrt()};
 }
 
-at::Tensor inside_interval(const Scored& s) {
+at::Tensor inside_interval(const ScoredExamples& s) {
   const auto& interval = s.answers.levels.front().interval;
   check(interval.has_value(), "inside_interval", "answers with intervals", "others");
   return (s.y >= interval->lower) & (s.y <= interval->upper);
 }
 
-std::vector<InputColumn> input_columns(const Scored& s) {
+std::vector<InputColumn> input_columns(const ScoredExamples& s) {
   std::vector<InputColumn> columns;
   const auto* rows = std::get_if<Encoder>(&s.model.encoder());
   if (const auto* windows = std::get_if<WindowEncoder>(&s.model.encoder())) rows = &windows->rows();

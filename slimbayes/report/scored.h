@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "slimbayes/workflow/model.h"
+#include "slimbayes/model/model.h"
 
 namespace slimbayes {
 
 /// The n examples that a report is on, each with an answer and a target.
-struct Scored {
+struct ScoredExamples {
   const Model& model;
   Examples examples;
   Answers answers;  // to all of them, with the intervals or sets of one level; `bad` is empty
@@ -28,7 +28,8 @@ struct Scored {
 
 /// Returns the examples that have an answer in `answers`, with their targets. `places` are the indices of the
 /// examples in the file, for images. Throws as Model::evaluate().
-Scored scored(const Model& model, Examples examples, Answers answers, const std::vector<int64_t>& places);
+ScoredExamples scored(const Model& model, Examples examples, Answers answers,
+                      const std::vector<int64_t>& places);
 
 /// The location and the scale of the answer to each example. [n] float64
 struct MeanAndSd {
@@ -42,16 +43,16 @@ MeanAndSd mean_and_sd(const Predictive& p);
 bool are_classes(const Predictive& p);
 
 /// Returns, for each example, whether the target lies inside its interval. [n] bool; numbers and counts.
-at::Tensor inside_interval(const Scored& s);
+at::Tensor inside_interval(const ScoredExamples& s);
 
 /// An input column of the model whose cells each example has.
 struct InputColumn {
   const Encoder::Feature* feature;
-  const Column* cells;  // [n] of Scored::cells
+  const Column* cells;  // [n] of ScoredExamples::cells
 };
 
 /// Returns the input columns of a table or of windows, in the encoder's order. Empty for images and text.
-std::vector<InputColumn> input_columns(const Scored& s);
+std::vector<InputColumn> input_columns(const ScoredExamples& s);
 
 /// Returns the numbers of a tensor of float64, int64 or bool as a list.
 std::vector<double> list_of(const at::Tensor& x);

@@ -53,7 +53,7 @@ std::string difference(const nlohmann::json& found, const nlohmann::json& own) {
 void check_fingerprint(const std::string& found, const std::string& own, const std::string& what,
                        const std::string& hint) {
   if (found == own) return;
-  check(false, "train", what, "one of another: " + difference(parts_of(found), parts_of(own)), hint);
+  refuse("train", what, "one of another: " + difference(parts_of(found), parts_of(own)), hint);
 }
 
 void remove_parts(const fs::path& path) {
@@ -105,7 +105,7 @@ std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainP
   check_fingerprint(read.text("fingerprint"), policy.of_training(),
                     fmt::format("{} of this fit", checkpoint_name(policy.path)),
                     "repeat the first command with --resume, or remove the file");
-  read.check(read.text("kind") == "checkpoint", "the kind 'checkpoint'", "another");
+  if (read.text("kind") != "checkpoint") read.refuse("the kind 'checkpoint'", "another");
   TrainState state;
   state.step = read.count("step", 0, steps);
   const int64_t epoch = state.step / steps_per_epoch;
@@ -113,7 +113,7 @@ std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainP
   state.since_best = read.numbers("since_best", epoch);
   state.scores = read.numbers("scores", epoch);
   state.seconds = read.number("seconds");
-  read.check(std::isfinite(state.seconds) && state.seconds >= 0, "seconds of at least 0", "others");
+  if (!(std::isfinite(state.seconds) && state.seconds >= 0)) read.refuse("seconds of at least 0", "others");
   state.summary = read.summary(problem.rows, epoch);
   const std::vector<at::Tensor> own = changing_tensors(problem);
   state.best = read.best(own);

@@ -31,14 +31,13 @@ std::string checkpoint_name(const std::filesystem::path& path) {
 CheckpointReader::CheckpointReader(const TensorFile& file, const std::filesystem::path& path)
     : file_(file), name_(checkpoint_name(path)) {}
 
-void CheckpointReader::check(bool ok, const std::string& expected, const std::string& received) const {
-  if (!ok)
-    throw DataError(name_, fmt::format("expected {}; received {}; {}", expected, received, kCheckpointHint));
+void CheckpointReader::refuse(const std::string& expected, const std::string& received) const {
+  throw DataError(name_, fmt::format("expected {}; received {}; {}", expected, received, kCheckpointHint));
 }
 
 const std::string& CheckpointReader::text(const std::string& key) const {
   const auto found = file_.metadata.find(key);
-  check(found != file_.metadata.end(), fmt::format("'{}'", key), "none");
+  if (found == file_.metadata.end()) refuse(fmt::format("'{}'", key), "none");
   return found->second;
 }
 
@@ -47,8 +46,8 @@ int64_t CheckpointReader::count(const std::string& key, int64_t low, int64_t hig
   int64_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   const bool whole = error == std::errc() && end == digits.data() + digits.size();
-  check(whole && value >= low && value <= high,
-        fmt::format("a whole number from {} to {} for '{}'", low, high, key), json_quoted(digits));
+  if (!(whole && value >= low && value <= high))
+    refuse(fmt::format("a whole number from {} to {} for '{}'", low, high, key), json_quoted(digits));
   return value;
 }
 
@@ -56,27 +55,27 @@ double CheckpointReader::number(const std::string& key) const {
   const std::string& digits = text(key);
   char* end = nullptr;
   const double value = std::strtod(digits.c_str(), &end);
-  check(!digits.empty() && end == digits.data() + digits.size(), fmt::format("a number for '{}'", key),
-        json_quoted(digits));
+  if (digits.empty() || end != digits.data() + digits.size())
+    refuse(fmt::format("a number for '{}'", key), json_quoted(digits));
   return value;
 }
 
 std::vector<double> CheckpointReader::numbers(const std::string& name, int64_t longest) const {
   const auto found = file_.tensors.find(name);
-  check(found != file_.tensors.end(), fmt::format("a tensor '{}'", name), "none");
+  if (found == file_.tensors.end()) refuse(fmt::format("a tensor '{}'", name), "none");
   const at::Tensor x = from_stored(found->second);
-  check(x.scalar_type() == at::kDouble && x.dim() == 1 && x.size(0) <= longest,
-        fmt::format("at most {} float64 numbers in '{}'", longest, name), described(x));
+  if (!(x.scalar_type() == at::kDouble && x.dim() == 1 && x.size(0) <= longest))
+    refuse(fmt::format("at most {} float64 numbers in '{}'", longest, name), described(x));
   return {x.const_data_ptr<double>(), x.const_data_ptr<double>() + x.numel()};
 }
 
 at::Tensor CheckpointReader::like(const std::string& name, const at::Tensor& own) const {
   const auto found = file_.tensors.find(name);
-  check(found != file_.tensors.end(), fmt::format("a tensor '{}'", name), "none");
+  if (found == file_.tensors.end()) refuse(fmt::format("a tensor '{}'", name), "none");
   at::Tensor x = from_stored(found->second);
-  check(x.sizes() == own.sizes() && x.scalar_type() == own.scalar_type(),
-        fmt::format("'{}' as {}, as this fit has it", name, described(own)), described(x));
-  check(is_finite(x), fmt::format("finite numbers in '{}'", name), "others");
+  if (x.sizes() != own.sizes() || x.scalar_type() != own.scalar_type())
+    refuse(fmt::format("'{}' as {}, as this fit has it", name, described(own)), described(x));
+  if (!is_finite(x)) refuse(fmt::format("finite numbers in '{}'", name), "others");
   return x;
 }
 
@@ -86,8 +85,8 @@ std::vector<at::Tensor> CheckpointReader::moments(const std::vector<at::Tensor>&
     const std::string name = fmt::format("optimiser.{}", i);
     all.push_back(like(name, own[i]));
     const bool may_be_negative = i % 2 == 0 && i + 1 < own.size();
-    check(may_be_negative || (all[i] >= 0).all().item<bool>(),
-          fmt::format("no negative numbers in '{}'", name), "some");
+    if (!(may_be_negative || (all[i] >= 0).all().item<bool>()))
+      refuse(fmt::format("no negative numbers in '{}'", name), "some");
   }
   return all;
 }
@@ -103,15 +102,16 @@ Summary CheckpointReader::summary(int64_t rows, int64_t epoch) const {
   Summary s;
   read_contents(name_, kCheckpointHint, [&] { s = summary_from_json(stored_json(file_, "summary")); });
   s.best_score = number("best_score");
-  check(s.rows == rows, fmt::format("a summary of {} rows", rows), std::to_string(s.rows));
-  check(s.epochs <= epoch, fmt::format("a summary of at most {} epochs", epoch), std::to_string(s.epochs));
-  check(s.stopped == Stopped::budget, "a fit that goes on",
-        "one stopped by " + json_quoted(std::string(name_of(s.stopped))));
+  if (s.rows != rows) refuse(fmt::format("a summary of {} rows", rows), std::to_string(s.rows));
+  if (!(s.epochs <= epoch))
+    refuse(fmt::format("a summary of at most {} epochs", epoch), std::to_string(s.epochs));
+  if (s.stopped != Stopped::budget)
+    refuse("a fit that goes on", "one stopped by " + json_quoted(std::string(name_of(s.stopped))));
   const bool has_best = file_.tensors.contains("best.0");
-  check(has_best == std::isfinite(s.best_score) && has_best == (s.best_epoch > 0) && s.best_epoch <= epoch,
-        fmt::format("a best score of the epochs 1 to {} and its parameters, or neither", epoch),
-        fmt::format("{} of epoch {}, {} parameters", s.best_score, s.best_epoch,
-                    has_best ? "with" : "without"));
+  if (!(has_best == std::isfinite(s.best_score) && has_best == (s.best_epoch > 0) && s.best_epoch <= epoch))
+    refuse(fmt::format("a best score of the epochs 1 to {} and its parameters, or neither", epoch),
+           fmt::format("{} of epoch {}, {} parameters", s.best_score, s.best_epoch,
+                       has_best ? "with" : "without"));
   return s;
 }
 

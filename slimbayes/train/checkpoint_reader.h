@@ -28,8 +28,8 @@ class CheckpointReader {
   /// `file` must outlive the reader.
   CheckpointReader(const TensorFile& file, const std::filesystem::path& path);
 
-  /// Throws DataError with the texts `expected` and `received` if `ok` is false.
-  void check(bool ok, const std::string& expected, const std::string& received) const;
+  /// Throws DataError with the texts `expected` and `received`.
+  [[noreturn]] void refuse(const std::string& expected, const std::string& received) const;
 
   /// Returns the metadata value of `key`.
   const std::string& text(const std::string& key) const;

@@ -17,9 +17,9 @@ int64_t batch_size(const TrainingOptions& options, int64_t rows) {
 TrainingPlan training_plan(const TrainingOptions& options, int64_t rows, const BatchPlan& batches) {
   constexpr int64_t kRounds = 150;  // a long budget in steps has kRounds to 2 kRounds - 1 rounds
   check(rows > 0, "train", "at least one training row", "none");
-  check(options.batch >= 0 && options.steps > 0 && options.epochs >= 0, "train",
-        "steps > 0, epochs >= 0 and batch >= 0",
-        fmt::format("steps {}, epochs {}, batch {}", options.steps, options.epochs, options.batch));
+  if (!(options.batch >= 0 && options.steps > 0 && options.epochs >= 0))
+    refuse("train", "steps > 0, epochs >= 0 and batch >= 0",
+           fmt::format("steps {}, epochs {}, batch {}", options.steps, options.epochs, options.batch));
   TrainingPlan plan;
   const int64_t batch = batch_size(options, rows);
   plan.steps_per_epoch = batches ? std::ssize(batches(Stream(0))) : (rows + batch - 1) / batch;

@@ -1,8 +1,6 @@
 // A program of a user of the installed library: it reads a table, fits, saves, loads and predicts.
 #include <ATen/ATen.h>
-#include <slimbayes/data/table/table.h>
-#include <slimbayes/version.h>
-#include <slimbayes/workflow/model.h>
+#include <slimbayes/slimbayes.h>
 
 #include <cmath>
 #include <cstdio>

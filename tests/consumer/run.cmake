@@ -20,6 +20,26 @@ if(NOT output MATCHES "slimbayes [0-9.]+: mean -?[0-9.]+, sd [0-9.]+ at x = 0\n"
 endif()
 message(STATUS "${output}")
 
+# All installed headers in two files of one program: they find what they include, and define nothing twice. `make check`
+# compiles each of them alone.
+file(GLOB_RECURSE headers RELATIVE ${WORK_DIR}/prefix/include ${WORK_DIR}/prefix/include/slimbayes/*.h)
+list(TRANSFORM headers REPLACE "(.+)" "#include <\\1>\n" OUTPUT_VARIABLE lines)
+string(CONCAT all ${lines})
+file(WRITE ${WORK_DIR}/headers/other.cpp "${all}const char* other() { return slimbayes::version(); }\n")
+file(WRITE ${WORK_DIR}/headers/main.cpp "${all}const char* other();\nint main() { return other() != slimbayes::version(); }\n")
+file(WRITE ${WORK_DIR}/headers/CMakeLists.txt "cmake_minimum_required(VERSION 3.22)
+project(headers LANGUAGES CXX)
+find_package(slimbayes 0.1 REQUIRED)
+add_executable(headers main.cpp other.cpp)
+target_link_libraries(headers PRIVATE slimbayes::slimbayes)
+")
+run(${CMAKE_COMMAND} -S ${WORK_DIR}/headers -B ${WORK_DIR}/headers/build -G ${GENERATOR} -DCMAKE_BUILD_TYPE=Debug
+  -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix "-DCMAKE_CXX_COMPILER=${COMPILER}")
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/headers/build)
+run(${WORK_DIR}/headers/build/headers)
+list(LENGTH headers number)
+message(STATUS "${number} installed headers")
+
 # The installed tool starts from where it was put, without the build tree's libraries.
 if(EXISTS ${WORK_DIR}/prefix/bin/slimbayes)
   run(${WORK_DIR}/prefix/bin/slimbayes --version)

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "slimbayes/data/dataset.h"
-#include "slimbayes/data/row_hash.h"
-#include "slimbayes/data/text.h"
+#include "slimbayes/data/rows/row_hash.h"
+#include "slimbayes/data/text/text.h"
 #include "tests/data/tables.h"
 
 namespace slimbayes {

@@ -12,8 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "slimbayes/fit/fit_model.h"
+#include "slimbayes/model/model.h"
 #include "slimbayes/train/checkpoint.h"
-#include "slimbayes/workflow/model.h"
 #include "tests/fuzz/model_trial.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/subjects.h"

@@ -1,5 +1,5 @@
 // Mutants of models of windows, images and texts, and of checkpoints of their fits: some hundreds, as of
-// tables in tests/workflow/mutants_test.cpp; `make fuzz` tries thousands under the sanitisers.
+// tables in tests/fit/mutants_test.cpp; `make fuzz` tries thousands under the sanitisers.
 #include <gtest/gtest.h>
 
 #include "tests/fuzz/checkpoint_trial.h"

@@ -5,10 +5,10 @@
 #include <variant>
 #include <vector>
 
-#include "slimbayes/core/answers.h"
-#include "slimbayes/data/outside.h"
-#include "slimbayes/workflow/answer_table.h"
-#include "slimbayes/workflow/model.h"
+#include "slimbayes/answers/answers.h"
+#include "slimbayes/data/rows/outside.h"
+#include "slimbayes/model/answer_table.h"
+#include "slimbayes/model/model.h"
 #include "tests/fuzz/trial.h"
 
 // What is done with a mutant of a model: answers, a report, update, forget, merge.

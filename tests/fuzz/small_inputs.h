@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/data/images.h"
+#include "slimbayes/data/images/images.h"
 #include "slimbayes/data/table/csv.h"
-#include "tests/data/label_maps.h"
+#include "tests/data/images/label_maps.h"
 
 // Data of the other kinds of input than a table's rows, as small as a fit allows.
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/csv.h"
-#include "slimbayes/data/target.h"
-#include "slimbayes/workflow/model.h"
+#include "slimbayes/model/model.h"
 #include "tests/fuzz/small_inputs.h"
 
 // The fits whose models and checkpoints are mutated: every method and task on tables, and every kind of

@@ -14,40 +14,39 @@ from cpp import code_lines, functions
 # room: the rooms whose headers it may include. After ARCHITECTURE's `storage, catalog <- core <- ...`.
 _BASE = {"storage", "catalog"}
 _CORE = _BASE | {"core"}
-_DATA = _CORE | {"data"}
+_ANSWERS = _CORE | {"answers"}
+_DATA = _ANSWERS | {"data", "table"}
 _NN = _CORE | {"nn"}
 ENTRY = {
     "storage": {"storage"},
     "catalog": _BASE,
     "core": _CORE,
+    "answers": _ANSWERS,
     "table": {"storage", "catalog", "table"},
-    "data": _DATA | {"table"},
+    "data": _DATA,
     "nn": _NN,
     "basis": _NN | {"basis"},
-    "objectives": _CORE | {"objectives"},
+    "objectives": _ANSWERS | {"objectives"},
     "bayes": _NN | {"bayes"},
     "ntk": _NN | {"ntk"},
-    "train": _DATA | {"table", "train"},
-    "runtime": {"storage", "runtime"},
+    "train": _DATA | {"train"},
+    "facts": _BASE | {"facts"},
 }
-ENTRY["method"] = _DATA | _NN | {"table", "train", "method"}
-ENTRY["families"] = set(ENTRY) - {"runtime"} | {"families"}
-ENTRY["methods"] = ENTRY["families"] | {"methods"}
-ENTRY["workflow"] = ENTRY["methods"] | {"workflow"}
-ENTRY["report"] = ENTRY["workflow"] | {"report"}
+ENTRY["method"] = _DATA | _NN | {"train", "method"}
+ENTRY["methods"] = set(ENTRY) | {"methods"}
+ENTRY["model"] = ENTRY["methods"] | {"model"}
+for _room in "fit", "theory", "report":
+    ENTRY[_room] = ENTRY["model"] | {_room}
 ENTRY["root"] = set(ENTRY) | {"root"}  # slimbayes/*.h: version
-TOOL_ENTRY = {"storage", "catalog", "root"}  # of the executable, which opens the engine only when it must
+TOOL_ENTRY = {"storage", "catalog", "facts", "root"}  # of the executable, which opens the engine only when it must
 
-TORCH_FREE = {"storage", "catalog", "table", "runtime"}
+TORCH_FREE = {"storage", "catalog", "table", "facts"}
 TORCH = re.compile(r"^(ATen|torch|c10|caffe2)/")
-# A method has options in the folder of its family in the catalogue; the other files of methods/ are shared by several.
-METHOD_OF_CATALOG = re.compile(r"(\w+)_options\.h$")
+# What a family says of its methods before a tensor exists: their options and facts. CMake knows these files by the same names.
+FACTS = re.compile(r"slimbayes/methods/.*(/facts|_options)\.(h|cpp)$")
+MOST_UNITS = 25  # of a folder: a header with its source is one
 MAX_LINES = 400
-# Files that are mainly a table of data may be longer: it is looked up, not read, and is easier to search in one place.
-TABLES: dict[str, str] = {}
 MAX_FUNCTION = 60
-# Temporary: longer functions that their owners have not cut yet, "path:name".
-LONG_FUNCTIONS: set[str] = set()
 SOURCES = {".h", ".cpp", ".py", ".sh", ".cmake", ".txt"}
 NOT_SOURCES = {"requirements.txt"}
 # A fit of networks on every core is many times slower beside other work, so the library chooses the number of threads of
@@ -63,6 +62,12 @@ DENORMALS = re.compile(r"\bsetFlushDenormal\s*\(")
 EXITS = re.compile(r"(?<![\w.>])(?:std::|::)?(exit|_exit|_Exit|quick_exit|abort|terminate)\s*\(|\bassert\s*\(")
 # A message that names its function: CONTRIBUTING.md has its form, and the tool leaves the name out of what it prints.
 MESSAGE = re.compile(r'"\[[A-Za-z_:-]+(?: [a-z]+)*\] (?!expected |internal error|tensor )')
+# At the level of the namespace, on one line or several.
+TYPE = re.compile(r"^(?:template *<[^{;]*>\s*)?(?:struct|class|enum(?: class)?) (?P<name>\w+)(?: final)?\s*(?::[^;{]*)?\{|"
+                  r"^using (?P<alias>\w+) *=", re.M)
+MADE_TEXT = re.compile(r"\b(?:fmt::format|std::to_string|in_quotes|nearest_hint|text_of|counted|described)\s*\(|\.(?:dump|substr|str)\(|"
+                       r"\"\s*\+|\+\s*\"")
+CHECK = re.compile(r"\b(?<!bound\.)(?<!pool\.)(?<!bound_\.)(?:internal_)?check\(")  # those two check bytes and a status
 SEEDS = re.compile(r"(?<![\w.>])(?:torch::|at::)?manual_seed\s*\(|\bsrand\s*\(|\bset_default_dtype")
 
 
@@ -79,7 +84,7 @@ def read(root):
 
 
 def room(path):
-    """The room of a file, or None where no rule holds. data/table is a room of its own: it knows no tensors."""
+    """The room of a file, or None where no rule holds. data/table and the facts of methods/ know no tensors: rooms of their own."""
     parts = path.split("/")
     if parts[0] != "slimbayes":
         return None
@@ -87,7 +92,13 @@ def room(path):
         return "root"
     if parts[1] == "data" and parts[2] == "table":
         return "table"
-    return parts[1]
+    return "facts" if FACTS.match(path) else parts[1]
+
+
+def family(path):
+    """The family of a file of methods/, or None."""
+    parts = path.split("/")
+    return parts[2] if parts[:2] == ["slimbayes", "methods"] and len(parts) > 3 else None
 
 
 def tool_files(sources):
@@ -140,7 +151,7 @@ def check_torch_reach(sources):
 
 
 def check_tool(sources):
-    """The tool's executable knows storage and catalog alone."""
+    """The tool's executable knows storage, the catalogue and the facts of methods alone."""
     files = {s.path: s for s in sources}
     for path in (p for p in tool_files(sources) if p in files):
         for target, way in reach(path, files, {path: path}).items():
@@ -148,40 +159,56 @@ def check_tool(sources):
                 yield f"{path}:1: the tool may not include {room(target)} ({way})"
 
 
-def check_methods_apart(sources):
-    """A method never includes another; the registry includes all of them."""
-    names = {m.group(1) for s in sources
-             if s.path.startswith("slimbayes/catalog/") and (m := METHOD_OF_CATALOG.search(s.path))}
+def check_families_apart(sources):
+    """A family never includes another; what two of them share lies in a lower room. A method has no header, so that no other
+    method includes it."""
     for source in sources:
-        if not source.path.startswith("slimbayes/methods/"):
-            continue
-        stem = pathlib.PurePosixPath(source.path).stem
-        if stem not in names:
-            continue
+        own = family(source.path)
         for number, target in includes(source):
-            other = pathlib.PurePosixPath(target)
-            if str(other.parent) == "slimbayes/methods" and other.stem in names - {stem}:
-                yield f"{source.path}:{number}: the method {stem} includes the method {other.stem}"
+            if own is not None and family(target) not in (own, None):
+                yield f"{source.path}:{number}: the family {own} includes the family {family(target)} ({target})"
+    rows = re.compile(r"\bRegistryRow (\w+)_row\(\) *\{")
+    headers = {s.path for s in sources if s.path.endswith(".h")}
+    for source in sources:
+        header = re.sub(r"\.cpp$", ".h", source.path)
+        if family(source.path) and source.path.endswith(".cpp") and rows.search(source.text) and header in headers:
+            yield f"{header}:1: a method has no header: what others need of it lies in a file of its own"
+
+
+def check_folders(sources):
+    """A folder of the library is read at once."""
+    units = {}
+    for source in sources:
+        if source.path.startswith("slimbayes/"):
+            path = pathlib.PurePosixPath(source.path)
+            units.setdefault(str(path.parent), set()).add(path.stem)
+    for folder, names in units.items():
+        if len(names) > MOST_UNITS:
+            yield f"{folder}/:1: {len(names)} units, at most {MOST_UNITS}"
 
 
 def check_shape(sources):
     for source in sources:
         lines = source.text.count("\n")
-        if lines > MAX_LINES and source.path not in TABLES:
+        if lines > MAX_LINES:
             yield f"{source.path}:{lines}: {lines} lines, at most {MAX_LINES}"
         if source.path.endswith(".h") and not source.text.startswith("#pragma once\n"):
             yield f"{source.path}:1: a header begins with #pragma once"
 
 
-def check_exceptions(sources):
-    """A file or function that is short enough stands on no list of longer ones."""
+def check_names(sources):
+    """Two types of the library never have one name: a user's file may include both headers."""
+    places = {}
     for source in sources:
-        if source.text.count("\n") <= MAX_LINES and source.path in TABLES:
-            yield f"{source.path}:1: not longer than {MAX_LINES} lines: take it off the lists of tests/house/house.py"
-        listed = {entry.split(":")[1] for entry in LONG_FUNCTIONS if entry.startswith(source.path + ":")}
-        long = {name for name, first, last in functions(source.text) if last - first >= MAX_FUNCTION} if listed else set()
-        for name in listed - long:
-            yield f"{source.path}:1: {name} is not longer than {MAX_FUNCTION} lines: take it off the list of tests/house/house.py"
+        if not source.path.startswith("slimbayes/") or not source.path.endswith(".h"):
+            continue
+        text = "\n".join(line for _, line in code_lines(source.text))
+        for match in TYPE.finditer(text):
+            number = text.count("\n", 0, match.start()) + 1
+            places.setdefault(match["name"] or match["alias"], []).append(f"{source.path}:{number}")
+    for name, where in places.items():
+        for place in where[1:]:
+            yield f"{place}: {name} is defined in {where[0]}, too"
 
 
 def check_functions(sources):
@@ -191,7 +218,7 @@ def check_functions(sources):
             continue
         for name, first, last in functions(source.text):
             lines = last - first + 1
-            if lines > MAX_FUNCTION and f"{source.path}:{name}" not in LONG_FUNCTIONS:
+            if lines > MAX_FUNCTION:
                 yield f"{source.path}:{first}: {name} has {lines} lines, at most {MAX_FUNCTION}"
 
 
@@ -223,8 +250,24 @@ def check_messages(sources):
                 yield f"{source.path}:{number}: after {match.group().strip()[1:]} a message says what was expected"
 
 
-RULES = [check_rooms, check_torch_reach, check_tool, check_methods_apart, check_shape, check_functions, check_exceptions,
-         check_manners, check_messages]
+def check_texts(sources):
+    """`check` is called with messages that are ready: one that has to be made is made for a mistake alone (`refuse`)."""
+    for source in sources:
+        if not source.path.startswith(("slimbayes/", "cli/", "python/")) or not source.path.endswith((".h", ".cpp")):
+            continue
+        text = "\n".join(line for _, line in code_lines(source.text))
+        for call in CHECK.finditer(text):
+            end, depth = call.end(), 1
+            while depth and end < len(text):
+                depth += {"(": 1, ")": -1}.get(text[end], 0)
+                end += 1
+            if MADE_TEXT.search(source.text[call.end():end]):
+                number = text.count("\n", 0, call.start()) + 1
+                yield f"{source.path}:{number}: this check makes a text each time: if (...) refuse(...)"
+
+
+RULES = [check_rooms, check_torch_reach, check_tool, check_families_apart, check_folders, check_shape, check_functions, check_names,
+         check_manners, check_messages, check_texts]
 
 
 def violations(sources):

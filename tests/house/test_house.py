@@ -1,6 +1,7 @@
 """The house is in order, and each rule finds a planted violation (so that none of them is asleep)."""
 
 import pathlib
+import re
 
 import house
 import pytest
@@ -48,7 +49,13 @@ PLANTED = [
     ("slimbayes/train/planted.cpp", '#include "slimbayes/nn/network.h"\n', "train may not include nn"),
     ("slimbayes/basis/planted.cpp", '#include "slimbayes/objectives/elbo.h"\n', "basis may not include objectives"),
     ("slimbayes/core/planted.cpp", '#include "slimbayes/method/method.h"\n', "core may not include method"),
-    ("slimbayes/runtime/planted.cpp", '#include "slimbayes/catalog/methods.h"\n', "runtime may not include catalog"),
+    ("slimbayes/core/planted.cpp", '#include "slimbayes/answers/predictive.h"\n', "core may not include answers"),
+    ("slimbayes/model/planted.cpp", '#include "slimbayes/fit/tuning.h"\n', "model may not include fit"),
+    ("slimbayes/fit/planted.cpp", '#include "slimbayes/theory/rank_advice.h"\n', "fit may not include theory"),
+    ("slimbayes/methods/plain/planted_options.h", "#pragma once\n#include <ATen/ATen.h>\n", "facts is free of tensors"),
+    ("slimbayes/methods/planted/facts.cpp", '#include "slimbayes/method/method.h"\n', "facts may not include method"),
+    ("slimbayes/methods/plain/planted.cpp", '#include "slimbayes/methods/last_layer/last_layer.h"\n',
+     "the family plain includes the family last_layer"),
     ("slimbayes/cellar/planted.cpp", "#include <vector>\n", "the room cellar is not in the list"),
     ("slimbayes/nn/planted.h", "#include <vector>\n", "begins with #pragma once"),
     ("slimbayes/nn/planted.cpp", "int x;\n" * 401, "401 lines, at most 400"),
@@ -70,6 +77,12 @@ PLANTED = [
     ("slimbayes/nn/planted.cpp", "void f() { assert(x); }\n", "never exits"),
     ("slimbayes/nn/planted.cpp", "void f() { at::manual_seed(1); }\n", "no global state"),
     ("slimbayes/nn/planted.cpp", 'void f() { throw NumericalError("[train] the loss is nan"); }\n', "a message says what was expected"),
+    ("slimbayes/nn/planted.cpp", 'void f() { check(a > 0, "f", "a above 0",\n std::to_string(a)); }\n', "planted.cpp:1: this check makes"),
+    ("slimbayes/nn/planted.cpp", 'void f() { place.check(a > 0, "f", "a" + name); }\n', "planted.cpp:1: this check makes"),
+    ("slimbayes/nn/planted.cpp", 'void f() { internal_check(a > 0, "f", json.dump()); }\n', "planted.cpp:1: this check makes"),
+    ("slimbayes/nn/planted.h", "#pragma once\nstruct Regression : Base {\n};\n", "planted.h:2: Regression is defined in slimbayes/answers/"),
+    ("slimbayes/nn/planted.h", "#pragma once\ntemplate <class T>\nstruct Regression\n    : Base {\n};\n", "planted.h:2: Regression is defined"),
+    ("slimbayes/nn/planted.h", "#pragma once\nusing Regression = int;\n", "planted.h:2: Regression is defined"),
     ("slimbayes/core/planted_threads.cpp", "void f() { at::set_num_threads(1); }\n", "no global state"),
     ("slimbayes/core/planted_denormals.cpp", "void f() { at::globalContext().setFlushDenormal(true); }\n", "no global state"),
     ("slimbayes/nn/planted.cpp", "/* a\n * b */ void f() { torch::manual_seed(1); }\n", "planted.cpp:2: no global state"),
@@ -109,26 +122,43 @@ def test_the_tools_files_are_known(checkout):
     assert "cli/main.cpp" in house.tool_files(checkout)
 
 
-def test_a_method_that_includes_another_is_found(checkout):
-    options = [Source(f"slimbayes/catalog/family/{name}_options.h", "#pragma once\n") for name in ("one", "other")]
-    method = Source("slimbayes/methods/one.cpp", '#include "slimbayes/methods/other.h"\n')
-    found = house.violations([*checkout, *options, method])
-    assert "slimbayes/methods/one.cpp:1: the method one includes the method other" in found
+def test_a_method_with_a_header_is_found(checkout):
+    method = Source("slimbayes/methods/plain/planted.cpp", "RegistryRow planted_row() { return {}; }\n")
+    header = Source("slimbayes/methods/plain/planted.h", "#pragma once\n")
+    assert "slimbayes/methods/plain/planted.h:1: a method has no header" in " ".join(house.violations([*checkout, method, header]))
+    assert house.violations([*checkout, method]) == []
 
 
-def test_a_method_may_include_the_contract_and_the_registry_its_methods(checkout):
-    options = [Source(f"slimbayes/catalog/family/{name}_options.h", "#pragma once\n") for name in ("one", "other")]
-    fine = [Source("slimbayes/methods/one.cpp", '#include "slimbayes/method/method.h"\n#include "slimbayes/core/check.h"\n'),
-            Source("slimbayes/methods/planted.cpp", '#include "slimbayes/methods/other.h"\n')]
-    assert house.violations([*checkout, *options, *fine]) == house.violations(checkout)
+def test_a_family_may_include_its_own_files_and_lower_rooms(checkout):
+    fine = Source("slimbayes/methods/last_layer/planted.cpp",
+                  '#include "slimbayes/methods/last_layer/last_layer.h"\n#include "slimbayes/method/registry.h"\n')
+    assert house.violations([*checkout, fine]) == []
 
 
-def test_what_is_short_stands_on_no_list_of_exceptions(checkout, monkeypatch):
-    monkeypatch.setattr(house, "TABLES", {"slimbayes/core/check.h": "planted"})
-    monkeypatch.setattr(house, "LONG_FUNCTIONS", {"slimbayes/core/check.h:check_shape"})
-    found = list(house.check_exceptions(checkout))
-    assert any("slimbayes/core/check.h:1: not longer than 400 lines" in v for v in found)
-    assert any("slimbayes/core/check.h:1: check_shape is not longer than 60 lines" in v for v in found)
+def test_a_folder_with_too_many_units_is_found(checkout):
+    many = [Source(f"slimbayes/basis/planted_{i}{ending}", "#pragma once\n" if ending == ".h" else "")
+            for i in range(house.MOST_UNITS) for ending in (".h", ".cpp")]
+    assert any(v.startswith("slimbayes/basis/:1: ") for v in house.violations([*checkout, *many]))
+
+
+def test_the_facts_of_methods_are_those_of_the_build():
+    build = (ROOT / "CMakeLists.txt").read_text()
+    pattern = re.search(r'set\(SLIMBAYES_FACTS "([^"]+)"\)', build)[1]
+    assert pattern.replace("[.]", r"\.").removeprefix("^") == house.FACTS.pattern
+
+
+def test_the_headers_that_pages_name_are_installed():
+    public, todo = set(), ["slimbayes/slimbayes.h"]
+    while todo:
+        header = todo.pop()
+        if header not in public:
+            public.add(header)
+            todo += re.findall(r'^#include "(slimbayes/[^"]+)"', (ROOT / header).read_text(), re.M)
+    pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.cpp")]
+    for page in pages:
+        named = set(re.findall(r"slimbayes/[\w/]+\.h", page.read_text()))
+        assert named <= public, page.name
+    assert 60 <= len(public) <= 90  # a header more is a decision
 
 
 # What looks like a long function but is none.

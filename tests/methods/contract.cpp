@@ -9,10 +9,10 @@
 #include <limits>
 #include <vector>
 
-#include "slimbayes/core/answers.h"
+#include "slimbayes/answers/answers.h"
+#include "slimbayes/answers/density.h"
+#include "slimbayes/answers/metrics.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/density.h"
-#include "slimbayes/core/metrics.h"
 
 namespace slimbayes::contract {
 

@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "slimbayes/core/stored.h"
-#include "slimbayes/methods/registry.h"
+#include "slimbayes/method/registry.h"
 #include "slimbayes/storage/tensor_file.h"
 #include "tests/methods/once.h"
 

@@ -7,12 +7,12 @@
 #include <cmath>
 #include <filesystem>
 
-#include "slimbayes/core/answers.h"
+#include "slimbayes/answers/answers.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/image_encoder.h"
-#include "slimbayes/data/text.h"
+#include "slimbayes/data/images/image_encoder.h"
+#include "slimbayes/data/text/text.h"
 #include "slimbayes/method/batches.h"
-#include "tests/data/label_maps.h"
+#include "tests/data/images/label_maps.h"
 #include "tests/data/tables.h"
 
 namespace slimbayes::contract {

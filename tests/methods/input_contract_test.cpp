@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <ostream>
 
-#include "slimbayes/core/answers.h"
+#include "slimbayes/answers/answers.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/head.h"
-#include "slimbayes/methods/registry.h"
+#include "slimbayes/method/registry.h"
 #include "tests/methods/once.h"
 
 namespace slimbayes {

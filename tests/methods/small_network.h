@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "slimbayes/core/metrics.h"
+#include "slimbayes/answers/metrics.h"
 #include "slimbayes/method/network_file.h"
+#include "slimbayes/method/registry.h"
 #include "slimbayes/method/trained_network.h"
-#include "slimbayes/methods/registry.h"
 #include "tests/methods/contract.h"
 
 namespace slimbayes {

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "slimbayes/core/answers.h"
-#include "slimbayes/core/class_metrics.h"
-#include "slimbayes/core/count_metrics.h"
+#include "slimbayes/answers/answers.h"
+#include "slimbayes/answers/class_metrics.h"
+#include "slimbayes/answers/count_metrics.h"
+#include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/synthetic_counts.h"
-#include "slimbayes/data/target.h"
 
 namespace slimbayes::contract {
 

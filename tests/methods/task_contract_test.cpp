@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "slimbayes/data/target.h"
-#include "slimbayes/methods/registry.h"
+#include "slimbayes/data/rows/target.h"
+#include "slimbayes/method/registry.h"
 #include "tests/methods/once.h"
 
 namespace slimbayes {

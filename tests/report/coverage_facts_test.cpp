@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slimbayes/core/normal.h"
 #include "tests/report/toy.h"
 
 namespace slimbayes {
@@ -31,7 +32,8 @@ TEST(coverage_facts, QuartersAgreeWithAHandComputation) {
   at::Tensor y = mean.clone();
   y.slice(0, 0, 10) += 3;
   const at::Tensor order = Stream(3).permutation(40);
-  const Scored s = toy_scored(model, table, mean.index_select(0, order), sd, y.index_select(0, order), 0.9);
+  const ScoredExamples s =
+      toy_scored(model, table, mean.index_select(0, order), sd, y.index_select(0, order), 0.9);
   const json quarters = coverage_facts(s).at("quarters").at("mean");
   ASSERT_EQ(quarters.size(), 4u);
   EXPECT_EQ(quarters[0]["share"], 0.0);

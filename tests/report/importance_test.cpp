@@ -8,7 +8,7 @@
 namespace slimbayes {
 namespace {
 
-Scored scored_rows(const Model& model, const Table& table) {
+ScoredExamples scored_rows(const Model& model, const Table& table) {
   std::vector<int64_t> places(static_cast<size_t>(table.rows));
   for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int64_t>(i);
   return scored(model, table, model.answers(table, {{0.95}}), places);
@@ -66,7 +66,7 @@ TEST(residual_facts, SayWhereTheTargetsLieOff) {
   const Model model = toy_model(table);
   const at::Tensor x = at::tensor(table.columns[0].values, at::kDouble), sd = at::ones({400}, at::kDouble),
                    y = Stream(4).normal({400}) + 3 * (x > 1.2).to(at::kDouble);
-  const Scored s = toy_scored(model, table, at::zeros({400}, at::kDouble), sd, y, 0.95);
+  const ScoredExamples s = toy_scored(model, table, at::zeros({400}, at::kDouble), sd, y, 0.95);
   const nlohmann::json facts = residual_facts(s, {{"x", 1, 0}, {"colour", 0.5, 0}});
   ASSERT_EQ(facts.size(), 2u);
   EXPECT_EQ(facts[0]["parts"].size(), 10u);

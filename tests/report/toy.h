@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slimbayes/core/random.h"
+#include "slimbayes/fit/fit_model.h"
 #include "slimbayes/report/scored.h"
 #include "tests/data/tables.h"
 
@@ -39,12 +40,12 @@ inline Model toy_model(const Table& table, double test_fraction = 0) {
 }
 
 /// The toy table with answers of this mean and sd to targets y.
-inline Scored toy_scored(const Model& model, const Table& table, const at::Tensor& mean, const at::Tensor& sd,
-                         const at::Tensor& y, double level) {
+inline ScoredExamples toy_scored(const Model& model, const Table& table, const at::Tensor& mean,
+                                 const at::Tensor& sd, const at::Tensor& y, double level) {
   const Regression p{mean, sd.square(), at::zeros_like(sd)};
   Answers answers{p, {}, {}, {}};
   answers.levels.push_back({level, interval(p, level)});
-  Scored s{model, table, answers, y, std::make_shared<const Table>(table), {}};
+  ScoredExamples s{model, table, answers, y, std::make_shared<const Table>(table), {}};
   for (int64_t i = 0; i < y.size(0); ++i) {
     s.answers.rows.push_back(i);
     s.numbers.push_back(i + 1);

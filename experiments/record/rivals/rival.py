@@ -11,7 +11,7 @@ LEVEL_95 = 1.959963984540054
 
 
 def metrics(y, mean, variance, scale, erf=np.vectorize(math.erf)):
-    """slimbayes/core/metrics.h, for a Gaussian of this mean and variance. CRPS: Gneiting and Raftery 2007, eq. 21."""
+    """slimbayes/answers/metrics.h, for a Gaussian of this mean and variance. CRPS: Gneiting and Raftery 2007, eq. 21."""
     sd = np.sqrt(variance)
     z = (y - mean) / sd
     nll = np.mean(0.5 * np.log(2 * np.pi * variance) + 0.5 * z**2)

@@ -31,8 +31,10 @@ struct Place {
   const char* kind;
   const Shape& input;
 
-  void check(bool ok, const std::string& expected) const {
-    if (ok) return;
+  void check(bool ok, const char* expected) const {
+    if (!ok) refuse(expected);
+  }
+  [[noreturn]] void refuse(const std::string& expected) const {
     throw std::invalid_argument(fmt::format("[network] expected {} for the layer {}{}; received {}", expected,
                                             kind, of.empty() ? "" : " (" + of + ")", text_of(input)));
   }
@@ -93,13 +95,13 @@ Shape output_of(const Conv2d& layer, const Shape& in, const Place& place) {
   const int64_t h = windows(in.sizes[1], layer.kernel, layer.stride, layer.padding),
                 w = windows(in.sizes[2], layer.kernel, layer.stride, layer.padding);
   const int64_t wide = layer.kernel - 2 * layer.padding;
-  place.check(in.sizes[1] >= wide && in.sizes[2] >= wide,
-              fmt::format("an image of at least {0} x {0} pixels", wide));
+  if (in.sizes[1] < wide || in.sizes[2] < wide)
+    place.refuse(fmt::format("an image of at least {0} x {0} pixels", wide));
   return {{layer.out, h, w}};
 }
 Shape output_of(const Pool2d& layer, const Shape& in, const Place& place) {
-  place.check(in.is_image() && in.sizes[1] >= layer.size && in.sizes[2] >= layer.size,
-              fmt::format("an image of at least {0} x {0} pixels", layer.size));
+  if (!in.is_image() || in.sizes[1] < layer.size || in.sizes[2] < layer.size)
+    place.refuse(fmt::format("an image of at least {0} x {0} pixels", layer.size));
   return {{in.sizes[0], in.sizes[1] / layer.size, in.sizes[2] / layer.size}};
 }
 Shape output_of(const Upsample& layer, const Shape& in, const Place& place) {
@@ -126,8 +128,8 @@ Shape output_of(const Lstm& layer, const Shape& in, const Place& place) {
   return with_width(in, layer.out);
 }
 Shape output_of(const Attention& layer, const Shape& in, const Place& place) {
-  place.check(in.is_sequence() && in.width() % layer.heads == 0,
-              fmt::format("a sequence whose width is a multiple of {} heads", layer.heads));
+  if (!in.is_sequence() || in.width() % layer.heads != 0)
+    place.refuse(fmt::format("a sequence whose width is a multiple of {} heads", layer.heads));
   return in;
 }
 Shape output_of(const MeanOverSteps&, const Shape& in, const Place& place) {
@@ -140,9 +142,9 @@ Shape output_of(const LastStep&, const Shape& in, const Place& place) {
 }
 Shape output_of(const Residual& layer, const Shape& in, const Place& place) {
   const Shape body = chained(layer.body, in, place.of), shortcut = chained(layer.shortcut, in, place.of);
-  place.check(
-      !layer.body.empty() && body == shortcut,
-      fmt::format("a body and a shortcut of one shape ({} and {})", text_of(body), text_of(shortcut)));
+  if (layer.body.empty() || body != shortcut)
+    place.refuse(
+        fmt::format("a body and a shortcut of one shape ({} and {})", text_of(body), text_of(shortcut)));
   return body;
 }
 

@@ -16,6 +16,9 @@ struct NetworkSpec {
   std::vector<LayerSpec> layers = {};
 };
 
+/// The largest rank of a matrix A B^T of random factors.
+inline constexpr int64_t kMostRank = 65536;
+
 /// Returns the name of the layer's kind in JSON, such as "linear".
 std::string kind_of(const LayerSpec& layer);
 

@@ -1,0 +1,163 @@
+#include "slimbayes/answers/answers.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "slimbayes/answers/class_metrics.h"
+#include "slimbayes/answers/count_metrics.h"
+#include "slimbayes/answers/density.h"
+#include "slimbayes/answers/joined.h"
+#include "slimbayes/answers/metrics.h"
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// The numbers of a predictive that non_finite() checks, in this order: pairs of a name, such as "sd", and
+/// its value in every row [n].
+using Numbers = std::vector<std::pair<const char*, at::Tensor>>;
+
+Numbers numbers_of(const Regression& p) {
+  return {{"mean", p.mean},
+          {"sd", total_var(p).sqrt()},
+          {"sd_aleatoric", p.aleatoric_var.sqrt()},
+          {"sd_epistemic", p.epistemic_var.sqrt()}};
+}
+
+Numbers numbers_of(const Classes& p) {
+  return {{"probability", p.probabilities.sum(-1)},
+          {"entropy", p.predictive_entropy},
+          {"expected entropy", p.expected_entropy}};
+}
+
+Numbers numbers_of(const Counts& p) {
+  return {{"mean", mean(p.rate)}, {"sd", total_var(p).sqrt()}, {"sd_epistemic", var(p.rate).sqrt()}};
+}
+
+Numbers numbers_of(const Intensity& p) { return {{"mean", mean(p.rate)}, {"sd", var(p.rate).sqrt()}}; }
+
+Scores scores_of(const Regression& p, const std::string& score) {
+  if (score.empty()) return {};
+  check(score == "total_sd" || score == "epistemic_sd", "scores", "the score total_sd or epistemic_sd",
+        score);
+  return {{score, (score == "total_sd" ? total_var(p) : p.epistemic_var).sqrt()}};
+}
+
+Scores scores_of(const Classes& p, const std::string&) {
+  return {{"mutual_information", mutual_information(p)},
+          {"entropy", p.predictive_entropy},
+          {"max_softmax", 1 - std::get<0>(p.probabilities.max(-1))}};
+}
+
+Scores scores_of(const Counts& p, const std::string&) { return {{"log_rate_sd", p.rate.log_var.sqrt()}}; }
+
+Scores scores_of(const Intensity& p, const std::string&) { return {{"log_rate_sd", p.rate.log_var.sqrt()}}; }
+
+Regression in_units_of(const Regression& p, double shift, double scale) { return rescaled(p, shift, scale); }
+
+Classes in_units_of(const Classes& p, double, double) { return p; }
+
+Counts in_units_of(const Counts& p, double, double) { return p; }
+
+Intensity in_units_of(const Intensity& p, double shift, double) {
+  return {{p.rate.log_mean + shift, p.rate.log_var}, p.zeroed};
+}
+
+nlohmann::json report_of(const Regression& p, const at::Tensor& y, const ReportOptions& o) {
+  return regression_report(p, y, o.target_sd, {o.level, o.interval ? *o.interval : interval(p, o.level)});
+}
+
+nlohmann::json report_of(const Classes& p, const at::Tensor& y, const ReportOptions& o) {
+  const int64_t classes = p.probabilities.size(-1);
+  if (std::ssize(o.levels) != classes)
+    refuse("report", fmt::format("the names of {} classes", classes),
+           fmt::format("{} names", o.levels.size()));
+  nlohmann::json report = classes_report(p, y);
+  report["classes"] = o.levels;
+  report["base_class"] = o.levels.at(report["base_class"].get<size_t>());
+  if (o.set) report.update(set_report(*o.set, y));
+  return report;
+}
+
+nlohmann::json report_of(const Counts& p, const at::Tensor& y, const ReportOptions& o) {
+  return counts_report(p, y, o.level);
+}
+
+nlohmann::json report_of(const Intensity&, const at::Tensor&, const ReportOptions&) {
+  refuse("report", "an answer with a target a row", "an intensity", "events_report scores it");
+}
+
+}  // namespace
+
+TaskKind task_of(const Predictive& p) {
+  constexpr TaskKind kinds[] = {TaskKind::regression, TaskKind::classification, TaskKind::counts,
+                                TaskKind::events};
+  return kinds[p.index()];
+}
+
+int64_t row_count(const Predictive& p) {
+  return std::visit([](const auto& one) { return numbers_of(one).front().second.size(0); }, p);
+}
+
+Predictive take(const Predictive& p, const at::Tensor& rows) {
+  return over_parts({p}, "take", [&](const auto& parts) {
+    return joined(parts, [&](const Tensors& x) { return x[0].index_select(0, rows); });
+  });
+}
+
+Predictive concatenated(const std::vector<Predictive>& parts) {
+  return over_parts(parts, "concatenated", [](const auto& same) {
+    return joined(same, [](const Tensors& x) { return at::cat(x); });
+  });
+}
+
+Predictive in_units(const Predictive& p, double shift, double scale) {
+  return std::visit([&](const auto& one) -> Predictive { return in_units_of(one, shift, scale); }, p);
+}
+
+std::optional<double> mean_nll(const Predictive& p, const at::Tensor& y) {
+  if (const auto* r = std::get_if<Regression>(&p)) return regression_nll(*r, y);
+  if (const auto* classes = std::get_if<Classes>(&p)) return class_nll(*classes, y);
+  if (const auto* counts = std::get_if<Counts>(&p)) return count_nll(*counts, y);
+  return std::nullopt;
+}
+
+at::Tensor row_nll(const Predictive& p, const at::Tensor& y) {
+  if (const auto* r = std::get_if<Regression>(&p)) return regression_row_nll(*r, y);
+  if (const auto* classes = std::get_if<Classes>(&p)) return class_row_nll(*classes, y);
+  const auto* counts = std::get_if<Counts>(&p);
+  check(counts != nullptr, "row_nll", "an answer with a target a row", "an intensity");
+  return count_row_nll(*counts, y);
+}
+
+nlohmann::json report(const Predictive& p, const at::Tensor& y, const ReportOptions& options) {
+  return std::visit([&](const auto& one) { return report_of(one, y, options); }, p);
+}
+
+Scores scores(const Predictive& p, const std::string& score) {
+  return std::visit([&](const auto& one) { return scores_of(one, score); }, p);
+}
+
+std::vector<std::string> non_finite(const Predictive& p, const std::optional<Interval>& interval) {
+  Numbers all = std::visit([](const auto& one) { return numbers_of(one); }, p);
+  if (interval) {
+    all.emplace_back("lower", interval->lower);
+    all.emplace_back("upper", interval->upper);
+  }
+  std::vector<std::string> faults(static_cast<size_t>(all.front().second.size(0)));
+  for (const auto& [name, values] : all) {
+    const at::Tensor bad = at::isfinite(values).logical_not().nonzero().squeeze(1);
+    for (int64_t i = 0; i < bad.size(0); ++i) {
+      const int64_t row = bad[i].item<int64_t>();
+      std::string& fault = faults[static_cast<size_t>(row)];
+      if (fault.empty()) fault = fmt::format("{} is {}", name, values[row].item<double>());
+    }
+  }
+  return faults;
+}
+
+}  // namespace slimbayes

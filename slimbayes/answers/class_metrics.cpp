@@ -1,0 +1,164 @@
+// Metrics of class probabilities. NLL and Brier score are proper scores: the true probabilities have the best
+// expected score (Gneiting and Raftery, JASA 2007). The calibration error looks only at the most probable
+// class of each row (Guo et al., On calibration of modern neural networks, ICML 2017). Bins of equal mass are
+// the default, because most bins of equal width may be empty.
+
+#include "slimbayes/answers/class_metrics.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "slimbayes/answers/ranking.h"
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+double mean_of(const at::Tensor& x) { return x.mean(at::kDouble).item<double>(); }
+
+// Returns y as int64 after checking that p and y have the same number of rows, at least one, that all
+// probabilities are finite, and that y holds class numbers. Otherwise throws std::invalid_argument. [n]
+at::Tensor checked(const Classes& p, const at::Tensor& y, const char* function) {
+  check_shape(y, {-1}, function, "y");
+  int64_t n = y.size(0);
+  check(n > 0, function, "at least one row", "none");
+  check_shape(p.probabilities, {n, -1}, function, "probabilities");
+  check_finite(p.probabilities, function, "probabilities");
+  int64_t classes = p.probabilities.size(1);
+  bool known = ((y >= 0) & (y < classes) & (y == at::floor(y.to(at::kDouble)))).all().item<bool>();
+  if (!known) refuse(function, fmt::format("class numbers 0 to {}", classes - 1), "another one");
+  return y.to(at::kLong);
+}
+
+/// Returns the number of the bin of each row, from its confidence [n]. [n] int64
+at::Tensor bin_of(const at::Tensor& confidence, Bins kind, int64_t bins) {
+  if (kind == Bins::equal_width)  // bins are (low, high]
+    return (at::ceil(confidence * bins) - 1).clamp(0, bins - 1).to(at::kLong);
+  at::Tensor less_confident = at::searchsorted(std::get<0>(confidence.sort()), confidence);
+  return at::floor_divide(less_confident * bins, confidence.size(0));
+}
+
+/// Adds the expected calibration errors with numbers of bins other than 15 to the report.
+void add_other_bins(const Classes& p, const at::Tensor& y, nlohmann::json& report) {
+  for (int64_t bins : {10, 20, 30}) {
+    report[fmt::format("ece_{}", bins)] = calibration_error(p, y, Bins::equal_mass, bins).expected;
+    report[fmt::format("ece_width_{}", bins)] = calibration_error(p, y, Bins::equal_width, bins).expected;
+  }
+}
+
+}  // namespace
+
+double accuracy(const Classes& p, const at::Tensor& y) {
+  at::Tensor label = checked(p, y, "accuracy");
+  return mean_of(predicted_class(p) == label);
+}
+
+at::Tensor class_row_nll(const Classes& p, const at::Tensor& y) {
+  at::Tensor label = checked(p, y, "class_nll");
+  at::Tensor own = p.probabilities.to(at::kDouble).gather(1, label.unsqueeze(1)).squeeze(1);
+  return -at::log(own.clamp_min(std::numeric_limits<double>::min()));
+}
+
+double class_nll(const Classes& p, const at::Tensor& y) { return mean_of(class_row_nll(p, y)); }
+
+double brier(const Classes& p, const at::Tensor& y) {
+  at::Tensor label = checked(p, y, "brier");
+  at::Tensor truth = at::zeros_like(p.probabilities).scatter(1, label.unsqueeze(1), 1.0);
+  return mean_of((p.probabilities - truth).square().sum(1));
+}
+
+CalibrationError calibration_error(const Classes& p, const at::Tensor& y, Bins kind, int64_t bins) {
+  at::Tensor label = checked(p, y, "calibration_error");
+  if (!(bins > 0)) refuse("calibration_error", "bins > 0", std::to_string(bins));
+  auto [confidence, top] = p.probabilities.max(1);
+  at::Tensor right = (top == label).to(at::kDouble), bin = bin_of(confidence, kind, bins);
+  int64_t n = label.size(0);
+  // For each bin, the number of its rows times |accuracy - mean confidence|. [bins]
+  at::Tensor gap = at::bincount(bin, right - confidence, bins).abs();
+  at::Tensor rows = at::bincount(bin, {}, bins).to(at::kDouble);
+  return {gap.sum().item<double>() / static_cast<double>(n), (gap / rows.clamp_min(1)).max().item<double>()};
+}
+
+Reliability reliability(const Classes& p, const at::Tensor& y, Bins kind, int64_t bins) {
+  at::Tensor label = checked(p, y, "reliability");
+  if (!(bins > 0)) refuse("reliability", "bins > 0", std::to_string(bins));
+  auto [confidence, top] = p.probabilities.to(at::kDouble).max(1);
+  at::Tensor bin = bin_of(confidence, kind, bins), rows = at::bincount(bin, {}, bins);
+  at::Tensor used = rows.nonzero().squeeze(1), held = rows.index_select(0, used);
+  const auto mean_in_bin = [&](const at::Tensor& x) {
+    return at::bincount(bin, x, bins).index_select(0, used) / held;
+  };
+  return {mean_in_bin(confidence), mean_in_bin((top == label).to(at::kDouble)), held};
+}
+
+nlohmann::json errors_report(const Classes& p, const at::Tensor& y, const Scores& uncertainty) {
+  const at::Tensor wrong = predicted_class(p) != checked(p, y, "errors_report"), right = ~wrong;
+  const int64_t n = y.size(0), errors = wrong.sum().item<int64_t>();
+  nlohmann::json report = {{"wrong", errors}, {"rate", static_cast<double>(errors) / static_cast<double>(n)}};
+  if (errors == 0 || errors == n) {
+    report["absent"] = errors == 0 ? "no row is wrong" : "no row is right";
+    return report;
+  }
+  for (const auto& [name, score] : uncertainty) {
+    check_shape(score, {n}, "errors_report", name);
+    const at::Tensor of_right = score.masked_select(right), of_wrong = score.masked_select(wrong);
+    report["aupr_err"][name] = average_precision(of_right, of_wrong);
+    report["aupr_succ"][name] = average_precision(-of_wrong, -of_right);
+  }
+  return report;
+}
+
+at::Tensor confusion(const Classes& p, const at::Tensor& y) {
+  at::Tensor label = checked(p, y, "confusion");
+  int64_t classes = p.probabilities.size(1);
+  at::Tensor cell = label * classes + predicted_class(p);
+  return at::bincount(cell, {}, classes * classes).reshape({classes, classes});
+}
+
+at::Tensor f1_scores(const at::Tensor& counts) {
+  check_shape(counts, {-1, counts.dim() == 2 ? counts.size(0) : 0}, "f1_scores", "counts");
+  at::Tensor either = (counts.sum(0) + counts.sum(1)).to(at::kDouble);  // TP + FN + TP + FP [C]
+  return 2 * counts.diagonal().to(at::kDouble) / either;                // 0 / 0 gives NaN
+}
+
+nlohmann::json classes_report(const Classes& p, const at::Tensor& y) {
+  constexpr int64_t kMostInAMatrix = 100;
+  at::Tensor label = checked(p, y, "classes_report");
+  CalibrationError mass = calibration_error(p, y);
+  nlohmann::json report = {{"n", y.size(0)},
+                           {"accuracy", accuracy(p, y)},
+                           {"nll", class_nll(p, y)},
+                           {"brier", brier(p, y)},
+                           {"ece", mass.expected},
+                           {"mce", mass.maximum},
+                           {"ece_width", calibration_error(p, y, Bins::equal_width).expected}};
+  add_other_bins(p, y, report);
+  at::Tensor share = at::bincount(label).to(at::kDouble) / y.size(0);
+  if (double constant = -at::xlogy(share, share).sum().item<double>(); constant > 0)
+    report["nll_constant"] = constant;
+  report["base_rate"] = share.max().item<double>();
+  report["base_class"] = share.argmax().item<int64_t>();
+  at::Tensor counts = confusion(p, y), f1 = f1_scores(counts);
+  report["f1_macro"] = at::nanmean(f1).item<double>();
+  if (f1.size(0) == 2 && f1[1].isfinite().item<bool>()) report["f1"] = f1[1].item<double>();
+  if (f1.size(0) <= kMostInAMatrix) {
+    for (int64_t c = 0; c < f1.size(0); ++c) {
+      const int64_t* row = counts.const_data_ptr<int64_t>() + c * f1.size(0);
+      report["confusion"].push_back(std::vector<int64_t>(row, row + f1.size(0)));
+    }
+  }
+  int64_t positives = (label == 1).sum().item<int64_t>();
+  if (p.probabilities.size(1) == 2 && positives > 0 && positives < y.size(0)) {
+    at::Tensor score = p.probabilities.select(1, 1);
+    at::Tensor no = score.masked_select(label == 0), yes = score.masked_select(label == 1);
+    report["auroc"] = auroc(no, yes);
+    report["aupr"] = average_precision(no, yes);
+  }
+  return report;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <nlohmann/json.hpp>
+
+#include "slimbayes/answers/predictive.h"
+
+namespace slimbayes {
+
+/// Metrics of class probabilities, computed over all rows in float64. y [n] holds the true classes as numbers
+/// 0 to C - 1. All functions with p and y throw std::invalid_argument if their shapes do not match or if
+/// there are no rows.
+
+/// Returns the accuracy: the share of rows whose most probable class is the true class y. If several classes
+/// are equally probable, the first counts.
+double accuracy(const Classes& p, const at::Tensor& y);
+
+/// Returns the negative log likelihood in nats: the mean over rows of -log p_y, where p_y is the probability
+/// of the true class. A p_y that rounding made 0 counts as the smallest normal double, which adds 708 nats
+/// for that row.
+double class_nll(const Classes& p, const at::Tensor& y);
+
+/// Returns the negative log likelihood of each row, whose mean is class_nll(). [n]
+at::Tensor class_row_nll(const Classes& p, const at::Tensor& y);
+
+/// Returns the Brier score, the mean over rows of sum_c (p_c - [y = c])^2, where [y = c] is 1 for the true
+/// class and 0 for the others. It lies in [0, 2]; smaller is better.
+double brier(const Classes& p, const at::Tensor& y);
+
+/// How rows are divided into bins by their confidence. equal_mass: bins with equal numbers of rows (rows of
+/// equal confidence stay together). equal_width: intervals of [0, 1] with equal width.
+enum class Bins { equal_mass, equal_width };
+
+/// The calibration error of class probabilities. The confidence of a row is its largest probability. Rows are
+/// binned by confidence, and the gap of a bin is |accuracy - mean confidence| of its rows.
+struct CalibrationError {
+  double expected;  // ECE: mean of the gaps, weighted by the rows in each bin
+  double maximum;   // MCE: the largest gap
+};
+CalibrationError calibration_error(const Classes& p, const at::Tensor& y, Bins kind = Bins::equal_mass,
+                                   int64_t bins = 15);
+
+/// A reliability diagram: how often the most probable class of a row is the true one, against how sure the
+/// model is of it. A calibrated model has accuracy = confidence in every bin. Bins without rows are left out.
+struct Reliability {
+  at::Tensor confidence;  // [bins] mean confidence of the rows of each bin
+  at::Tensor accuracy;    // [bins] share of the rows of each bin whose most probable class is the true one
+  at::Tensor rows;        // [bins] int64, number of rows of each bin
+};
+/// Bins the rows as calibration_error() does, so that the ECE is the mean of |accuracy - confidence| weighted
+/// by `rows`. Throws std::invalid_argument unless bins > 0.
+Reliability reliability(const Classes& p, const at::Tensor& y, Bins kind = Bins::equal_mass,
+                        int64_t bins = 15);
+
+/// Returns the confusion matrix [C, C], int64: element (t, c) is the number of rows of true class t for which
+/// class c is predicted. The predicted class is the most probable one; if several are equally probable, the
+/// first.
+at::Tensor confusion(const Classes& p, const at::Tensor& y);
+
+/// Returns the F1 score of each class, 2 TP / (2 TP + FP + FN), from a confusion matrix [C, C]. The score is
+/// NaN for a class that no row has and that is never predicted. [C]
+at::Tensor f1_scores(const at::Tensor& counts);
+
+/// Returns the metrics of a classification as a JSON object with these keys:
+///   n, accuracy, nll, brier  number of rows; accuracy(), class_nll() and brier()
+///   ece, mce                 expected and maximum calibration error in 15 bins of equal mass
+///   ece_width                expected calibration error in 15 bins of equal width
+///   ece_10, ece_20, ece_30, ece_width_10, ece_width_20, ece_width_30
+///                            the same two with other numbers of bins
+///   nll_constant             NLL of predicting the class frequencies of y for every row, a baseline; absent
+///                            if y has one class
+///   base_class, base_rate    number of the most frequent class in y, and the accuracy of always predicting
+///                            it
+///   f1_macro                 mean F1 over the classes that are true or predicted in some row
+///   confusion                the confusion matrix, one list per true class; absent for more than 100 classes
+///   f1, auroc, aupr          only for two classes: scores of class 1 as the positive class. auroc and aupr
+///                            rank the rows by its probability and are absent unless both classes occur in y;
+///                            f1 is absent if it is NaN
+nlohmann::json classes_report(const Classes& p, const at::Tensor& y);
+
+/// Returns how well scores of uncertainty [n], larger for a less certain row, tell the rows whose most
+/// probable class is wrong from the others. The JSON object has
+///   wrong, rate  number and share of the wrong rows
+///   aupr_err     for each score, average_precision() with the wrong rows as positives. An uninformative
+///                score gives `rate`.
+///   aupr_succ    for each score, average_precision() of the negated score with the right rows as positives.
+///                An uninformative score gives 1 - rate.
+///   absent       the reason why the last two are absent: no row is wrong, or no row is right
+nlohmann::json errors_report(const Classes& p, const at::Tensor& y, const Scores& uncertainty);
+
+}  // namespace slimbayes

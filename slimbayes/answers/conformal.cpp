@@ -1,0 +1,172 @@
+// Split conformal intervals, scaled by the predictive sd.
+//
+// Problem     The sd of a model may be too small or too large everywhere. Its intervals then contain the
+//             target less or more often than their level says.
+// Method      Compute the score s = |y - mean| / sd of each of the m rows held out for calibration. If a new
+//             row is exchangeable with these m, the rank of its score among all m + 1 is uniform, so its
+//             score is at most the k-th smallest with probability of at least k / (m + 1). With
+//             k = ceil((m + 1) level), the interval mean -+ s_(k) sd therefore has that level, whatever the
+//             model, the noise or m (Vovk, Gammerman and Shafer 2005; Lei et al. 2018, section 5.2 for the
+//             scaling). Without ties the coverage exceeds the level by less than 1 / (m + 1).
+// Repeats     Several rows with identical inputs are not exchangeable with a row of another input, but groups
+//             of identical inputs are exchangeable with each other. Each row of a group of n rows weighs
+//             1 / n, so each group weighs 1. The new group also weighs 1, with an infinite score. The
+//             quantile of the scores under these weights covers a row drawn from a new group (Lee, Barber and
+//             Willett 2023, hierarchical conformal prediction). If each group has one row, the quantile is
+//             s_(k) above. Inputs that differ only in the last digit form different groups and count as if
+//             they were independent; the coverage may then be below the level.
+// Densities   An answer with a density of its own (answers/density.h) has the score |z|, where Phi(z) is the
+//             predictive cdf at y, and the interval between the quantiles at -+ factor (Chernozhukov,
+//             Wuethrich and Zhu 2021, distributional conformal prediction). For a Gaussian both are as above.
+// Limits      The probability is taken over the calibration rows too: once they are given, the coverage is
+//             distributed as Beta(k, m + 1 - k). It holds on average over rows, not for every x. If k exceeds
+//             m, no finite interval has the level.
+// Cost        O(m log m) once to sort the scores, then O(1) per level (O(m) if inputs repeat).
+#include "slimbayes/answers/conformal.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/beta.hpp>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "slimbayes/answers/density.h"
+#include "slimbayes/catalog/call_options.h"
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// Returns the rank ceil((rows + 1) level) of the score that becomes the factor. The factor 1 - 1e-14 keeps a
+/// rounding error of the product from raising the rank by 1: 20 * 0.95 must give 19.
+int64_t rank_of(int64_t rows, double level) {
+  return static_cast<int64_t>(std::ceil(static_cast<double>(rows + 1) * level * (1 - 1e-14)));
+}
+
+/// Returns the half-width of an interval, slightly widened. The coverage guarantee counts a row whose score
+/// equals the factor as covered, but that row lies exactly on the end of the interval, and rounding may put
+/// it outside: mean -+ half rounds by half a unit in the last place, and the last bits of mean and sd differ
+/// between batch sizes and processors. [n]
+at::Tensor widened(const at::Tensor& half, const at::Tensor& mean) {
+  return half * (1 + 1e-9) + 4 * std::numeric_limits<double>::epsilon() * mean.abs();
+}
+
+constexpr double kUncoverable = 1e6;  // sds, of a target that no interval reaches
+
+/// Returns the scores |y - mean| / sd in the order of the rows. Throws std::invalid_argument for invalid
+/// arguments (see conformal_scores). [m]
+at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y) {
+  constexpr const char* kFunction = "conformal_scores";
+  check_shape(y, {-1}, kFunction, "y");
+  const int64_t m = y.size(0);
+  check(m > 0, kFunction, "at least one calibration row", "none");
+  const at::Tensor variance = total_var(p).to(at::kDouble);
+  check_shape(p.mean, {m}, kFunction, "mean");
+  check_shape(variance, {m}, kFunction, "variance");
+  check_finite(y, kFunction, "y");
+  check_finite(p.mean, kFunction, "mean");
+  check_finite(variance, kFunction, "variance");
+  const int64_t certain = (variance <= 0).sum().item<int64_t>();
+  if (certain != 0)
+    refuse(kFunction, "a predictive sd above 0 in every calibration row",
+           fmt::format("{} of {} rows with an sd of 0", certain, m),
+           "no factor widens an interval of width 0");
+  const at::Tensor scores = p.density.empty() ? (y.to(at::kDouble) - p.mean).abs() / variance.sqrt()
+                                              : normal_score(p, y).abs().clamp_max(kUncoverable);
+  check_finite(scores, kFunction, "scores");  // the ratio overflows if sd is tiny
+  // No factor covers a target below the least end of an interval.
+  return at::where(y < p.least, kUncoverable, scores);
+}
+
+}  // namespace
+
+ConformalScores::ConformalScores(const at::Tensor& scores)
+    : ConformalScores(scores, at::arange(scores.numel(), at::kLong)) {}
+
+ConformalScores::ConformalScores(at::Tensor scores, const at::Tensor& of) : value(std::move(scores)) {
+  check_shape(value, {-1}, "ConformalScores", "scores");
+  check_shape(of, {value.size(0)}, "ConformalScores", "group");
+  check((value.diff() >= 0).all().item<bool>(), "ConformalScores", "scores in ascending order", "others");
+  const auto [numbers, inverse, counts] = at::_unique2(of, true, true);
+  group = inverse;
+  groups = numbers.size(0);
+}
+
+at::Tensor conformal_scores(const Regression& p, const at::Tensor& y) {
+  return std::get<0>(unsorted_scores(p, y).sort());
+}
+
+ConformalScores conformal_scores(const Regression& p, const at::Tensor& y,
+                                 const std::vector<int64_t>& group) {
+  return sorted_scores(unsorted_scores(p, y), group);
+}
+
+ConformalScores sorted_scores(const at::Tensor& scores, const std::vector<int64_t>& group) {
+  const at::Tensor groups = at::tensor(group, at::kLong);
+  check_shape(groups, {scores.size(0)}, "conformal_scores", "group");
+  const auto [sorted, order] = scores.sort();
+  return {sorted, groups.index_select(0, order)};
+}
+
+int64_t conformal_rows(double level) {
+  check_level(level, "conformal_rows");
+  int64_t m = std::max<int64_t>(1, static_cast<int64_t>(level / (1 - level)) - 1);
+  while (rank_of(m, level) > m) ++m;
+  return m;
+}
+
+void check_conformal_rows(int64_t groups, double level, int64_t rows) {
+  check_level(level, "conformal");
+  const bool repeated = groups < rows;
+  if (!(rank_of(groups, level) <= groups))
+    refuse(
+        "conformal",
+        fmt::format("at least {} {} for a level of {:g}", conformal_rows(level),
+                    repeated ? "groups of identical inputs among the calibration rows" : "calibration rows",
+                    level),
+        repeated ? fmt::format("{} groups ({} rows)", groups, rows) : fmt::format("{}", rows),
+        "give more rows, fit with a larger --calibration-fraction, or lower --level");
+}
+
+std::pair<double, double> coverage_range(int64_t groups, double level) {
+  check_conformal_rows(groups, level, groups);
+  const auto k = static_cast<double>(rank_of(groups, level)), m = static_cast<double>(groups);
+  const boost::math::beta_distribution<> coverage(k, m + 1 - k);
+  return {boost::math::quantile(coverage, 0.05), boost::math::quantile(coverage, 0.95)};
+}
+
+double conformal_factor(const ConformalScores& scores, double level) {
+  const int64_t m = scores.value.numel();
+  check_conformal_rows(scores.groups, level, m);
+  if (scores.groups == m) return scores.value[rank_of(m, level) - 1].item<double>();
+  const at::Tensor size = at::bincount(scores.group).to(at::kDouble);
+  // Total weight of the rows up to each score; a row of a group of n rows weighs 1 / n. [m]
+  const at::Tensor weight = size.reciprocal().index_select(0, scores.group).cumsum(0);
+  // Rounding may leave a sum of weights 1 / n slightly below its exact value, so the weight that is needed is
+  // lowered by a relative 1e-12.
+  const double needed = static_cast<double>(scores.groups + 1) * level * (1 - 1e-12);
+  const int64_t reached = (weight < needed).sum().item<int64_t>();
+  return scores.value[std::min(reached, m - 1)].item<double>();
+}
+
+Interval conformal_interval(const Regression& p, const ConformalScores& scores, double level) {
+  const double factor = conformal_factor(scores, level);
+  Interval range;
+  if (p.density.empty()) {
+    const at::Tensor half = widened(factor * total_var(p).sqrt(), p.mean);
+    range = {p.mean - half, p.mean + half};
+  } else {
+    const double z = factor * (1 + 1e-9);
+    const at::Tensor lower = quantile(p, -z), upper = quantile(p, z);
+    const double rounding = 4 * std::numeric_limits<double>::epsilon();
+    range = {lower - rounding * lower.abs(), upper + rounding * upper.abs()};
+  }
+  if (std::isinf(p.least)) return range;
+  return {range.lower.clamp_min(p.least), range.upper.clamp_min(p.least)};
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,59 @@
+// Metrics of counts. Even if the model is right, the coverage of an interval of counts is usually above its
+// level, because the ends of the interval must be whole numbers.
+
+#include "slimbayes/answers/count_metrics.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "slimbayes/answers/count_distribution.h"
+#include "slimbayes/answers/metrics.h"
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+double exact_mean(const at::Tensor& x) { return x.mean(at::kDouble).item<double>(); }
+
+at::Tensor checked(const Counts& p, const at::Tensor& y, const char* function) {
+  check_shape(y, {-1}, function, "y");
+  check(y.size(0) > 0, function, "at least one row", "none");
+  check_shape(p.rate.log_mean, {y.size(0)}, function, "log_mean");
+  check_shape(p.rate.log_var, {y.size(0)}, function, "log_var");
+  check_counts(y, function);
+  return y.to(at::kDouble);
+}
+
+/// Returns the NLL, mean over y [n], of one Poisson distribution with rate mean(y) for every row. It is the
+/// baseline nll_constant.
+double constant_nll(const at::Tensor& y) {
+  at::Tensor rate = y.mean();
+  return (rate - at::xlogy(rate, rate) + at::lgamma(y + 1).mean()).item<double>();
+}
+
+}  // namespace
+
+at::Tensor count_row_nll(const Counts& p, const at::Tensor& y) {
+  return -poisson_lognormal_log_prob(p.rate, checked(p, y, "count_nll"));
+}
+
+double count_nll(const Counts& p, const at::Tensor& y) { return exact_mean(count_row_nll(p, y)); }
+
+nlohmann::json counts_report(const Counts& p, const at::Tensor& y, double level) {
+  at::Tensor target = checked(p, y, "counts_report"), centre = mean(p.rate), error = target - centre;
+  Interval i = interval(p, level);
+  check_finite(centre, "counts_report", "mean rates");
+  check_finite(i.upper, "counts_report", "intervals");
+  return {{"n", y.size(0)},
+          {"mae", exact_mean(error.abs())},
+          {"rmse", std::sqrt(exact_mean(error.square()))},
+          {"nll", count_nll(p, y)},
+          {"nll_constant", constant_nll(target)},
+          {"coverage", coverage(i, target)},
+          {"width", interval_width(i)},
+          {"interval_score", interval_score(i, target, level)}};
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "slimbayes/answers/predictive.h"
+
+namespace slimbayes {
+
+/// The predictive density of a regression, which is one Gaussian per row or a mixture of DensityComponents
+/// (Regression::density). The functions below are exact for both. p has n rows; y is [n], finite. All throw
+/// std::invalid_argument if the shapes do not match or a variance is not finite and > 0.
+
+/// Returns the regression whose density is the mixture of `components`, with the weights divided by their
+/// sum. Its mean and variances are those of the mixture: the aleatoric variance is the mean of the
+/// components', the epistemic variance that of theirs plus the variance of their means (law of total
+/// variance). Throws std::invalid_argument if there is none, a weight is not > 0, or dof <= 2, where a
+/// Student-t distribution has no variance.
+Regression mixed(std::vector<DensityComponent> components);
+
+/// Returns the components of p; of a Gaussian p one component.
+std::vector<DensityComponent> components_of(const Regression& p);
+
+/// Returns -log p(y) of each row, in nats. Infinite where no component has y in its range. [n]
+at::Tensor regression_row_nll(const Regression& p, const at::Tensor& y);
+
+/// Returns the mean of regression_row_nll.
+double regression_nll(const Regression& p, const at::Tensor& y);
+
+/// Returns z with P(Y <= y) = Phi(z), the standard normal cdf. For a Gaussian it is (y - mean) / sd. Computed
+/// from the smaller tail, so that it is accurate far out. [n]
+at::Tensor normal_score(const Regression& p, const at::Tensor& y);
+
+/// Returns the quantile of each row whose normal score is `z`: z = 0 is the median, and the central interval
+/// of level L ends at z = -+ normal_quantile((1 + L) / 2). At least p.least. A mixture's quantile is found to
+/// a relative 1e-12 of the sd. Throws NumericalError if that fails. [n]
+at::Tensor quantile(const Regression& p, double z);
+
+/// Returns the CRPS of each row: the integral of (P(Y <= x) - [x >= y])^2 over x. In closed form for one
+/// unwarped component, else by Gauss-Legendre quadrature between the quantiles of the components, with an
+/// error below 1e-4 of the sd. [n]
+at::Tensor regression_row_crps(const Regression& p, const at::Tensor& y);
+
+}  // namespace slimbayes

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <fmt/format.h>
+
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "slimbayes/answers/answers.h"
+#include "slimbayes/answers/predictive.h"
+#include "slimbayes/core/check.h"
+
+// How several predictives of one task become one. For answers/answers and answers/mixture.
+
+namespace slimbayes {
+
+using Tensors = std::vector<at::Tensor>;  // one field of several predictives: one tensor per predictive
+
+/// Returns one field of every part, for example the mean of each Regression. `field` maps a part to the
+/// field.
+template <class Answer, class Field>
+Tensors field_of_parts(const std::vector<Answer>& parts, Field field) {
+  Tensors all;
+  for (const Answer& part : parts) all.push_back(field(part));
+  return all;
+}
+
+/// Joins the densities of the parts, component by component. All parts must come from one model, so that
+/// their components agree in everything but the rows.
+template <class Join>
+std::vector<DensityComponent> joined_densities(const std::vector<Regression>& parts, Join join) {
+  std::vector<DensityComponent> out = parts.front().density;
+  for (const Regression& part : parts) {
+    if (part.density.size() != out.size())
+      refuse("concatenated", fmt::format("{} components", out.size()),
+             fmt::format("{}", part.density.size()));
+    for (size_t k = 0; k < out.size(); ++k) {
+      const DensityComponent &a = part.density[k], &b = out[k];
+      check(a.weight == b.weight && a.dof == b.dof && a.warp == b.warp && a.shift == b.shift &&
+                a.scale == b.scale,
+            "concatenated", "parts of one model", "components of different shapes");
+    }
+  }
+  for (size_t k = 0; k < out.size(); ++k) {
+    const auto field = [&](at::Tensor DensityComponent::*of) {
+      return join(field_of_parts(parts, [&](const Regression& p) { return p.density[k].*of; }));
+    };
+    out[k].mean = field(&DensityComponent::mean);
+    out[k].aleatoric_var = field(&DensityComponent::aleatoric_var);
+    out[k].epistemic_var = field(&DensityComponent::epistemic_var);
+  }
+  return out;
+}
+
+/// Merges several predictives of one type into one of that type: each of its tensors is join(t), where t
+/// lists the corresponding tensors of the parts. `join` is for example a concatenation or an average. The
+/// field `zeroed` of the result is 0.
+template <class Join>
+Regression joined(const std::vector<Regression>& parts, Join join) {
+  return {join(field_of_parts(parts, [](const auto& p) { return p.mean; })),
+          join(field_of_parts(parts, [](const auto& p) { return p.aleatoric_var; })),
+          join(field_of_parts(parts, [](const auto& p) { return p.epistemic_var; })),
+          0,
+          joined_densities(parts, join),
+          parts.front().least};
+}
+
+template <class Join>
+Classes joined(const std::vector<Classes>& parts, Join join) {
+  return {join(field_of_parts(parts, [](const auto& p) { return p.probabilities; })),
+          join(field_of_parts(parts, [](const auto& p) { return p.predictive_entropy; })),
+          join(field_of_parts(parts, [](const auto& p) { return p.expected_entropy; }))};
+}
+
+template <class Answer, class Join>
+requires requires(Answer p) { p.rate; }
+Answer joined(const std::vector<Answer>& parts, Join join) {
+  return {{join(field_of_parts(parts, [](const auto& p) { return p.rate.log_mean; })),
+           join(field_of_parts(parts, [](const auto& p) { return p.rate.log_var; }))}};
+}
+
+template <class Answer>
+int64_t zeroed_of(const std::vector<Answer>& parts) {
+  int64_t all = 0;
+  for (const Answer& part : parts) all += part.zeroed;
+  return all;
+}
+
+/// Checks that all parts hold the same type of predictive, such as Regression, and returns call(same), where
+/// `same` is the list of the parts as that type. The field `zeroed` of the result is the sum over the parts.
+/// Throws std::invalid_argument if `parts` is empty or the types differ; the message names `function`.
+template <class Call>
+Predictive over_parts(const std::vector<Predictive>& parts, const char* function, Call call) {
+  check(!parts.empty(), function, "at least one part", "none");
+  return std::visit(
+      [&](const auto& first) -> Predictive {
+        using Answer = std::decay_t<decltype(first)>;
+        std::vector<Answer> same;
+        for (const Predictive& part : parts) {
+          if (!std::holds_alternative<Answer>(part))
+            refuse(function, fmt::format("answers to one task, {}", name_of(task_of(parts.front()))),
+                   fmt::format("one to {}", name_of(task_of(part))));
+          same.push_back(std::get<Answer>(part));
+        }
+        Answer whole = call(same);
+        whole.zeroed = zeroed_of(same);
+        return whole;
+      },
+      parts.front());
+}
+
+}  // namespace slimbayes

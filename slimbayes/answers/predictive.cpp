@@ -1,0 +1,81 @@
+#include "slimbayes/answers/predictive.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "slimbayes/answers/count_distribution.h"
+#include "slimbayes/answers/density.h"
+#include "slimbayes/catalog/call_options.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/linalg.h"
+#include "slimbayes/core/normal.h"
+
+namespace slimbayes {
+
+at::Tensor total_var(const Regression& p) { return p.aleatoric_var + p.epistemic_var; }
+
+at::Tensor median(const Regression& p) {
+  if (!p.density.empty()) return quantile(p, 0);
+  return std::isinf(p.least) ? p.mean : p.mean.clamp_min(p.least);
+}
+
+at::Tensor mutual_information(const Classes& p) {
+  const double most = std::log(static_cast<double>(p.probabilities.size(-1)));
+  at::Tensor difference = p.predictive_entropy - p.expected_entropy;
+  // The mutual information is at most log C. That is the scale by which rounded_variance() tells rounding
+  // errors from faults; a NaN scale makes it return NaN for a row whose entropies are NaN instead of
+  // throwing.
+  return rounded_variance(difference, at::where(difference.isnan(), difference, most)).var;
+}
+
+at::Tensor predicted_class(const Classes& p) { return p.probabilities.argmax(-1); }
+
+at::Tensor mean(const Rate& rate) { return at::exp(rate.log_mean + 0.5 * rate.log_var); }
+
+at::Tensor var(const Rate& rate) { return mean(rate).square() * at::expm1(rate.log_var); }
+
+at::Tensor total_var(const Counts& p) { return mean(p.rate) + var(p.rate); }
+
+Interval interval(const Regression& p, double level) {
+  check_level(level, "interval");
+  const double z = normal_quantile((1 + level) / 2);
+  if (!p.density.empty()) return {quantile(p, -z), quantile(p, z)};
+  const at::Tensor half = z * total_var(p).sqrt();
+  Interval range{p.mean - half, p.mean + half};
+  if (std::isfinite(p.least)) {
+    range.lower = range.lower.clamp_min(p.least);
+    range.upper = range.upper.clamp_min(p.least);
+  }
+  return range;
+}
+
+Interval interval(const Counts& p, double level) {
+  check_level(level, "interval");
+  return {poisson_lognormal_quantile(p.rate, (1 - level) / 2),
+          poisson_lognormal_quantile(p.rate, (1 + level) / 2)};
+}
+
+Interval interval(const Intensity& p, double level) {
+  check_level(level, "interval");
+  at::Tensor half = normal_quantile((1 + level) / 2) * p.rate.log_var.sqrt();
+  return {at::exp(p.rate.log_mean - half), at::exp(p.rate.log_mean + half)};
+}
+
+Regression rescaled(const Regression& p, double shift, double scale) {
+  if (!(scale > 0 && std::isfinite(scale))) refuse("rescaled", "a finite scale > 0", std::to_string(scale));
+  if (!std::isfinite(shift)) refuse("rescaled", "a finite shift", std::to_string(shift));
+  Regression out{shift + scale * p.mean,
+                 scale * scale * p.aleatoric_var,
+                 scale * scale * p.epistemic_var,
+                 p.zeroed,
+                 p.density,
+                 shift + scale * p.least};
+  for (DensityComponent& c : out.density) {
+    c.shift = shift + scale * c.shift;
+    c.scale = scale * c.scale;
+  }
+  return out;
+}
+
+}  // namespace slimbayes

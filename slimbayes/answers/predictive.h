@@ -1,0 +1,140 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace slimbayes {
+
+/// What a component of a density is a distribution of: the target itself, or its logarithm.
+enum class Warp : uint8_t { none, log };
+
+/// A component of the predictive density of a regression (answers/density.h). The warped target t of each row
+/// has a Gaussian or Student-t distribution, and the target is y = shift + scale t or, with Warp::log, y =
+/// shift + scale exp(t), which is above `shift`. Float64.
+struct DensityComponent {
+  double weight = 1;         // > 0
+  at::Tensor mean;           // [n] of t
+  at::Tensor aleatoric_var;  // [n] of t; the sum of both variances is above 0
+  at::Tensor epistemic_var;  // [n] of t
+  /// Degrees of freedom of a Student-t distribution with this mean and variance, > 2; infinite: a Gaussian.
+  /// Warp::log needs a Gaussian, because the exponential of a Student-t variable has no mean.
+  double dof = std::numeric_limits<double>::infinity();
+  Warp warp = Warp::none;
+  double shift = 0, scale = 1;
+  /// tempered() keeps the variance of the logarithm at or below this value, above which quantiles may
+  /// overflow. Only with Warp::log.
+  double most_var = std::numeric_limits<double>::infinity();
+  /// `most` is the largest t in training. The moments of the target grow exponentially with the variance of
+  /// t, so they are computed with at most the variance max(most - mean, spare_var): with most - mean the root
+  /// mean square of exp(t), exp(mean + variance), is the largest target of training. Every row keeps at least
+  /// spare_var > 0 of its variance. The density keeps the whole variance. Only with Warp::log.
+  double most = std::numeric_limits<double>::infinity(), spare_var = 0;
+};
+
+/// The predictive of a regression: the distribution of the target of each row. Float64.
+struct Regression {
+  at::Tensor mean;           // [n] in units of the target
+  at::Tensor aleatoric_var;  // [n] variance of the noise, in squared units of the target
+  at::Tensor epistemic_var;  // [n] variance of the latent function, in squared units of the target
+  int64_t zeroed = 0;        // rows whose epistemic variance rounding made negative; it was set to 0
+  /// The components of the density. The mean and the two variances above are those of their mixture. Empty: a
+  /// Gaussian with this mean and the sum of the two variances.
+  std::vector<DensityComponent> density = {};
+  /// The target is never below this value by nature. The ends of intervals are raised to it.
+  double least = -std::numeric_limits<double>::infinity();
+};
+
+/// The predictive of a classification: the class probabilities of each row, averaged over the posterior, and
+/// two entropies. The difference of the entropies is the epistemic part of the uncertainty
+/// (mutual_information). Float64, entropies in nats.
+struct Classes {
+  at::Tensor probabilities;       // [n, C], each row sums to 1
+  at::Tensor predictive_entropy;  // [n] entropy of the averaged probabilities
+  at::Tensor expected_entropy;    // [n] entropy of the probabilities, averaged over the posterior
+  int64_t zeroed = 0;             // variances of latent functions that rounding made negative; set to 0
+};
+
+/// The distribution of a rate for each row: log-normal, because the rate is exp(f) for a latent function f
+/// with a Gaussian posterior. Float64.
+struct Rate {
+  at::Tensor log_mean;  // [n] mean of the log rate
+  at::Tensor log_var;   // [n] variance of the log rate, >= 0
+};
+
+/// The predictive of a count in each row: y ~ Poisson(rate), where the rate itself is uncertain (log-normal).
+struct Counts {
+  Rate rate;
+  int64_t zeroed = 0;  // variances of latent functions that rounding made negative; set to 0
+};
+
+/// The predictive of events (points of a Cox process): the distribution of the intensity, the expected number
+/// of events per unit volume, at n places.
+struct Intensity {
+  Rate rate;
+  int64_t zeroed = 0;  // variances of latent functions that rounding made negative; set to 0
+};
+
+/// What every method returns for n rows: the predictive of the task that it was fitted to.
+using Predictive = std::variant<Regression, Classes, Counts, Intensity>;
+
+/// Returns the total variance of each row, the aleatoric plus the epistemic variance. [n]
+at::Tensor total_var(const Regression& p);
+
+/// Returns the median of each row, at least p.least like the ends of intervals. [n]
+at::Tensor median(const Regression& p);
+
+/// Returns the mutual information of class and latent function for each row:
+/// predictive_entropy - expected_entropy. It measures the epistemic uncertainty. >= 0, in nats; NaN for a row
+/// whose entropies are NaN. Throws NumericalError if a difference is below 0 by more than rounding. [n]
+at::Tensor mutual_information(const Classes& p);
+
+/// Returns the number of the most probable class of each row; if several are equally probable, the first. [n]
+/// int64
+at::Tensor predicted_class(const Classes& p);
+
+/// Returns the mean of the rate of each row, exp(log_mean + log_var / 2). [n]
+at::Tensor mean(const Rate& rate);
+
+/// Returns the variance of the rate of each row, mean^2 (exp(log_var) - 1). It is the epistemic variance of a
+/// count or an intensity. [n]
+at::Tensor var(const Rate& rate);
+
+/// Returns the total variance of the count of each row: the mean plus the variance of the rate. By the law of
+/// total variance, Poisson noise adds the mean of the rate. [n]
+at::Tensor total_var(const Counts& p);
+
+/// A central interval for each row: it leaves equal probability below and above.
+struct Interval {
+  at::Tensor lower, upper;  // [n] in the units of the target or the intensity
+};
+
+/// Returns the central interval of each row at this level, between the quantiles (answers/density.h) of (1 -
+/// level) / 2 and (1 + level) / 2; for a Gaussian mean -+ z sd with the total sd and the normal quantile z at
+/// (1 + level) / 2. For a model with conformal calibration use Model::interval instead. Throws
+/// std::invalid_argument unless 0 < level <= kMostLevel.
+Interval interval(const Regression& p, double level);
+
+/// Returns the central interval of the count of each row. Its ends are the least whole numbers at which the
+/// cdf of the Poisson-lognormal count reaches (1 - level) / 2 and (1 + level) / 2. Throws
+/// std::invalid_argument unless 0 < level <= kMostLevel.
+Interval interval(const Counts& p, double level);
+
+/// Returns the central interval of the intensity at each place, between its log-normal quantiles at
+/// (1 - level) / 2 and (1 + level) / 2. Throws std::invalid_argument unless 0 < level <= kMostLevel.
+Interval interval(const Intensity& p, double level);
+
+/// Returns the predictive of shift + scale * y, given the predictive `p` of y. Throws std::invalid_argument
+/// unless `scale` is finite and > 0 and `shift` is finite.
+Regression rescaled(const Regression& p, double shift, double scale);
+
+/// Scores for out-of-distribution detection: maps the name of a score to its value for each row, [n] float64.
+/// A larger score means farther from the training data.
+using Scores = std::map<std::string, at::Tensor>;
+
+}  // namespace slimbayes

@@ -1,0 +1,130 @@
+// Selective prediction. The rows are sorted by uncertainty and the losses summed up in this order, so that
+// the sum over the kept rows is a prefix sum. A tie is a block of rows with equal uncertainty.
+// If the cut lies inside a block, each of its rows is kept with the same probability, so the block adds its
+// sum times the share of it that is kept: the expectation over a random choice. Within a block the losses are
+// sorted too, which fixes the order of the additions and with it the bits. Cost O(n log n).
+
+#include "slimbayes/answers/selective.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "slimbayes/answers/class_metrics.h"
+#include "slimbayes/answers/count_metrics.h"
+#include "slimbayes/answers/density.h"
+#include "slimbayes/answers/metrics.h"
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// A metric that is the mean of a loss of each row, or the root of that mean.
+struct RowMetric {
+  std::string name;
+  at::Tensor loss;  // [n]
+  bool root = false;
+  bool larger_is_better = false;
+};
+
+/// Returns the metrics of numbers: the absolute error of one point and the squared error of another.
+std::vector<RowMetric> of_errors(const at::Tensor& absolute, const at::Tensor& squared,
+                                 const at::Tensor& nll) {
+  return {{"mae", absolute.abs()}, {"rmse", squared.square(), /*root=*/true}, {"nll", nll}};
+}
+
+std::vector<RowMetric> row_metrics(const Regression& p, const at::Tensor& y) {
+  const at::Tensor nll = regression_row_nll(p, y);  // checks shapes and numbers
+  return of_errors(y - median(p), y - p.mean, nll);
+}
+
+std::vector<RowMetric> row_metrics(const Counts& p, const at::Tensor& y) {
+  const at::Tensor nll = count_row_nll(p, y);
+  const at::Tensor error = y - mean(p.rate);
+  return of_errors(error, error, nll);
+}
+
+std::vector<RowMetric> row_metrics(const Classes& p, const at::Tensor& y) {
+  const at::Tensor nll = class_row_nll(p, y);
+  return {{"accuracy", (predicted_class(p) == y).to(at::kDouble), false, /*larger_is_better=*/true},
+          {"nll", nll}};
+}
+
+std::vector<RowMetric> row_metrics(const Intensity&, const at::Tensor&) {
+  refuse("selective_report", "an answer with a target for each row", "an intensity");
+}
+
+/// Returns the metrics by one score for each share, with the gain from the first share to the last.
+nlohmann::json by_score(const std::vector<RowMetric>& metrics, const at::Tensor& uncertainty) {
+  nlohmann::json out = {{"constant", (uncertainty == uncertainty.min()).all().item<bool>()}};
+  for (const RowMetric& metric : metrics) {
+    std::vector<double> values =
+        selective_means(uncertainty, metric.loss, {kSharesKept.begin(), kSharesKept.end()});
+    if (metric.root) std::ranges::transform(values, values.begin(), [](double x) { return std::sqrt(x); });
+    const double fall = values.front() - values.back(), gain = metric.larger_is_better ? -fall : fall;
+    out[metric.name] = values;
+    out["gain"][metric.name] = gain;
+    const bool has_zero = metric.name == "mae" || metric.name == "rmse";
+    if (has_zero && values.front() > 0) out["gain_share"][metric.name] = gain / values.front();
+  }
+  return out;
+}
+
+}  // namespace
+
+int64_t rows_kept(double share, int64_t n) {
+  if (!(share > 0 && share <= 1))
+    refuse("rows_kept", "a share above 0 and at most 1", fmt::format("{}", share));
+  check(n > 0, "rows_kept", "at least one row", "none");
+  // The factor 1 - 1e-12 keeps rounding from adding a row.
+  return static_cast<int64_t>(std::ceil(share * static_cast<double>(n) * (1 - 1e-12)));
+}
+
+std::vector<double> selective_means(const at::Tensor& uncertainty, const at::Tensor& loss,
+                                    const std::vector<double>& shares) {
+  constexpr const char* kMeans = "selective_means";
+  check_shape(uncertainty, {-1}, kMeans, "uncertainty");
+  const int64_t n = uncertainty.size(0);
+  check(n > 0, kMeans, "at least one row", "none");
+  check_shape(loss, {n}, kMeans, "loss");
+  check_finite(uncertainty, kMeans, "uncertainty");
+  check_finite(loss, kMeans, "loss");
+  const auto [losses, by_loss] = loss.to(at::kDouble).sort();
+  const auto [sorted, order] = uncertainty.to(at::kDouble)
+                                   .index_select(0, by_loss)
+                                   .sort(/*stable=*/true, /*dim=*/0, /*descending=*/false);
+  const at::Tensor sums = losses.index_select(0, order).cumsum(0);
+  const auto sum_of_first = [&](int64_t k) { return k == 0 ? 0.0 : sums[k - 1].item<double>(); };
+  std::vector<double> means;
+  for (double share : shares) {
+    const int64_t k = rows_kept(share, n);
+    const at::Tensor cut = sorted.slice(0, k - 1, k);  // the uncertainty of the last kept row
+    const auto begin = at::searchsorted(sorted, cut, false, /*right=*/false).item<int64_t>();
+    const auto end = at::searchsorted(sorted, cut, false, /*right=*/true).item<int64_t>();
+    if (begin == 0) {  // the mean over the first tie, with the same bits for every share within it
+      means.push_back(sum_of_first(end) / static_cast<double>(end));
+      continue;
+    }
+    const double before = sum_of_first(begin), tied = sum_of_first(end) - before;
+    const double part = static_cast<double>(k - begin) / static_cast<double>(end - begin);
+    means.push_back((before + part * tied) / static_cast<double>(k));
+  }
+  return means;
+}
+
+nlohmann::json selective_report(const Predictive& p, const at::Tensor& y, const Scores& uncertainty) {
+  const at::Tensor target = y.to(at::kDouble);
+  const std::vector<RowMetric> metrics =
+      std::visit([&](const auto& one) { return row_metrics(one, target); }, p);
+  nlohmann::json report = {{"share", kSharesKept}, {"by", nlohmann::json::object()}};
+  for (double share : kSharesKept) report["rows"].push_back(rows_kept(share, y.size(0)));
+  for (const auto& [name, score] : uncertainty) report["by"][name] = by_score(metrics, score);
+  return report;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "slimbayes/core/random.h"
+#include "slimbayes/data/split/row_groups.h"
+#include "slimbayes/data/split/split_options.h"
+#include "slimbayes/data/table/table.h"
+
+namespace slimbayes {
+
+/// The parts of a split: row indices, each list in ascending order.
+struct SplitRows {
+  std::vector<int64_t> train, valid, test;
+  /// Rows for the calibration of intervals. They are used neither in training nor for the choice of
+  /// parameters.
+  std::vector<int64_t> calibration = {};
+  std::vector<std::string> notes = {};  // sentences about how identical inputs affected the split
+  std::string network_note = {};        // of a fit that takes its network from another: from which; else ""
+};
+
+/// Splits the rows of a table at random; the same stream gives the same split. The test and validation rows
+/// are the same with and without a calibration part. Rows with identical inputs normally form a group, which
+/// stays in one part (see SplitOptions::kind). So the last group of a part may make the part larger than
+/// asked, by at most a sixth of the number of training rows and at most twice the size of the smallest part.
+/// Throws std::invalid_argument for no rows, fractions outside [0, 1), a sum of 1 or more, an unknown kind,
+/// folds that are not from 2 to the number of rows, if no training row would be left, or if with "grouped"
+/// every group is too large to be held out.
+SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream);
+
+/// Splits examples at random that are already compared: alike[i] is the number of the group of examples that
+/// are identical to example i (see row_groups).
+SplitRows split_rows(const std::vector<int64_t>& alike, const SplitOptions& options, const Stream& stream);
+
+}  // namespace slimbayes

@@ -1,0 +1,224 @@
+#include "slimbayes/fit/comparison.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/fit/fit_model.h"
+#include "slimbayes/fit/fit_notes.h"
+#include "slimbayes/fit/resolved_fit.h"
+#include "slimbayes/method/network_cache.h"
+#include "slimbayes/model/held_out.h"
+#include "slimbayes/model/trust_notes.h"
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+
+/// The note in the report of a fit that used a network which an earlier fit of the comparison had trained.
+constexpr const char* kShared =
+    "took a network that was trained before in this comparison, with the same seed, options and rows; the "
+    "seconds contain its training";
+
+json one_run(const Examples& examples, const FitOptions& fit, std::vector<std::string> notes,
+             Callback& callback, NetworkCache* networks) {
+  const int64_t taken_before = networks ? networks->taken() : 0;
+  const double saved_before = networks ? networks->seconds() : 0;
+  const auto start = std::chrono::steady_clock::now();
+  const Model model = fit_model(examples, fit, nullptr, &callback, {}, networks);
+  const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double saved = networks ? networks->seconds() - saved_before : 0;
+  json report = report_on(model, take(examples, model.split().test), fit.level, notes);
+  const json valid = report_on(model, take(examples, model.split().valid), fit.level, notes);
+  const std::vector<std::string> own = fit_notes(model, valid, report, fit.level);
+  report["notes"] = notes;
+  for (const std::string& note : own) report["notes"].push_back(note);
+  report["facts"] = model.fitted().summary().facts;
+  report["seed"] = fit.seed;
+  report["split_seed"] = fit.split_seed;
+  if (fit.test_folds > 0) report["fold"] = fit.test_fold;
+  report["seconds"] = spent + saved;
+  if (networks && networks->taken() > taken_before) {
+    report["seconds_shared"] = saved;
+    report["notes"].push_back(kShared);
+  }
+  return report;
+}
+
+/// Fits one method with each seed on one split and adds the reports to `result`. If a fit throws, records the
+/// message in `result` and leaves the other seeds out. Returns false if the user stopped the comparison, else
+/// true.
+bool run_seeds(MethodRuns& result, const Examples& examples, FitOptions fit, int seeds,
+               const std::vector<std::string>& notes, const FitWatcher& watcher, NetworkCache* networks,
+               const std::function<std::string(int seed)>& title) {
+  try {
+    for (int seed = 0; seed < seeds; ++seed) {
+      const std::unique_ptr<Callback> callback = watcher(title(seed));
+      if (callback->stop()) return false;
+      fit.seed = static_cast<uint64_t>(seed);
+      json run = one_run(examples, fit, notes, *callback, networks);
+      if (callback->stop()) return false;
+      result.runs.push_back(std::move(run));
+    }
+  } catch (const c10::Error& error) {
+    result.failure = error.what_without_backtrace();
+    result.thrown = std::current_exception();
+  } catch (const std::exception& error) {
+    result.failure = error.what();
+    result.thrown = std::current_exception();
+  }
+  return true;
+}
+
+/// Adds the note of few_scored to each report.
+void note_few_scored(std::vector<MethodRuns>& results, InputKind kind) {
+  for (MethodRuns& one : results)
+    for (json& run : one.runs)
+      if (std::string few = few_scored(run, fmt::format("test {}", noun_of(kind)), kTestMore); !few.empty())
+        run["notes"].push_back(std::move(few));
+}
+
+}  // namespace
+
+std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitOptions& options,
+                                            const std::vector<MethodChoice>& methods, bool all_must) {
+  const TaskKind task = task_asked(examples, options);
+  const InputKind kind = kind_asked(examples, options);
+  const bool student = options.likelihood == LikelihoodKind::student;
+  std::vector<MethodChoice> out;
+  for (const MethodChoice& choice : methods) {
+    const MethodInfo& info = find_method(choice.method);
+    const std::string as_classes = task == TaskKind::regression && takes(info, TaskKind::classification)
+                                       ? "; --likelihood softmax takes whole numbers as classes"
+                                       : "";
+    const bool taken = takes(info, task, choice.options) && takes(info, kind, choice.options) &&
+                       (!options.likelihood || takes(info, *options.likelihood, choice.options));
+    if (!taken && all_must)
+      refuse("compare",
+             fmt::format("methods for {}{}", student ? "--likelihood student" : name_of(task),
+                         kind == InputKind::table ? "" : fmt::format(" of {}", name_of(kind))),
+             in_quotes(choice.method),
+             (student ? methods_that(&MethodInfo::student) : methods_taking(task, kind)) + " take it" +
+                 as_classes);
+    if (taken) out.push_back(choice);
+  }
+  return out;
+}
+
+std::vector<MethodChoice> methods_to_compare(const Examples& examples, const FitOptions& options,
+                                             const std::vector<MethodChoice>& methods, bool named) {
+  std::vector<MethodChoice> all = methods_that_take(examples, options, methods, named), plain;
+  for (const MethodInfo& info : method_catalog())
+    if (info.plain && std::ranges::find(all, info.name, &MethodChoice::method) == all.end())
+      plain.push_back({info.name, info.resolve(nlohmann::json::object())});
+  std::ranges::move(methods_that_take(examples, options, plain, /*all_must=*/false), std::back_inserter(all));
+  return all;
+}
+
+std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
+                                const std::vector<MethodChoice>& methods, const ComparisonPlan& plan,
+                                const std::vector<std::string>& notes, const FitWatcher& watcher) {
+  check_options(plan, "compare");
+  if (!(fit.test_fraction > 0))
+    refuse("compare", "test examples, on which the methods are compared",
+           fmt::format("a test fraction of {}", fit.test_fraction), "use a --test-fraction above 0");
+  const int splits = plan.folds > 0 ? plan.folds : plan.repeats;
+  if (!(plan.folds == 0 || (plan.folds > 1 && plan.repeats == 1)))
+    refuse("compare", "two or more folds of one repeat",
+           fmt::format("{} folds and {} repeats", plan.folds, plan.repeats), "leave --repeats out");
+  if (splits != 1 && kind_asked(examples, fit) == InputKind::windows)
+    refuse("compare", "one split of a time series, which is split by time", fmt::format("{} splits", splits),
+           "leave --repeats and --cross-validate out");
+  NetworkCache networks;  // shared by all methods that start from a trained network
+  const auto takes_network = [](const MethodChoice& c) { return find_method(c.method).takes_network; };
+  const bool several = std::ranges::count_if(methods, takes_network) > 1;
+  std::vector<MethodRuns> results;
+  for (int repeat = 0; repeat < splits; ++repeat) {
+    for (size_t i = 0; i < methods.size(); ++i) {
+      if (i == results.size()) results.push_back({methods[i].method});
+      if (!results[i].failure.empty()) continue;
+      FitOptions own = fit;
+      own.method = methods[i].method;
+      own.options = methods[i].options;
+      if (plan.folds > 0) {
+        own.test_folds = plan.folds;
+        own.test_fold = repeat;
+        own.test_fraction = 1.0 / plan.folds;
+      } else {
+        own.split_seed = fit.split_seed + static_cast<uint64_t>(repeat);
+      }
+      const int fits = find_method(own.method).seeded ? plan.seeds : 1;
+      NetworkCache* shared = several && takes_network(methods[i]) ? &networks : nullptr;
+      const auto title = [&](int seed) {
+        return splits == 1 ? fmt::format("{} seed {}", own.method, seed)
+                           : fmt::format("{} {} {} seed {}", own.method, plan.folds > 0 ? "fold" : "split",
+                                         repeat, seed);
+      };
+      if (run_seeds(results[i], examples, own, fits, notes, watcher, shared, title)) continue;
+      if (results[i].runs.empty()) results.pop_back();
+      return results;
+    }
+  }
+  // Several splits score more examples together, and leading_pair() judges them.
+  if (splits == 1) note_few_scored(results, kind_asked(examples, fit));
+  return results;
+}
+
+std::vector<MethodRuns> forecasts_in(const std::vector<MethodRuns>& results) {
+  const auto first = std::ranges::find_if(results, [](const MethodRuns& each) { return !each.runs.empty(); });
+  std::vector<MethodRuns> found;
+  if (first == results.end()) return found;
+  for (const char* name : {"persistence", "seasonal_persistence"})
+    if (const auto at = first->runs.front().find(name); at != first->runs.front().end()) {
+      found.push_back({name, {*at}});
+      for (const char* of_model : {"model_mae", "model_accuracy"}) found.back().runs[0].erase(of_model);
+    }
+  return found;
+}
+
+std::optional<LeadingPair> leading_pair(const std::vector<MethodRuns>& results, double test_fraction) {
+  struct Entry {
+    const MethodRuns* of;
+    std::map<std::pair<uint64_t, int64_t>, double> by_split;  // mean NLL by split_seed and fold
+    double mean = 0;
+  };
+  std::vector<Entry> all;
+  for (const MethodRuns& one : results) {
+    if (!one.failure.empty()) continue;
+    Entry entry{&one, {}};
+    std::map<std::pair<uint64_t, int64_t>, double> fits;
+    bool scored = true;
+    for (const json& run : one.runs) {
+      scored = scored && run.contains("nll") && run["nll"].is_number();
+      if (!scored) break;
+      const std::pair split{run["split_seed"].get<uint64_t>(), run.value("fold", int64_t{0})};
+      entry.by_split[split] += run["nll"].get<double>();
+      fits[split] += 1;
+    }
+    if (!scored || fits.size() < 2) continue;
+    for (auto& [split, sum] : entry.by_split) {
+      sum /= fits[split];
+      entry.mean += sum / static_cast<double>(fits.size());
+    }
+    all.push_back(std::move(entry));
+  }
+  std::ranges::stable_sort(all, {}, &Entry::mean);
+  if (all.size() < 2 || all[0].by_split.size() != all[1].by_split.size()) return std::nullopt;
+  std::vector<double> differences;
+  for (const auto& [split, nll] : all[0].by_split) {
+    if (!all[1].by_split.contains(split)) return std::nullopt;
+    differences.push_back(nll - all[1].by_split.at(split));
+  }
+  return LeadingPair{all[0].of->method, all[1].of->method,
+                     paired_difference(differences, test_fraction / (1 - test_fraction))};
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slimbayes/catalog/call_options.h"
+#include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/catalog/methods.h"
+#include "slimbayes/core/paired_difference.h"
+#include "slimbayes/data/examples.h"
+#include "slimbayes/train/callback.h"
+
+namespace slimbayes {
+
+/// The result of one method in a comparison.
+struct MethodRuns {
+  std::string method;
+  /// One report on the test examples (report_on) per split and seed, with additional keys: `split_seed`;
+  /// `fold`, with folds; `seed`; `notes`; `facts`, what the fit chose (Summary::facts); `seconds`, the time
+  /// that the fit would take alone; and `seconds_shared`, the part of `seconds` that was saved because
+  /// another fit of this comparison had trained the network already (absent: no network was shared).
+  std::vector<nlohmann::json> runs = {};
+  std::string failure = "";             // why the method failed; empty: it did not fail
+  std::exception_ptr thrown = nullptr;  // the exception behind `failure`
+};
+
+/// A function that makes the callback for one fit of a comparison. `title` names the fit, such as "dbk seed
+/// 0".
+using FitWatcher = std::function<std::unique_ptr<Callback>(const std::string& title)>;
+
+/// Returns those of `methods` that can fit these examples, which depends on their kind (rows, windows,
+/// images, text) and on the task of the target. If `all_must` is true, throws std::invalid_argument for a
+/// method that cannot.
+std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitOptions& options,
+                                            const std::vector<MethodChoice>& methods, bool all_must);
+
+/// Returns the methods of a comparison: `methods` themselves if the user `named` them, else those of them
+/// that take these examples; then the plain methods (MethodInfo::plain) that take them and are not among
+/// those. Throws as methods_that_take.
+std::vector<MethodChoice> methods_to_compare(const Examples& examples, const FitOptions& options,
+                                             const std::vector<MethodChoice>& methods, bool named);
+
+/// Fits every method on every split with the seeds 0 to seeds - 1, reports on the test examples, and returns
+/// one result per method. All methods use the same splits, so that only method and seed differ. `fit` holds
+/// all options except method, method options and seed; its test_fraction must be above 0. `notes` are notes
+/// on the data; the notes of every report begin with them.
+///
+/// Methods that start from a trained network (MethodInfo::takes_network) train it once per seed and share it
+/// (method/network_cache.h), if their options for the network and its training and the scale of their inputs
+/// are equal. The results equal those of separate fits bit by bit.
+///
+/// If a method fails, its message is recorded and the other methods are fitted. If a callback's stop()
+/// returns true, the unfinished fit is dropped, and the results so far are returned. Throws
+/// std::invalid_argument if test_fraction is 0, for repeats with folds, or for several splits of a time
+/// series, which is split by time.
+std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
+                                const std::vector<MethodChoice>& methods, const ComparisonPlan& plan,
+                                const std::vector<std::string>& notes, const FitWatcher& watcher);
+
+/// Returns the forecasts without a model that the reports of a comparison on windows contain, persistence and
+/// seasonal_persistence (model/persistence.h), in the form of results: one run each, with the metrics that
+/// the reports of methods have. They are taken from the first report, because all methods answer for the same
+/// test windows. A forecast may have values for fewer of them, its `n`. Empty for other examples.
+std::vector<MethodRuns> forecasts_in(const std::vector<MethodRuns>& results);
+
+/// The two methods with the lowest mean NLL, and the difference of their NLLs by split.
+struct LeadingPair {
+  std::string first, second;
+  PairedDifference difference;  // first minus second, below 0
+};
+
+/// Returns the leading pair of a comparison over at least two splits, each NLL averaged over the seeds of a
+/// split; nothing if fewer than two methods have an NLL on every split. `test_fraction` is FitOptions', or 1
+/// / folds.
+std::optional<LeadingPair> leading_pair(const std::vector<MethodRuns>& results, double test_fraction);
+
+}  // namespace slimbayes

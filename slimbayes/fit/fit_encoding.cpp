@@ -1,0 +1,101 @@
+#include "slimbayes/fit/fit_encoding.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/input_scores.h"
+#include "slimbayes/data/rows/repeated_inputs.h"
+#include "slimbayes/fit/left_out.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/methods/deep_kernel/event_probes.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// Returns a note if validation rows have the same inputs as training rows, else an empty list. Call it for
+/// separate validation data only: if the validation rows are a part of the training table, split_rows adds
+/// such notes.
+std::vector<std::string> repeated_notes(const Split& parts) {
+  const int64_t rows = parts.valid.size();
+  const int64_t repeated = repeated_inputs(parts.train.all().inputs.at(0), parts.valid.all().inputs.at(0));
+  if (repeated == 0) return {};
+  return {
+      fmt::format("{} of {} validation rows have the inputs of a training row: their score says nothing of "
+                  "new inputs",
+                  repeated, rows)};
+}
+
+/// The note on a calibrated model of windows. It says that the windows to predict are later than the
+/// calibration windows, so they may be unlike them.
+constexpr const char* kCalibratedInTime =
+    "calibrated on windows before those that will be predicted: the level holds where the future is like "
+    "them";
+
+/// Throws std::invalid_argument if the method, or the method that it wraps (ensemble), cannot do the task
+/// that the encoder found in the target's column. Also throws if calibration is requested for a task that
+/// cannot be calibrated.
+void check_task_asked(const Task& task, const ResolvedFit& request) {
+  check_task(task, request.inner->name);
+  check_task(task, request.method->name);
+  const bool calibrates = task.kind == TaskKind::regression || task.kind == TaskKind::classification;
+  if (request.fit.calibrate != "none" && !calibrates)
+    refuse("fit", "a regression or classes to calibrate", name_of(task.kind), "leave --calibrate out");
+}
+
+/// Encodes validation data that come from a file of their own, and adds notes on what looks odd in them.
+/// Throws DataError for targets that are too far from those of training or for classes that were not in
+/// training.
+Dataset encoded_validation(const InputEncoder& encoder, const Examples& given,
+                           std::vector<std::string>& notes) {
+  const Examples valid = examples_of(given, encoder, true);
+  if (schema_of(encoder).task.kind != TaskKind::events) check_targets(encoder, valid);
+  Dataset encoded = dataset_of(encoder, valid, true);
+  for (const std::string& note : notes_for(encoder, valid)) notes.push_back("validation data: " + note);
+  return encoded;
+}
+
+/// Inserts the notes on the windows before all other notes. If the model will be calibrated, adds
+/// kCalibratedInTime at the end.
+void add_notes_on_windows(const WindowTable& windows, const FitOptions& fit,
+                          std::vector<std::string>& notes) {
+  notes.insert(notes.begin(), windows.windows->notes.begin(), windows.windows->notes.end());
+  if (fit.calibrate != "none") notes.push_back(kCalibratedInTime);
+}
+
+}  // namespace
+
+EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data, SplitRows split) {
+  const FitOptions& fit = request.fit;
+  EncodedExamples out;
+  out.split = std::move(split);
+  const PartExamples in_parts = examples_in_parts(data.examples, out.split);
+  const Examples& examples = in_parts.some ? *in_parts.some : data.examples;
+  out.encoder = request.network ? request.network->parts().encoder
+                                : std::make_shared<const InputEncoder>(
+                                      fit_encoder(examples, in_parts.split.train, fit, request.scale));
+  const TaskKind task = schema_of(*out.encoder).task.kind;
+  check_task_asked(schema_of(*out.encoder).task, request);
+  const Dataset all = training_dataset(*out.encoder, examples, {fit.crop, fit.flip});
+  out.parts.train = all.subset(at::tensor(in_parts.split.train, at::kLong));
+  if (data.valid == nullptr) {
+    out.parts.valid = all.subset(at::tensor(in_parts.split.valid, at::kLong));
+  } else {
+    out.parts.valid = encoded_validation(*out.encoder, *data.valid, out.split.notes);
+    if (request.kind == InputKind::table)
+      std::ranges::copy(repeated_notes(out.parts), std::back_inserter(out.split.notes));
+  }
+  if (task == TaskKind::events) out.probes = event_probes(out.parts.train.all().inputs[0]);
+  if (request.kind == InputKind::images)  // rounded as the model file stores it
+    out.pixel_mean = pixel_mean(out.parts.train).to(at::kFloat).to(at::kDouble);
+  if (const auto* windows = std::get_if<WindowTable>(&data.examples))
+    add_notes_on_windows(*windows, fit, out.split.notes);
+  return out;
+}
+
+}  // namespace slimbayes

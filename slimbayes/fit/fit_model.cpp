@@ -1,0 +1,204 @@
+// fit_model: turns a user's examples into a model. The stages, in order, and their files:
+//
+//   resolve_fit      makes every choice that the options leave open, and checks the request   (resolved_fit)
+//   deal_examples    divides the examples into training, validation, calibration and test     (fit_split)
+//   encode_examples  fits the encoder; encodes training and validation examples               (fit_encoding)
+//   fitted_method    fits the method, tunes it if requested; estimates the noise variance     (here)
+//                    by cross-fitting if the validation rows do not determine it reliably
+//   parts_of_model   collects the parts of the model                                          (here)
+//   calibrated       scores the calibration examples with the model                           (here)
+//
+// A fit can take the trained network of an earlier model (--network-from) instead of training one. It runs
+// the same stages; network_at_hand.h gives them what they take from the earlier model.
+#include "slimbayes/fit/fit_model.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <optional>
+
+#include "slimbayes/core/stored.h"
+#include "slimbayes/core/threads.h"
+#include "slimbayes/data/rows/row_hash.h"
+#include "slimbayes/fit/fit_encoding.h"
+#include "slimbayes/fit/fit_notes.h"
+#include "slimbayes/fit/fit_resolved.h"
+#include "slimbayes/fit/fit_split.h"
+#include "slimbayes/fit/left_out.h"
+#include "slimbayes/fit/network_at_hand.h"
+#include "slimbayes/fit/noise_folds.h"
+#include "slimbayes/fit/tuning.h"
+#include "slimbayes/method/registry.h"
+#include "slimbayes/model/example_uniforms.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// A fitted method, the report of its tuning (null if it was not tuned), and the estimate of its noise.
+struct FittedMethod {
+  std::shared_ptr<const Fitted> fitted;
+  nlohmann::json tuning;
+  NoiseEstimate noise;
+};
+
+/// Fits the method. If the request asks for tuning, fits every combination of the tuned options and keeps the
+/// best fit. If the validation rows do not determine the noise variance reliably, estimates it by
+/// cross-fitting; the method's noise variance is then at least this estimate. A fit that takes the network of
+/// an earlier model also uses at least the noise variance that was cross-fitted for that model. `grouped` is
+/// DealtExamples::grouped.
+FittedMethod fitted_method(const ResolvedFit& request, const Method& method, const FitData& data,
+                           const EncodedExamples& encoded, bool grouped, FitContext context) {
+  const FitOptions& fit = request.fit;
+  const NetworkStart start = start_of(request, data, encoded.parts.valid.size());
+  context.start = start.network;
+  context.valid_unseen = start.valid_unseen;
+  const auto main = [&](const FitContext& own) -> Tuned {
+    if (!fit.tune.empty()) return tune(*request.method, request.options, fit.tune, encoded.parts, own);
+    return {request.options, method.fit(encoded.parts, own), {}};
+  };
+  // A method that scores its own held-out rows has calibrated its answers with them.
+  if (request.method->most_fold_rows > 0) {
+    Tuned made = main(context);
+    return {std::move(made.fitted), std::move(made.report), {}};
+  }
+  const bool around = start.network != nullptr;
+  const NoiseFolds folds{.folds = fit.noise_folds,
+                         .grouped = grouped,
+                         .deal = Stream(fit.split_seed).split("noise"),
+                         .possible = request.kind == InputKind::table && !around,
+                         .noun = noun_of(request.kind),
+                         .splits = !around,
+                         .known = start.noise_rows};
+  CrossFitted made = fit_with_noise_folds(*request.method, main, encoded.parts, folds, context);
+  FittedMethod out{std::move(made.main.fitted), std::move(made.main.report), std::move(made.noise)};
+  if (start.noise.var > out.noise.var) out.noise = start.noise;
+  if (auto raised = out.fitted->with_noise(out.noise.var)) out.fitted = std::move(raised);
+  return out;
+}
+
+/// Returns one hash per row of `part` (row_hashes), which covers both the row's cells as the user gave them
+/// and its encoding. `part` holds the encodings of the examples with the indices `places`; nullptr: of all
+/// examples.
+std::vector<int64_t> hashes_by_cells(const InputEncoder& encoder, const Examples& examples,
+                                     const std::vector<int64_t>* places, const Dataset& part) {
+  std::vector<uint64_t> cells = cell_hashes(encoder, examples);
+  if (places == nullptr) return row_hashes(part, cells);
+  std::vector<uint64_t> of_part;
+  for (int64_t place : *places) of_part.push_back(cells[static_cast<size_t>(place)]);
+  return row_hashes(part, of_part);
+}
+
+/// Returns one hash for each row that the posterior contains, sorted (ModelParts::learned). Model::without
+/// needs them to check that the model has learned the rows it is to forget. Call it only for a method that
+/// can be updated (MethodInfo::updates).
+std::vector<int64_t> learned_rows(const ResolvedFit& request, const FitData& data,
+                                  const EncodedExamples& encoded, const Fitted& fitted) {
+  const Split& parts = encoded.parts;
+  const SplitRows& split = encoded.split;
+  std::vector<int64_t> learned = hashes_by_cells(*encoded.encoder, data.examples, &split.train, parts.train);
+  // With the option `refit`, the method trains a second time on the training and validation rows together. If
+  // it stopped before that, it has learned the training rows only.
+  const bool refit = request.options.value("refit", false) &&
+                     fitted.summary().rows == parts.train.size() + parts.valid.size();
+  if (refit) {
+    const std::vector<int64_t> more =
+        data.valid != nullptr
+            ? hashes_by_cells(*encoded.encoder, examples_of(*data.valid, *encoded.encoder, true), nullptr,
+                              parts.valid)
+            : hashes_by_cells(*encoded.encoder, data.examples, &split.valid, parts.valid);
+    std::ranges::copy(more, std::back_inserter(learned));
+  }
+  std::ranges::sort(learned);
+  return learned;
+}
+
+/// Collects the parts of the model. Its calibration stays empty; calibrated() adds it.
+ModelParts parts_of_model(const ResolvedFit& request, const FitData& data, EncodedExamples encoded,
+                          FittedMethod made) {
+  ModelParts parts;
+  if (request.method->updates) parts.learned = learned_rows(request, data, encoded, *made.fitted);
+  parts.method = request.method->name;
+  parts.options = stored_json(made.fitted->save(), "options");  // all of them, with values set from the rows
+  parts.fit = request.fit;
+  parts.encoder = std::move(encoded.encoder);
+  parts.fitted = std::move(made.fitted);
+  parts.split = std::move(encoded.split);
+  parts.data_hash = data.hash;
+  parts.probes = encoded.probes;
+  parts.pixel_mean = encoded.pixel_mean;
+  parts.tuning = std::move(made.tuning);
+  parts.noise = std::move(made.noise);
+  return parts;
+}
+
+/// Returns the conformal scores of the calibration examples `held_out`. groups[i] is the group of example i;
+/// examples with identical inputs share a group. The scores are computed from answers in the target's units,
+/// as intervals are later, so that both have the same rounding errors.
+ConformalScores calibration_scores(const Model& model, const Examples& held_out,
+                                   const std::vector<int64_t>& groups) {
+  const Predictive p = model.answer(held_out);
+  const at::Tensor y = target_as_given(model.encoder(), held_out);
+  if (const auto* regression = std::get_if<Regression>(&p)) return conformal_scores(*regression, y, groups);
+  const at::Tensor u = example_uniforms(dataset_of(model.encoder(), held_out, false));
+  return sorted_scores(set_scores(std::get<Classes>(p), y, u), groups);
+}
+
+/// Returns the model made of these parts. With FitOptions::calibrate "conformal", first computes the
+/// conformal scores of the calibration examples, whose groups are `groups`, and adds them to the parts.
+Model calibrated(ModelParts parts, const Examples& examples, const std::vector<int64_t>& groups) {
+  if (parts.fit.calibrate == "none") return Model(std::move(parts));
+  parts.calibration = calibration_scores(Model(parts), take(examples, parts.split.calibration), groups);
+  return Model(std::move(parts));
+}
+
+}  // namespace
+
+Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* callback,
+                   CheckpointPolicy checkpoint, NetworkCache* networks) {
+  const std::unique_ptr<Method> method = registry_row(request.method->name).make(request.options);
+  DealtExamples dealt = deal_examples(request, given);
+  FitData data = given;
+  std::optional<Examples> valid;
+  if (data.valid != nullptr && request.kind == InputKind::table && request.fit.wild_cells == "leave-out")
+    valid = without_wild_rows(*data.valid, request.fit, dealt.split.notes);
+  if (valid) data.valid = &*valid;
+  EncodedExamples encoded = encode_examples(request, data, std::move(dealt.split));
+  for (const std::string& note : notes_before_training(*encoded.encoder, encoded.split)) {
+    if (callback) callback->note(note);
+  }
+  const ThreadScope threads(request.threads);
+  if (callback != nullptr && threads.granted() < request.threads)
+    callback->note(granted_note(threads.granted(), request.threads));
+  FitContext context{.stream = Stream(request.fit.seed),
+                     .callback = callback,
+                     .checkpoint = std::move(checkpoint),
+                     .networks = networks,
+                     .wild_share = dealt.wild_share};
+  if (const double limit = request.options.value("time_limit", 0.0); limit > 0)
+    context.until = request.began + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                        std::chrono::duration<double>(limit));
+  FittedMethod made = fitted_method(request, *method, data, encoded, dealt.grouped, std::move(context));
+  const std::vector<int64_t> wild = made.fitted->wild_rows();
+  ModelParts parts = parts_of_model(request, data, std::move(encoded), std::move(made));
+  if (const auto* table = std::get_if<Table>(&data.examples); table != nullptr && !wild.empty()) {
+    std::vector<int64_t> rows;
+    for (const int64_t i : wild) rows.push_back(parts.split.train[static_cast<size_t>(i)]);
+    parts.split.notes.push_back(wild_rows_note(*table, request.fit.target, rows));
+  }
+  return calibrated(std::move(parts), data.examples, dealt.calibration_groups);
+}
+
+Model fit_model(const Examples& given, const FitOptions& fit, const Examples* valid, Callback* callback,
+                CheckpointPolicy checkpoint, NetworkCache* networks) {
+  const ResolvedFit request = resolve_fit(given, fit);
+  if (request.kind == InputKind::windows && std::holds_alternative<Table>(given)) {
+    const Examples windows = examples_of(given, fit);
+    return fit_resolved(request, {windows, valid}, callback, std::move(checkpoint), networks);
+  }
+  return fit_resolved(request, {given, valid}, callback, std::move(checkpoint), networks);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "slimbayes/model/model.h"
+
+namespace slimbayes {
+
+/// Returns the notes that are known before the training: those on the split and the target
+/// (SplitRows::notes), then those on the columns (notes_of). fit_notes() contains them too.
+std::vector<std::string> notes_before_training(const InputEncoder& encoder, const SplitRows& split);
+
+/// Returns a note that names the rows of a table whose target is far from what the others predict
+/// (Fitted::wild_rows): rows of `table`, the farthest first. "" if there are none.
+std::string wild_rows_note(const Table& table, const std::string& target, const std::vector<int64_t>& rows);
+
+/// Returns the notes that a user should read before using the numbers of a fitted model, one sentence each,
+/// the most important first: whether held-out scores and intervals can be trusted and how the sd was
+/// determined (Model::noise); the split and the target; the columns (Encoder::notes); and events during the
+/// fit (Summary::notes, Summary::jitter). `valid` and `test` are the reports on the validation and the test
+/// rows (report_on) at `level`; null if there are no such rows.
+std::vector<std::string> fit_notes(const Model& model, const nlohmann::json& valid,
+                                   const nlohmann::json& test, double level);
+
+}  // namespace slimbayes

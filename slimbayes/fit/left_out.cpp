@@ -1,0 +1,50 @@
+#include "slimbayes/fit/left_out.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include "slimbayes/data/rows/wild_rows.h"
+
+namespace slimbayes {
+
+double leave_wild_rows_out(const Table& table, const FitOptions& fit, SplitRows& split) {
+  if (fit.target.empty()) return 0;
+  std::vector<int64_t> rows = split.train;
+  for (const auto* part : {&split.valid, &split.calibration})
+    rows.insert(rows.end(), part->begin(), part->end());
+  std::ranges::sort(rows);
+  const WildRows wild = wild_rows(table, rows, fit.target, fit.ignore, fit.likelihood);
+  split.notes.insert(split.notes.begin(), wild.notes.begin(), wild.notes.end());
+  for (auto* part : {&split.train, &split.valid, &split.calibration})
+    std::erase_if(*part, [&](int64_t row) { return std::ranges::binary_search(wild.rows, row); });
+  return static_cast<double>(wild.of_target) / static_cast<double>(rows.size());
+}
+
+std::optional<Examples> without_wild_rows(const Examples& valid, const FitOptions& fit,
+                                          std::vector<std::string>& notes) {
+  const auto* table = std::get_if<Table>(&valid);
+  if (table == nullptr || fit.target.empty()) return std::nullopt;
+  std::vector<int64_t> rows(static_cast<size_t>(table->rows));
+  std::iota(rows.begin(), rows.end(), 0);
+  const WildRows wild = wild_rows(*table, rows, fit.target, fit.ignore, fit.likelihood);
+  for (const std::string& note : wild.notes) notes.push_back("validation data: " + note);
+  if (wild.rows.empty()) return std::nullopt;
+  std::erase_if(rows, [&](int64_t row) { return std::ranges::binary_search(wild.rows, row); });
+  return take(valid, rows);
+}
+
+PartExamples examples_in_parts(const Examples& examples, const SplitRows& split) {
+  std::vector<int64_t> rows;
+  for (const auto* part : {&split.train, &split.valid, &split.calibration, &split.test})
+    rows.insert(rows.end(), part->begin(), part->end());
+  if (!std::holds_alternative<Table>(examples) || std::ssize(rows) == count(examples))
+    return {std::nullopt, split};
+  std::ranges::sort(rows);
+  PartExamples out{take(examples, rows), split};
+  for (auto* part : {&out.split.train, &out.split.valid, &out.split.calibration, &out.split.test})
+    for (int64_t& row : *part) row = std::ranges::lower_bound(rows, row) - rows.begin();
+  return out;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/data/examples.h"
+#include "slimbayes/data/split/split.h"
+
+namespace slimbayes {
+
+/// Takes the rows with wrong cells (data/rows/wild_rows.h) out of the training, validation and calibration
+/// part of the split and adds notes on them. Test rows stay: they score the model as it is used. Returns
+/// which share of the rows is left out because of their target; 0 for events, which have none.
+double leave_wild_rows_out(const Table& table, const FitOptions& fit, SplitRows& split);
+
+/// Returns the validation data of a fit without their rows with wrong cells, with notes on these; nullopt if
+/// there are none. Rows of a table alone have them.
+std::optional<Examples> without_wild_rows(const Examples& valid, const FitOptions& fit,
+                                          std::vector<std::string>& notes);
+
+/// The examples that the parts of a split name. Rows in no part may have cells that cannot be encoded.
+struct PartExamples {
+  std::optional<Examples> some;  // if a part lacks rows: those that the parts name
+  SplitRows split;               // their indices in `some`, or in the examples given
+};
+
+/// Returns the rows of a table that the parts of the split name. If they name all rows, and for inputs other
+/// than tables, `some` is empty: the examples serve as they are, without a copy.
+PartExamples examples_in_parts(const Examples& examples, const SplitRows& split);
+
+}  // namespace slimbayes

@@ -1,0 +1,110 @@
+// The first stage of a fit. It makes every choice that the options leave to a default, to the data, to a
+// preset or to the model whose network the fit takes. It checks all that can be checked before any work.
+#include "slimbayes/fit/resolved_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "slimbayes/catalog/call_options.h"
+#include "slimbayes/catalog/fit_checks.h"
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/rows/target.h"
+#include "slimbayes/data/rows/target_cells.h"
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/fit/network_at_hand.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// Throws std::invalid_argument unless every column in FitOptions::categorical is in the table and was read
+/// as categories. The model reads these columns of later files as categories, so the training table must be
+/// read in the same way.
+void check_names(const Table& table, const FitOptions& fit) {
+  for (const std::string& name : fit.categorical) {
+    const Column* column = table.find(name);
+    if (column == nullptr)
+      refuse("fit", "columns of the table in FitOptions::categorical", in_quotes(name),
+             nearest_hint(name, table.names()));
+    if (column->kind != ColumnKind::categorical)
+      refuse("fit",
+             fmt::format("a table that was read with {} as names, as FitOptions::categorical has it",
+                         in_quotes(name)),
+             fmt::format("a {} column", kind_name(column->kind)),
+             "read_table takes the same list as Reading::names; or leave the column out of "
+             "FitOptions::categorical");
+  }
+}
+
+/// Returns the method that the options name or, if they name none, the default method of the target's task.
+const MethodInfo& method_of(const Examples& examples, const FitOptions& fit) {
+  check_target(examples, fit);
+  if (!fit.method.empty()) return find_method(fit.method);
+  if (fit.likelihood == LikelihoodKind::student) return default_student_method();
+  return default_method(task_asked(examples, fit), kind_asked(examples, fit));
+}
+
+}  // namespace
+
+const Table* table_of(const Examples& examples) {
+  if (const auto* windows = std::get_if<WindowTable>(&examples)) return windows->table.get();
+  return std::get_if<Table>(&examples);
+}
+
+void check_target(const Examples& examples, const FitOptions& fit) {
+  const Table* table = table_of(examples);
+  const bool events = fit.likelihood == LikelihoodKind::cox;
+  if (table != nullptr && fit.target.empty() && !events) check_target_column(*table, "");
+  check_columns(fit, kind_asked(examples, fit));
+  if (table == nullptr || events) return;
+  if (std::ranges::find(fit.time, fit.target) != fit.time.end())
+    refuse("fit", "a target beside the column of times", in_quotes(fit.target) + " as both",
+           "--target names the column to forecast");
+  check_target_column(*table, fit.target);
+}
+
+TaskKind task_asked(const Examples& examples, const FitOptions& fit) {
+  const Table* table = table_of(examples);
+  return table == nullptr ? TaskKind::classification : task_kind(*table, fit.target, fit.likelihood);
+}
+
+InputKind kind_asked(const Examples& examples, const FitOptions& fit) {
+  const auto* images = std::get_if<Images>(&examples);
+  return images != nullptr ? kind_of(*images) : input_kind(fit);
+}
+
+int fit_threads(const MethodInfo& method) { return method.resumable ? 1 : 0; }
+
+ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodChoices& choices,
+                        std::shared_ptr<const Model> network) {
+  check_options(fit, "fit");
+  check_options(run_options(fit), "fit");
+  check_examples(examples, fit);
+  check_fractions(fit);
+  const MethodInfo& method = method_of(examples, fit);
+  if (!network) network = network_asked(fit);
+  const nlohmann::json given = fit.options;
+  const bool by_task = fit.method.empty();
+  fit.method = method.name;
+  ChosenOptions chosen = choose_options(method, given, choices);
+  if (!choices.preset.empty()) fit.options = std::move(chosen.options);
+  if (network) fit.options = without_network_options(fit.options, given);
+  if (choices.tune) fit.tune = std::move(chosen.tune);
+  nlohmann::json options = method.resolve(fit.options);
+  const InputKind kind = kind_asked(examples, fit);
+  const auto task = kind == InputKind::table ? task_known(fit, kind) : task_asked(examples, fit);
+  check_method(method, options, kind, task);
+  check_likelihood(method, options, fit.likelihood);
+  if (const Table* table = table_of(examples)) check_names(*table, fit);
+  if (network) options = options_around(*network, method, std::move(options));
+  const MethodInfo& inner = inner_method(method, options);
+  std::string scale = fit.scale == "auto" ? inner.input_scale : fit.scale;
+  const int threads = fit.threads == kThreadsOfMethod ? fit_threads(method) : fit.threads;
+  return {std::move(fit),   &method, std::move(options), &inner, by_task, kind,
+          std::move(scale), threads, std::move(network)};
+}
+
+}  // namespace slimbayes

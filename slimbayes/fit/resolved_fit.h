@@ -1,0 +1,60 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/catalog/method_choices.h"
+#include "slimbayes/data/examples.h"
+#include "slimbayes/model/model.h"
+
+namespace slimbayes {
+
+/// A request in which every choice that the options leave open has been made. Later stages of a fit do not
+/// choose a method or its options.
+struct ResolvedFit {
+  FitOptions fit;            // names the method; `options`: the user's and the preset's
+  const MethodInfo* method;  // never null
+  nlohmann::json options;    // all options of the method, with the values of `network`
+  const MethodInfo* inner;   // the member method of a wrapper such as ensemble, else `method`
+  bool by_task;              // no method was named: the target's task chose it
+  InputKind kind;            // what one example is
+  std::string scale;         // of numeric inputs: "min-max" or "standard"
+  int threads;               // during the fit; 0: the process's number of threads
+  /// The model whose network the fit takes (FitOptions::network_from); nullptr: the method trains its own.
+  std::shared_ptr<const Model> network;
+  /// When the user's call began, from which a time limit counts: set it if the data were read before
+  /// resolve_fit().
+  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+};
+
+/// Makes the choices that `fit` leaves open and checks the request as a whole: the kind of the examples, the
+/// columns, the fractions, the method with its options, and the network. `examples` may still be the table of
+/// a time series. `network` is the model that FitOptions::network_from names, if the caller has read it
+/// already; otherwise it is read here. If the values of a target column decide the task, the method is
+/// checked against the task later, when the column is encoded. Throws std::invalid_argument, and DataError
+/// for a model file that cannot be read.
+ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodChoices& choices = {},
+                        std::shared_ptr<const Model> network = nullptr);
+
+/// Checks the options on the target, and that a table has a column of this name that can be a target
+/// (check_target_column in data/rows/target_cells.h). Throws std::invalid_argument.
+void check_target(const Examples& examples, const FitOptions& options);
+
+/// Returns the task that a fit with these options does on these examples; without FitOptions::likelihood the
+/// target's column decides. Throws std::invalid_argument if the table lacks the target's column.
+TaskKind task_asked(const Examples& examples, const FitOptions& options);
+
+/// Returns what one example is in a fit with these options: an image, a row, a window or a text.
+InputKind kind_asked(const Examples& examples, const FitOptions& options);
+
+/// Returns the number of threads of a fit whose option `threads` is kThreadsOfMethod: 1 for a method that
+/// trains by gradient steps (MethodInfo::resumable), else 0 (as many as the process uses).
+int fit_threads(const MethodInfo& method);
+
+/// Returns the table behind the examples; for windows, the table of their series; nullptr for images.
+const Table* table_of(const Examples& examples);
+
+}  // namespace slimbayes

@@ -1,0 +1,251 @@
+// Chooses options by the NLL of the validation rows. It searches a grid: two options of four values each give
+// only sixteen fits, and the report can list them all. The score is the same for every method: the NLL of the
+// fitted model's float64 predictions (for events the method's own score). The score by which a method chooses
+// its epoch during training may be another one. Nothing is refitted: the result is one of the fits,
+// bit-identical to a `fit` with the same options. The validation rows chose both the epoch and the options,
+// so their NLL is optimistic; the NLL of the test rows is not.
+#include "slimbayes/fit/tuning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "slimbayes/answers/answers.h"
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/json_reader.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/method/finished_fit.h"
+#include "slimbayes/method/registry.h"
+#include "slimbayes/method/timed_part.h"
+#include "slimbayes/storage/error.h"
+#include "slimbayes/train/checkpoint_reader.h"
+#include "slimbayes/train/fit_series.h"
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kTuning = "tuning";
+
+/// Returns every combination of the values in the grids of the options `names`, each as {name: value, ...};
+/// the last option varies fastest. Throws std::invalid_argument for no options or one without a grid.
+std::vector<json> combinations(const std::vector<OptionDoc>& docs, const std::vector<std::string>& names) {
+  check(!names.empty(), "tune", "at least one option to tune", "none");
+  std::vector<json> all = {json::object()};
+  std::vector<std::string> tunable;
+  for (const OptionDoc& doc : docs) {
+    if (!doc.grid.empty()) tunable.push_back(doc.name);
+  }
+  for (const std::string& name : names) {
+    if (std::ranges::find(tunable, name) == tunable.end())
+      refuse("tune", "an option with values to try", name, nearest_hint(name, tunable));
+    const auto doc = std::ranges::find(docs, name, &OptionDoc::name);
+    std::vector<json> longer;
+    for (const json& some : all) {
+      for (double value : doc->grid) {
+        longer.push_back(some);
+        longer.back()[name] = value;
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+std::string text_of(const json& combination) {
+  std::string text;
+  for (const auto& item : combination.items()) {
+    text += fmt::format("{}{} {:g}", text.empty() ? "" : ", ", item.key(), item.value().get<double>());
+  }
+  return text;
+}
+
+/// Returns the mean NLL of the validation rows. For events, whose joint density has no closed form, returns
+/// the score by which the method chose its parameters.
+double predictive_nll(const Fitted& fitted, const Dataset& valid) {
+  return nll_of_answers(valid, [&](const Dataset& rows) { return fitted.predict(rows); })
+      .value_or(fitted.summary().best_score);
+}
+
+double validation_nll(const Fitted& fitted, const Dataset& valid) {
+  const double nll = predictive_nll(fitted, valid);
+  if (!std::isfinite(nll))
+    throw NumericalError(fmt::format("[tune] expected a finite validation NLL; received {}", nll));
+  return nll;
+}
+
+/// A grid search in progress: what has been tried, and the best fit so far.
+class Search {
+ public:
+  Search(const MethodInfo& method, const json& options, const std::vector<std::string>& names,
+         const Split& split, const FitContext& context)
+      : method_(method),
+        options_(options),
+        all_(combinations(options_of(method, options), names)),
+        split_(split),
+        context_(context),
+        series_(context.checkpoint, kTuning, context.callback),
+        report_({{"options", names}, {"combinations", all_.size()}, {"tried", json::array()}}) {
+    for (size_t i = 0; i < all_.size(); ++i) method_of(i);  // throws for invalid options before the first fit
+  }
+
+  Tuned run() {
+    if (const auto record = series_.start(std::ssize(all_)))
+      read_contents(series_.name(), kCheckpointHint, [&] { resume(*record); });
+    while (tried() < all_.size() && !stopped() && !(best_ && out_of_time())) {
+      if (!next()) break;
+    }
+    if (!best_ && tried() == 0) throw Interrupted("the search was interrupted before its first fit");
+    if (!best_) {
+      throw NumericalError(
+          fmt::format("[tune] expected a combination of options that can be fitted; received {} that cannot; "
+                      "the first said: {}",
+                      tried(), report_["tried"][0].value("failed", "")));
+    }
+    if (tried() < all_.size() && out_of_time()) {
+      report_["untried"] = all_.size() - tried();
+    } else if (tried() < all_.size()) {
+      report_["interrupted"] = true;
+    }
+    report_["spread"] = spread();
+    return {best_options_, best_, report_};
+  }
+
+ private:
+  json with(size_t i) const {
+    json options = options_;
+    options.update(all_[i]);
+    return options;
+  }
+
+  /// Returns the largest minus the smallest validation NLL of the combinations tried: how much the choice
+  /// mattered.
+  double spread() const {
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (const json& entry : report_["tried"]) {
+      if (!entry.contains("valid_nll")) continue;
+      least = std::min(least, entry["valid_nll"].get<double>());
+      most = std::max(most, entry["valid_nll"].get<double>());
+    }
+    return most >= least ? most - least : 0;  // 0 if the first fit was interrupted
+  }
+
+  std::unique_ptr<Method> method_of(size_t i) const { return registry_row(method_.name).make(with(i)); }
+
+  size_t tried() const { return report_["tried"].size(); }
+
+  /// Returns whether to stop the search before the next fit. The first fit always runs, so that there is a
+  /// model.
+  bool stopped() const { return best_ && context_.callback && context_.callback->stop(); }
+
+  bool out_of_time() const { return seconds_left(context_) < 0; }
+
+  void resume(const TensorFile& record) {
+    json tried = json::array();
+    if (record.metadata.contains("report")) {  // absent if the search stopped during the first fit
+      const json report = stored_json(record, "report");
+      check_tuning_report(report);
+      tried = report["tried"];
+    }
+    const std::string done = record.metadata.at("done");
+    if (std::to_string(tried.size()) != done)
+      refuse("tune", done + " combinations that were tried", std::to_string(tried.size()));
+    std::optional<size_t> best;
+    for (size_t i = 0; i < tried.size(); ++i) {
+      const std::string what = fmt::format("combination {} of this search", i + 1);
+      for (const auto& item : all_[i].items())
+        check(tried[i].value(item.key(), json()) == item.value(), "tune", what, "another");
+      if (!tried[i].contains("valid_nll")) continue;
+      if (!best || tried[i]["valid_nll"] < tried[*best]["valid_nll"]) best = i;
+    }
+    report_["tried"] = tried;
+    if (best)
+      consider(tried[*best], with(*best), finished_fit(registry_row(method_.name), record, split_.train));
+  }
+
+  /// Fits the next combination and records its score or its failure. Returns false if the fit was
+  /// interrupted.
+  bool next() {
+    const size_t i = tried();
+    json entry = all_[i];
+    if (context_.callback) context_.callback->stage(fmt::format("{}/{}", i + 1, all_.size()));
+    const TimedPart part(part_of(context_, context_.stream, series_.part(static_cast<int64_t>(i))),
+                         all_.size() - i);
+    try {
+      std::shared_ptr<const Fitted> fitted = method_of(i)->fit(split_, part.context());
+      const bool interrupted = fitted->summary().stopped == Stopped::interrupted;
+      if (interrupted && best_) return false;
+      entry["valid_nll"] = validation_nll(*fitted, split_.valid);
+      consider(entry, with(i), std::move(fitted));
+      if (interrupted) return false;  // the only fit: returned, but not listed as tried
+    } catch (const NumericalError& error) {
+      // A fit that is interrupted before its first validation has no parameters to keep and throws. It does
+      // not count as a failed candidate.
+      if (context_.callback && context_.callback->stop()) return false;
+      entry["failed"] = error.what();
+    }
+    report_["tried"].push_back(entry);
+    tell(entry);
+    save();
+    return true;
+  }
+
+  void consider(const json& entry, const json& options, std::shared_ptr<const Fitted> fitted) {
+    const double score = entry["valid_nll"].get<double>();
+    if (best_ && !(score < best_score_)) return;
+    best_score_ = score;
+    best_options_ = options;
+    best_ = std::move(fitted);
+    report_["best"] = entry;
+  }
+
+  void tell(const json& entry) const {
+    if (!context_.callback) return;
+    const std::string name =
+        fmt::format("tried {} of {}: {}", tried(), all_.size(), text_of(all_[tried() - 1]));
+    context_.callback->note(entry.contains("failed")
+                                ? fmt::format("{}: failed: {}", name, entry["failed"].get<std::string>())
+                                : fmt::format("{}: validation NLL {:.4f} (best {:.4f})", name,
+                                              entry["valid_nll"].get<double>(), best_score_));
+  }
+
+  void save() const {
+    TensorFile record;
+    if (best_) record = best_->save();
+    record.metadata["report"] = report_.dump();
+    series_.keep(std::move(record), static_cast<int64_t>(tried()));
+  }
+
+  const MethodInfo& method_;
+  const json& options_;
+  std::vector<json> all_;
+  const Split& split_;
+  const FitContext& context_;
+  FitSeries series_;
+  json report_, best_options_;
+  double best_score_ = std::numeric_limits<double>::infinity();
+  std::shared_ptr<const Fitted> best_;
+};
+
+}  // namespace
+
+Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::vector<std::string>& names,
+           const Split& split, const FitContext& context) {
+  check(split.valid.size() > 0, "tune", "validation rows to choose by", "none",
+        "raise --valid-fraction, or give --valid FILE");
+  std::vector<std::string> chosen = names;
+  if (split.train.schema.task.kind != TaskKind::regression) {
+    for (const OptionDoc& doc : options_of(method, options))
+      if (doc.gaussian_only) std::erase(chosen, doc.name);
+  }
+  return Search(method, options, chosen, split, context).run();
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,136 @@
+#include "slimbayes/methods/deep_kernel/deep_kernel_model.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/method/batches.h"
+
+namespace slimbayes {
+
+namespace {
+
+using Correction = DeepKernel::Correction;
+
+/// The name of noise_theta in model files. It is the same for every noise_form, although only the form exp
+/// trains a logarithm.
+constexpr const char* kNoise = "log_noise";
+constexpr const char* kDof = "log_dof";  // dof_theta in model files
+constexpr double kLeastDof = 2.05, kStartDof = 5, kMostDof = 1e6;
+
+/// Returns the correction that this likelihood uses. Correction::largest belongs to the Gaussian likelihood,
+/// because E-12 divides by the noise variance; the bound for other likelihoods (paper E, appendix A.5) has no
+/// such term.
+Correction correction_for(const DeepKernel& kernel, LikelihoodKind likelihood) {
+  const bool lost = kernel.correction == Correction::largest && likelihood != LikelihoodKind::gaussian;
+  return lost ? Correction::none : kernel.correction;
+}
+
+}  // namespace
+
+DeepKernelModel::DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood,
+                                 int64_t outputs, const Network::Lookup& lookup)
+    : features(kernel.basis, kernel.rank, spec, lookup, kernel.method),
+      posterior{lookup("posterior.mean"), lookup("posterior.log_diagonal"), lookup("posterior.lower")},
+      offset(lookup("offset")),
+      noise(kernel.noise),
+      correction(correction_for(kernel, likelihood)) {
+  const char* method = kernel.method.c_str();
+  const int64_t r = kernel.rank;
+  check_shape(posterior.mean, {outputs, r}, method, "posterior.mean");
+  check_shape(posterior.log_diagonal, {outputs, r}, method, "posterior.log_diagonal");
+  check_shape(posterior.lower, {outputs, r, r}, method, "posterior.lower");
+  check_shape(offset, {outputs}, method, "offset");
+  if (task_of(likelihood) != TaskKind::regression) return;
+  noise_theta = lookup(kNoise);
+  check_shape(noise_theta, {}, method, kNoise);
+  if (likelihood != LikelihoodKind::student) return;
+  dof_theta = lookup(kDof);
+  check_shape(dof_theta, {}, method, kDof);
+}
+
+Expansion DeepKernelModel::expansion(const Input& input, const ForwardContext& context) const {
+  Expansion phi = features(input, context);
+  if (correction != Correction::kernel) phi.correction = at::Tensor();
+  return phi;
+}
+
+at::Tensor DeepKernelModel::noise_var() const { return noise(noise_theta); }
+
+double DeepKernelModel::dof() const {
+  if (!dof_theta.defined()) return INFINITY;
+  return std::min(kMostDof, kLeastDof + std::exp(dof_theta.item<double>()));
+}
+
+at::Tensor DeepKernelModel::largest_prior_var(const Dataset& data) const {
+  if (correction != Correction::largest) return {};
+  at::Tensor largest = at::zeros({}, at::kDouble);
+  over_batches(data, {}, [&](const Batch& batch) {
+    const at::Tensor phi = expansion(input_of(batch)).features.to(at::kDouble);
+    largest = at::maximum(largest, phi.square().sum(-1).max());
+  });
+  return largest;
+}
+
+Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context, const at::Tensor& largest,
+                               const at::Tensor& factor) const {
+  Expansion phi = expansion(input, context);
+  phi.features =
+      phi.features.to(offset.scalar_type());  // in prediction the network is float32, the head float64
+  Latent f = factor.defined() ? posterior.latent(phi.features, offset, factor)
+                              : posterior.latent(phi.features, offset);
+  if (f.epistemic_var.requires_grad()) {
+    // In training the correction is added without a check for negative values, which only rounding can cause:
+    // rounding errors are small beside the noise of a mini-batch gradient.
+    if (phi.correction.defined()) f.epistemic_var = f.epistemic_var + phi.correction.unsqueeze(1);
+    return f;
+  }
+  f.epistemic_var = f.epistemic_var.to(at::kDouble);
+  if (phi.correction.defined() || largest.defined()) {
+    const RoundedVariance missing = missing_prior_var(phi, largest);  // the same for all k functions
+    f.epistemic_var = f.epistemic_var + missing.var.unsqueeze(1);
+    f.zeroed = missing.clipped;
+  }
+  return f;
+}
+
+VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& y, int64_t rows,
+                                          const HeadObjective& objective, double focus,
+                                          const ForwardContext& context) const {
+  // The network and the expansion need an autograd graph; all gradients after them are in closed form.
+  Expansion phi = expansion(input, context);
+  at::Tensor correction_only = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
+  HeadGradient g = head_gradient({phi.features.detach(), correction_only, y, rows},
+                                 {posterior, offset, noise_var().detach(), dof()}, objective, focus);
+  slimbayes::backward(phi, g.grad_features, g.grad_correction);
+  posterior.mean.grad().add_(g.grad_mean);
+  posterior.log_diagonal.grad().add_(g.grad_log_diagonal);
+  posterior.lower.grad().add_(g.grad_lower);
+  offset.grad().add_(g.grad_offset);
+  noise_theta.grad().add_(noise.gradient(noise_theta, g.grad_noise_var));
+  if (dof_theta.defined()) dof_theta.grad().add_(g.grad_dof * std::exp(dof_theta.item<double>()));
+  return g.loss;
+}
+
+Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec,
+                                  LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream) {
+  const int64_t r = kernel.rank, k = offset.size(0);
+  const double size = static_cast<double>(r);
+  std::vector<ParameterSpec> specs = feature_parameters(kernel.basis, r, spec, stream);
+  specs.push_back({"posterior.mean", "head", at::zeros({k, r}, at::kDouble)});
+  specs.push_back({"posterior.log_diagonal", "head", at::full({k, r}, -0.5 * std::log(size), at::kDouble)});
+  specs.push_back({"posterior.lower", "head", stream.split("posterior").normal({k, r, r}) / size});
+  specs.push_back({"offset", "head", offset});
+  if (task_of(likelihood) == TaskKind::regression)
+    specs.push_back(
+        {kNoise, "noise", at::full({}, NoiseVariance(kernel.noise).start(kernel.method), at::kDouble)});
+  if (likelihood == LikelihoodKind::student)
+    specs.push_back({kDof, "noise", at::full({}, std::log(kStartDof - kLeastDof), at::kDouble)});
+  return Parameters(specs, at::kFloat);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,18 @@
+#include "slimbayes/methods/rows.h"
+
+namespace slimbayes {
+
+// Each is defined in the file of its method.
+RegistryRow dbk_row();
+RegistryRow dbk_exact_row();
+RegistryRow vbll_row();
+RegistryRow sv_dkl_row();
+RegistryRow pp_dkl_row();
+RegistryRow sv_rbf_row();
+RegistryRow sv_dbk_row();
+
+std::vector<RegistryRow> deep_kernel_rows() {
+  return {dbk_row(), dbk_exact_row(), vbll_row(), sv_dkl_row(), pp_dkl_row(), sv_rbf_row(), sv_dbk_row()};
+}
+
+}  // namespace slimbayes

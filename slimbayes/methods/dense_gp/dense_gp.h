@@ -1,0 +1,53 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "slimbayes/answers/predictive.h"
+
+namespace slimbayes {
+
+/// The hyperparameters that the dense methods (gp-exact, dkl-exact) share. The model is f ~ GP(c, k), y = f +
+/// noise, with k(z, z') = s exp(-1/2 sum_j (z_j - z'_j)^2 / l_j^2) for points z with h coordinates. The
+/// hyperparameters are trained as one vector theta [h + 3]: log l, log s, log(noise - floor), c. Everything
+/// is computed in float64.
+struct DenseHyper {
+  at::Tensor lengthscale;                   // l [h]
+  at::Tensor amplitude, noise_var, offset;  // scalars: s (a variance), noise variance, mean c
+
+  DenseHyper(const at::Tensor& theta, double noise_floor);
+
+  at::Tensor kernel(const at::Tensor& a, const at::Tensor& b) const;  // [n, h], [m, h] -> [n, m]
+  at::Tensor noisy_kernel(const at::Tensor& z) const;                 // K + noise I [n, n]
+};
+
+/// Returns the initial theta for points with `inputs` = h coordinates: l = sqrt(h), s = 1, c = 0 (paper N,
+/// appendix B), and log(noise - floor) = log_noise. [h + 3] float64
+at::Tensor dense_start(int64_t inputs, double log_noise);
+
+/// Returns -log evidence / n of the targets y [n] at the points z [n, h]. Adds the gradient of this value to
+/// those of theta and, if it requires one, of z. O(n^3).
+double dense_evidence_backward(const at::Tensor& theta, const at::Tensor& z, const at::Tensor& y,
+                               double noise_floor);
+
+/// The exact posterior of f given the targets y [n] at the points z [n, h], float64. The epistemic variance
+/// includes the uncertainty of the constant mean c: the variance of its generalised least-squares estimate
+/// under a flat prior (Rasmussen and Williams 2006, eq. 2.42). At the maximum of the evidence the trained c
+/// is this estimate. Throws NumericalError if K + noise I cannot be factorised.
+class DensePosterior {
+ public:
+  DensePosterior(const at::Tensor& theta, at::Tensor z, const at::Tensor& y, double noise_floor);
+
+  /// Returns the answers at the points z [b, h]. Needs memory for two [b, n] matrices.
+  Regression operator()(const at::Tensor& z) const;
+  double jitter() const { return jitter_; }  // added to the diagonal, relative to the mean diagonal
+
+ private:
+  DenseHyper hyper_;
+  at::Tensor z_;       // [n, h]
+  at::Tensor factor_;  // chol(K + noise I) [n, n]
+  at::Tensor alpha_;   // (K + noise I)^-1 (y - c) [n]
+  at::Tensor ones_;    // (K + noise I)^-1 1 [n]
+  double jitter_;
+};
+
+}  // namespace slimbayes

@@ -1,0 +1,294 @@
+#include "slimbayes/methods/last_layer/last_layer.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/linalg.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/methods/last_layer/fitted_last_layer.h"
+#include "slimbayes/methods/last_layer/last_layer_choice.h"
+#include "slimbayes/ntk/enrichment.h"
+#include "slimbayes/train/checkpoint_reader.h"
+#include "slimbayes/train/fit_series.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kRefit = "refit";
+constexpr double kFloatRidge = 1e-6;  // least ridge for which float32 gradients suffice (ntk/enrichment.h)
+constexpr double kManyFlops = 2e12;   // about a minute; above this, a note announces the computation
+
+/// What the second training of a refit takes from the first one, which held out the validation rows.
+struct Known {
+  PosteriorChoice choice;
+  double network_noise;  // noise variance of the first network's head
+};
+
+class LastLayerMethod : public Method {
+ public:
+  explicit LastLayerMethod(LastLayer layer) : layer_(std::move(layer)) {
+    check_prior(layer_.posterior.choice, layer_.method);
+    const double share = layer_.posterior.subsample;
+    if (!(share < 1 || share == std::floor(share)))
+      refuse(layer_.method, "a subsample that is a whole number of rows, or a share below 1",
+             fmt::format("{}", share));
+  }
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    if (!layer_.posterior.refit) return fitted(split, context, {});
+    if (!context.start) return refitted(split, context);
+    // The network may have been trained on the validation rows: their residuals say nothing about its noise.
+    const PosteriorChoiceOptions& options = layer_.posterior.choice;
+    check(options.select == "evidence" || (options.noise == "mse" && options.prior != "select"),
+          layer_.method, "a noise and a prior that need no validation rows for --refit with --network-from",
+          "one chosen by their NLL", "add --noise mse or --select evidence, or leave --refit out");
+    return fitted({joined(split.train, split.valid), {}}, context, {});
+  }
+
+ private:
+  /// Throws for options that do not apply to this task.
+  void check_task(const Task& task) const {
+    const bool regression = task.kind == TaskKind::regression;
+    check(layer_.posterior.mean == "network" || regression, layer_.method, "mean network for classes",
+          layer_.posterior.mean, "leave --mean out: the posterior of a logit has no residual");
+    check(layer_.posterior.choice.select == "nll" || regression, layer_.method, "select nll for classes",
+          layer_.posterior.choice.select,
+          "leave --select out: last-layer-laplace has an evidence for classes");
+    const LastLayerOptions fallback;
+    check(!regression || (layer_.posterior.class_noise == fallback.class_noise &&
+                          layer_.posterior.class_rows == fallback.class_rows),
+          layer_.method, "classes for class_noise and class_rows", "a regression",
+          "leave --class-noise and --class-rows out; --noise and --subsample are for a regression");
+  }
+
+  /// Throws, before any training, for options that do not apply to the network or the rows.
+  void check_network(const Dataset& rows, const FitContext& context) const {
+    const Schema& schema = rows.schema;
+    const bool module = context.start && context.start->module;
+    const NetworkSpec spec = context.start ? context.start->spec
+                                           : trained_network_spec(layer_.network, schema.input, schema.tokens,
+                                                                  schema.task.outputs);
+    if (const int64_t k = sampled_rows(rows.size()); k < rows.size()) {
+      const int64_t rank = layer_.sketch + (module ? output_weights(*context.start).size(1)
+                                                   : last_layer_rank(spec, layer_.method));
+      if (!(k >= rank))
+        refuse(layer_.method, fmt::format("a subsample of at least {} rows, one per feature", rank),
+               std::to_string(k), "raise --subsample, or leave it out for all rows");
+    }
+    // A module needs no check here: nothing is trained before its gradients are computed, and that
+    // computation checks it.
+    if (!layer_.enriched || module || layer_.route == "auto") return;
+    Weights start;  // values do not matter: only the sizes are checked
+    for (const TensorShape& one : shapes_of(spec, "network"))
+      start[one.name] = at::zeros(one.sizes, at::kFloat);
+    const GradientModel model = gradient_model(spec, "network", as_type(start, at::kFloat), at::kFloat);
+    enrichment_flops(model,
+                     {1, [&](int64_t, int64_t) { return input_of(rows.rows(at::zeros({1}, at::kLong))); }}, 1,
+                     {layer_.route});
+  }
+
+  std::unique_ptr<FittedLastLayer> fitted(const Split& split, const FitContext& context,
+                                          const std::optional<Known>& known) const {
+    const Dataset rows = training_rows(split.train, layer_.method),
+                  held_out = validation_rows(split.valid, rows, layer_.method);
+    check_task(rows.schema.task);
+    check_network(rows, context);
+    TrainedNetwork network =
+        starting_network(layer_.network, split, context, layer_.method, /*takes_modules=*/true);
+    if (known) network.head.noise_var = known->network_noise;
+    Summary summary = network.summary;
+    const LastLayerFeatures features = statistics_features(network, layer_.method, layer_.sketch);
+    const at::Tensor index = subsample(rows.size(), features.rank(), context.stream, summary);
+    const Dataset used = index.defined() ? rows.subset(index) : rows;
+    const EvaluatedRows at_rows = evaluated(features, used);
+    const EvaluatedRows at_valid =
+        held_out.size() > 0 && !known ? evaluated(features, held_out) : EvaluatedRows{};
+
+    at::Tensor factor = at::eye(features.rank(), at::kDouble);
+    if (layer_.enriched)
+      factor =
+          safe_cholesky(factor + enrichment_at(network, used, at_rows, context, summary), /*tries=*/0).factor;
+    LastLayerPosterior posterior{factor, {}, layer_.posterior.class_noise, index.defined()};
+    PosteriorChoice choice;
+    if (rows.schema.task.kind == TaskKind::regression) {
+      const double scale = static_cast<double>(rows.size()) / static_cast<double>(used.size());
+      posterior.statistics = {residual_statistics(at_rows, scale, rows.size())};
+      const bool unseen = !context.start || context.valid_unseen;
+      choice =
+          known ? known->choice
+                : regression_choice(network, rows.schema.task, posterior, at_valid, layer_.posterior, unseen);
+      posterior.noise_var = choice.noise_var;
+    } else {
+      posterior.statistics = class_statistics(at_rows, context.stream);
+      int64_t held = 0;
+      for (const LinearStatistics& one : posterior.statistics) held += one.n;
+      posterior.sampled = posterior.sampled || held < used.size();
+      choice = known ? known->choice : class_choice(posterior, at_valid, layer_.posterior.choice);
+    }
+    posterior.prior_factor = choice.prior_sd * factor;
+    std::ranges::copy(choice.notes, std::back_inserter(summary.notes));
+    std::string chosen_values =
+        fmt::format("prior sd of the {} weights: {:.3g}", layer_.sketch > 0 ? "network's" : "last layer's",
+                    choice.prior_sd);
+    if (rows.schema.task.kind == TaskKind::regression)
+      chosen_values += fmt::format("; noise sd of the scaled target: {:.3g}", std::sqrt(choice.noise_var));
+    summary.facts.push_back(std::move(chosen_values));
+    return std::make_unique<FittedLastLayer>(layer_, std::move(network), posterior, std::move(summary),
+                                             std::move(choice));
+  }
+
+  /// Trains twice. The first fit chooses the number of epochs, the noise and the prior sd; the second trains
+  /// on the training and validation rows with these values. Returns the first fit if there are no validation
+  /// rows or it was interrupted. A killed fit that resumes does not repeat a finished first fit.
+  std::unique_ptr<Fitted> refitted(const Split& split, const FitContext& context) const {
+    constexpr const char *kEpochs = "epochs", *kNoise = "noise_var", *kPriorSd = "prior_sd",
+                         *kMse = "network_noise_var", *kNotes = "choice_notes";
+    const FitSeries series(context.checkpoint, kRefit, context.callback);
+    Known known;
+    int64_t epochs = 0;
+    const auto record = series.start(2);
+    if (record && record->metadata.at("done") == "1") {
+      read_contents(series.name(), kCheckpointHint, [&] {
+        const auto kept = [&](const char* name) { return stored_tensor(*record, name).item<double>(); };
+        known = {{kept(kNoise), kept(kPriorSd)}, kept(kMse)};
+        epochs = static_cast<int64_t>(kept(kEpochs));
+        known.choice.notes = stored_json(*record, kNotes).get<std::vector<std::string>>();
+        check(known.choice.noise_var >= 0 && known.choice.prior_sd > 0 && epochs > 0, kRefit,
+              "a noise, a prior sd and epochs that a fit gives", "others");
+      });
+    } else {
+      if (context.callback) context.callback->stage("1/2");
+      auto first = fitted(split, part_of(context, context.stream, series.part(0)), {});
+      if (first->summary().stopped == Stopped::interrupted || split.valid.size() == 0) return first;
+      known = {first->choice(), first->network()->head.noise_var};
+      epochs = std::max<int64_t>(1, first->summary().best_epoch);
+      TensorFile file;
+      const auto keep = [&file](const char* name, double value) {
+        file.tensors[name] = to_stored(at::full({}, value, at::kDouble));
+      };
+      keep(kNoise, known.choice.noise_var);
+      keep(kPriorSd, known.choice.prior_sd);
+      keep(kEpochs, static_cast<double>(epochs));
+      keep(kMse, known.network_noise);
+      file.metadata[kNotes] = nlohmann::json(known.choice.notes).dump();
+      series.keep(std::move(file), 1);
+    }
+    if (context.callback) context.callback->stage("2/2");
+    LastLayer layer = layer_;
+    layer.network.training.epochs = epochs;
+    layer.network.training.patience = 0;
+    return LastLayerMethod(std::move(layer))
+        .fitted({joined(split.train, split.valid), {}}, part_of(context, context.stream, series.part(1)),
+                known);
+  }
+
+  /// Returns how many of n rows the variance is computed from (option subsample).
+  int64_t sampled_rows(int64_t n) const {
+    const double given = layer_.posterior.subsample;
+    if (given == 0) return n;
+    return std::min(n, static_cast<int64_t>(given < 1 ? std::ceil(given * static_cast<double>(n)) : given));
+  }
+
+  /// Returns the indices [k] int64 of the rows that the variance is computed from, drawn without replacement;
+  /// undefined if all rows are used. Adds a note if there are fewer than three rows per feature.
+  at::Tensor subsample(int64_t n, int64_t rank, const Stream& stream, Summary& summary) const {
+    const double given = layer_.posterior.subsample;
+    const int64_t k = sampled_rows(n);
+    if (given > static_cast<double>(n))
+      summary.notes.push_back(fmt::format("all {} rows: fewer than --subsample {:.0f}", n, given));
+    if (k == n) return {};
+    if (k < 3 * rank) {
+      summary.notes.push_back(fmt::format(
+          "{} rows for {} features: the variance is some {:.2g} times that of all rows where the "
+          "data decide it; three rows per feature would bring it to 1.5",
+          k, rank, static_cast<double>(k) / static_cast<double>(std::max<int64_t>(1, k - rank - 1))));
+    }
+    return stream.split("subsample").permutation(n).narrow(0, 0, k);
+  }
+
+  /// Returns A^T A (ntk/enrichment.h), computed from the network's gradients at these rows. It adds the
+  /// variance of the earlier layers to the prior of the last layer's weights. For classes each row's gradient
+  /// is that of the logit of its predicted class (Rich-BLL, section 4.4). [r, r]
+  at::Tensor enrichment_at(const TrainedNetwork& network, const Dataset& rows, const EvaluatedRows& at_rows,
+                           const FitContext& context, Summary& summary) const {
+    // Without a ridge the projector is large in directions in which the features hardly vary, and would
+    // magnify the rounding errors of float32 gradients.
+    const bool precise = layer_.ridge < kFloatRidge && !takes_images(network);
+    const GradientModel model = last_layer_gradients(network, precise ? at::kDouble : at::kFloat);
+    GradientRows gradients{rows.size(), [&](int64_t from, int64_t to) {
+                             return input_of(rows.rows(at::arange(from, to)), model.type());
+                           }};
+    if (at_rows.output.size(1) > 1) gradients.output = at_rows.output.argmax(1);
+    if (const at::Tensor lengths = rows.source->lengths(); lengths.defined())
+      gradients.longest = lengths.argmax().item<int64_t>();
+    const EnrichmentOptions options{layer_.route};
+    const double flops = enrichment_flops(model, gradients, at_rows.features.size(1), options);
+    if (flops > kManyFlops && context.callback)
+      context.callback->note(
+          fmt::format("the gradients of {} rows take about {:.3g} GFLOP, which may be minutes; --subsample "
+                      "takes fewer rows",
+                      rows.size(), flops / 1e9));
+    const Enrichment found = enrichment(model, gradients, projector(at_rows.features, layer_.ridge), options,
+                                        context.stream.split("enrichment"));
+    summary.facts.push_back(
+        fmt::format("variance of the earlier layers: {} from the gradients of {} rows by the {} route: {}",
+                    found.route == "sketch" ? "approximated" : "computed exactly", rows.size(), found.route,
+                    found.reason));
+    return found.gram;
+  }
+
+  static LinearStatistics residual_statistics(const EvaluatedRows& rows, double scale, int64_t n) {
+    const LinearStatistics s = added(linear_statistics(rows.features.size(1)), rows_of_output(rows, 0, true));
+    return scale == 1 ? s : scaled(s, scale, n);
+  }
+
+  /// Returns the statistics of each logit's posterior, from at most class_rows rows of its class. If a class
+  /// has more rows, they are drawn at random.
+  std::vector<LinearStatistics> class_statistics(const EvaluatedRows& rows, const Stream& stream) const {
+    std::vector<LinearStatistics> all;
+    for (int64_t c = 0; c < rows.output.size(1); ++c) {
+      // A single logit uses rows of both classes, up to class_rows of each.
+      const int64_t classes = rows.output.size(1) == 1 ? 2 : 1;
+      LinearStatistics sums = linear_statistics(rows.features.size(1));
+      for (int64_t k = 0; k < classes; ++k) {
+        at::Tensor own = at::nonzero(rows.y == (classes == 1 ? c : k)).squeeze(1);
+        if (own.size(0) > layer_.posterior.class_rows) {
+          const Stream draw = stream.split("class").split(static_cast<uint64_t>(c + k));
+          own = own.index_select(0, draw.permutation(own.size(0)).narrow(0, 0, layer_.posterior.class_rows));
+        }
+        sums = added(std::move(sums),
+                     {rows.features.index_select(0, own), at::zeros({own.size(0)}, at::kDouble), {}});
+      }
+      all.push_back(std::move(sums));
+    }
+    return all;
+  }
+
+  LastLayer layer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> last_layer_method(LastLayer layer) {
+  return std::make_unique<LastLayerMethod>(std::move(layer));
+}
+
+RegistryRow last_layer_row(std::string_view name,
+                           std::function<LastLayer(const nlohmann::json& options)> of) {
+  return {name, [of](const nlohmann::json& options) { return last_layer_method(of(options)); },
+          [of](const TensorFile& file) { return load_last_layer(of(stored_json(file, "options")), file); }};
+}
+
+}  // namespace slimbayes

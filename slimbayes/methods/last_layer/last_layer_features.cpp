@@ -1,0 +1,146 @@
+#include "slimbayes/methods/last_layer/last_layer_features.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+const Linear& output_layer(const NetworkSpec& spec, std::string_view method) {
+  const Linear* last = spec.layers.empty() ? nullptr : std::get_if<Linear>(&spec.layers.back());
+  if (last == nullptr)
+    refuse(method, "a network whose last layer is linear",
+           spec.layers.empty() ? "one without layers" : "one that ends in " + kind_of(spec.layers.back()),
+           "add a linear output layer");
+  return *last;
+}
+
+NetworkSpec without_output(const NetworkSpec& spec, std::string_view method) {
+  output_layer(spec, method);
+  NetworkSpec body = spec;
+  body.layers.pop_back();
+  if (!output(body).is_vector()) refuse(method, "a vector before the output layer", text_of(output(body)));
+  return body;
+}
+
+}  // namespace
+
+LastLayerFeatures::LastLayerFeatures(const NetworkSpec& spec, const Network::Lookup& lookup,
+                                     std::string_view method) {
+  const BoundNetwork body(without_output(spec, method), "network", lookup);  // all layers but the last
+  const Linear& last = output_layer(spec, method);
+  const int64_t width = output(without_output(spec, method)).width();
+  const std::string name = fmt::format("network.{}", spec.layers.size() - 1);
+  const at::Tensor weight = lookup(name + ".weight");  // [k, h]
+  check_shape(weight, {last.out, width}, method, name + ".weight");
+  at::Tensor bias;  // [k]
+  if (last.bias) {
+    bias = lookup(name + ".bias");
+    check_shape(bias, {last.out}, method, name + ".bias");
+  }
+  rank_ = width + (last.bias ? 1 : 0);
+  outputs_ = last.out;
+  type_ = weight.scalar_type();
+  rows_ = [body, weight, bias, s = last.scales.weight, t = last.scales.bias](const Input& input) {
+    const at::Tensor h = s == 1 ? body(input) : s * body(input);
+    if (!bias.defined()) return LastLayerRows{h, at::linear(h, weight)};
+    return LastLayerRows{at::cat({h, at::full({h.size(0), 1}, t, h.options())}, 1),
+                         at::linear(h, weight, t == 1 ? bias : t * bias)};
+  };
+}
+
+LastLayerFeatures::LastLayerFeatures(const ScriptNetwork& module)
+    : rank_(module.weight().size(1) + (module.bias().defined() ? 1 : 0)),
+      outputs_(module.weight().size(0)),
+      type_(module.type()) {
+  rows_ = [module, rank = rank_, k = outputs_](const Input& input) {
+    check(!input.mask.defined(), "module", "rows without padding, which a module cannot be told of",
+          "rows with a mask", "give the rows equal lengths");
+    if (input.x.size(0) == 0)
+      return LastLayerRows{at::zeros({0, rank}), at::zeros({0, k})};  // some modules reject empty batches
+    auto [h, output] = module(input.x);
+    if (module.bias().defined()) h = at::cat({h, at::ones({h.size(0), 1}, h.options())}, 1);
+    return LastLayerRows{h, output};
+  };
+}
+
+int64_t last_layer_rank(const NetworkSpec& spec, std::string_view method) {
+  return output(without_output(spec, method)).width() + (output_layer(spec, method).bias ? 1 : 0);
+}
+
+at::Tensor output_weights(const TrainedNetwork& network) {
+  at::Tensor weight, bias;
+  if (network.module) {
+    weight = network.module->weight(), bias = network.module->bias();
+  } else {
+    const std::string name = fmt::format("network.{}.", network.spec.layers.size() - 1);
+    weight = network.weights.at(name + "weight");
+    if (const auto found = network.weights.find(name + "bias"); found != network.weights.end())
+      bias = found->second;
+  }
+  return (bias.defined() ? at::cat({weight, bias.unsqueeze(1)}, 1) : weight).to(at::kDouble);
+}
+
+namespace {
+
+/// The features in `type`, where the network has a choice of types.
+LastLayerFeatures features_in(const TrainedNetwork& network, at::ScalarType type, std::string_view method,
+                              int64_t sketch) {
+  const LastLayerFeatures last =
+      network.module ? LastLayerFeatures(*network.module)
+                     : LastLayerFeatures(network.spec, as_type(network.weights, type), method);
+  if (sketch == 0) return last;
+  return last.with_sketch(
+      GradientSketch(last_layer_gradients(network, type), sketch, Stream(0).split("sketch")));
+}
+
+}  // namespace
+
+LastLayerFeatures LastLayerFeatures::with_sketch(const GradientSketch& sketch) const {
+  LastLayerFeatures out;
+  out.rank_ = rank_ + sketch.size();
+  out.outputs_ = outputs_;
+  out.type_ = type_;
+  out.sketched_ = true;
+  out.rows_ = [last = rows_, sketch](const Input& input) {
+    LastLayerRows rows = last(input);
+    GradientRows gradients{rows.output.size(0), [&](int64_t from, int64_t to) {
+                             const at::Tensor& steps = input.mask;
+                             return Input(input.x.slice(0, from, to),
+                                          steps.defined() ? steps.slice(0, from, to) : steps);
+                           }};
+    if (rows.output.size(1) > 1) gradients.output = rows.output.argmax(1);
+    rows.features = at::cat({rows.features, sketch(gradients)}, 1);
+    return rows;
+  };
+  return out;
+}
+
+LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string_view method,
+                                      int64_t sketch) {
+  return features_in(network, at::kFloat, method, sketch);
+}
+
+LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method,
+                                      int64_t sketch) {
+  const bool given = network.module || takes_images(network);
+  return features_in(network, given ? at::kFloat : at::kDouble, method, sketch);
+}
+
+LastLayerFeatures answer_features(const TrainedNetwork& network, bool precise, std::string_view method,
+                                  int64_t sketch) {
+  return precise ? statistics_features(network, method, sketch)
+                 : last_layer_features(network, method, sketch);
+}
+
+GradientModel last_layer_gradients(const TrainedNetwork& network, at::ScalarType type) {
+  return network.module ? gradient_model(*network.module)
+                        : gradient_model(network.spec, "network", as_type(network.weights, type), type);
+}
+
+bool takes_images(const TrainedNetwork& network) { return network.spec.input.sizes.size() == 3; }
+
+}  // namespace slimbayes

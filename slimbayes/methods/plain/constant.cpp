@@ -1,0 +1,141 @@
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/method/registry.h"
+#include "slimbayes/methods/plain/plain_options.h"
+#include "slimbayes/nn/weights.h"
+
+// constant: one distribution for every row, that of the training targets (conjugate posteriors).
+//
+// Model       Numbers: a Gaussian with the sample mean m and the variance (1 + 1 / n) v for the sample
+//             variance v, which counts the error of m. Classes: probabilities with the prior
+//             Dirichlet(a, ..., a). Counts: a Poisson rate with the prior Gamma(a, 0); the log rate is
+//             answered by its mean and variance.
+// Estimator   The posterior, in closed form. a is the option pseudo_count, 1/2 for Jeffreys' prior.
+// When        As the zero of every score: a model that does not beat it has learned nothing.
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kConstant = "constant";
+
+/// What is stored: of numbers the mean, variance and rows; of classes the posterior counts of each class; of
+/// counts the shape and the rate of the Gamma posterior. [k] float64
+at::Tensor posterior_of(const at::Tensor& y, const Task& task, double pseudo_count) {
+  const at::Tensor target = y.to(at::kDouble);
+  const auto n = static_cast<double>(target.size(0));
+  if (task.kind == TaskKind::regression) {
+    // One row says nothing about the variance; the encoded targets have the variance 1.
+    const double var = n > 1 ? std::max(target.var().item<double>(), 1e-12) : 1;
+    return at::tensor({target.mean().item<double>(), var, n}, at::kDouble);
+  }
+  if (task.kind == TaskKind::counts)
+    return at::tensor({pseudo_count + target.sum().item<double>(), n}, at::kDouble);
+  const int64_t classes = std::max<int64_t>(2, task.outputs);
+  return at::bincount(target.to(at::kLong), {}, classes).to(at::kDouble) + pseudo_count;
+}
+
+/// Returns the answer for n rows.
+Predictive answer_of(const at::Tensor& posterior, TaskKind kind, int64_t n) {
+  const auto each = [n](const at::Tensor& value) { return value.expand({n}).contiguous(); };
+  if (kind == TaskKind::regression)
+    return Regression{each(posterior[0]), each(posterior[1] * (1 + 1 / posterior[2])),
+                      at::zeros({n}, at::kDouble)};
+  if (kind == TaskKind::counts)
+    return Counts{{each(posterior[0].digamma() - posterior[1].log()), each(posterior[0].polygamma(1))}};
+  const at::Tensor total = posterior.sum(), p = posterior / total;
+  // E[-sum p log p] under a Dirichlet distribution.
+  const at::Tensor expected = (total + 1).digamma() - (p * (posterior + 1).digamma()).sum();
+  return Classes{p.unsqueeze(0).expand({n, -1}).contiguous(), each(-(p * p.log()).sum()), each(expected)};
+}
+
+class ConstantFitted : public Fitted {
+ public:
+  ConstantFitted(const ConstantOptions& options, Shape input, TaskKind kind, at::Tensor posterior,
+                 Summary summary)
+      : options_(options),
+        input_(std::move(input)),
+        kind_(kind),
+        posterior_(std::move(posterior)),
+        summary_(std::move(summary)) {}
+
+  static std::unique_ptr<Fitted> load(const TensorFile& file) {
+    at::Tensor posterior = stored_tensor(file, "posterior");
+    const TaskKind kind = task_named(stored_text(file, "task"));
+    const int64_t size = posterior.numel(), needed = kind == TaskKind::regression ? 3 : 2;
+    const bool fits = kind == TaskKind::classification ? size >= 2 : size == needed;
+    check(posterior.dim() == 1 && posterior.scalar_type() == at::kDouble && fits, kConstant,
+          "the numbers of a posterior", "others", "the model file is damaged");
+    const at::Tensor positive = kind == TaskKind::regression ? posterior.narrow(0, 1, 2) : posterior;
+    check(posterior.isfinite().all().item<bool>() && positive.gt(0).all().item<bool>(), kConstant,
+          "a posterior of finite numbers above 0", "others", "the model file is damaged");
+    return std::make_unique<ConstantFitted>(
+        options_from_json<ConstantOptions>(stored_json(file, "options"), kConstant),
+        shape_from_json(stored_json(file, "input")), kind, std::move(posterior),
+        summary_from_json(stored_json(file, "summary")));
+  }
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    return predict_rows(data, input_, at::kFloat, options, kConstant,
+                        [this](const Input& rows) { return answer_of(posterior_, kind_, rows.x.size(0)); });
+  }
+
+  TensorFile save() const override {
+    TensorFile file;
+    file.metadata["options"] = options_to_json(options_).dump();
+    file.metadata["summary"] = to_json(summary_).dump();
+    file.metadata["task"] = name_of(kind_);
+    file.metadata["input"] = to_json(input_).dump();
+    file.tensors["posterior"] = to_stored(posterior_);
+    return file;
+  }
+
+  const Summary& summary() const override { return summary_; }
+
+ private:
+  ConstantOptions options_;
+  Shape input_;
+  TaskKind kind_;
+  at::Tensor posterior_;
+  Summary summary_;
+};
+
+class ConstantMethod : public Method {
+ public:
+  explicit ConstantMethod(const ConstantOptions& options) : options_(options) {}
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext&) const override {
+    at::NoGradGuard no_grad;
+    const Dataset rows = training_rows(split.train, kConstant);
+    Summary summary;
+    summary.rows = rows.size();
+    summary.stopped = Stopped::converged;
+    const Task& task = rows.schema.task;
+    return std::make_unique<ConstantFitted>(options_, rows.schema.input, task.kind,
+                                            posterior_of(targets_of(rows), task, options_.pseudo_count),
+                                            std::move(summary));
+  }
+
+ private:
+  ConstantOptions options_;
+};
+
+std::unique_ptr<Method> make_constant(const nlohmann::json& options) {
+  return std::make_unique<ConstantMethod>(options_from_json<ConstantOptions>(options, kConstant));
+}
+
+std::unique_ptr<Fitted> load_constant(const TensorFile& file) { return ConstantFitted::load(file); }
+
+}  // namespace
+
+RegistryRow constant_row() { return {"constant", make_constant, load_constant}; }
+
+}  // namespace slimbayes

@@ -1,0 +1,250 @@
+#include "slimbayes/methods/plain/tree.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+ClassRows::ClassRows(const at::Tensor& inputs, const at::Tensor& targets, int64_t classes_of_task)
+    : rows(inputs.size(0)), columns(inputs.size(1)), classes(classes_of_task) {
+  const at::Tensor by_column = inputs.to(at::kFloat).t().contiguous(),
+                   numbers = targets.to(at::kInt).contiguous();
+  x.assign(by_column.const_data_ptr<float>(), by_column.const_data_ptr<float>() + by_column.numel());
+  y.assign(numbers.const_data_ptr<int32_t>(), numbers.const_data_ptr<int32_t>() + numbers.numel());
+  n_log_n.resize(static_cast<size_t>(rows + 1), 0.0);
+  for (int64_t n = 2; n <= rows; ++n)
+    n_log_n[static_cast<size_t>(n)] = static_cast<double>(n) * std::log(static_cast<double>(n));
+}
+
+int32_t Tree::leaf_of(const float* row) const {
+  int32_t i = 0;
+  while (nodes[static_cast<size_t>(i)].column >= 0) {
+    const Node& node = nodes[static_cast<size_t>(i)];
+    i = row[node.column] <= node.threshold ? i + 1 : node.right;
+  }
+  return nodes[static_cast<size_t>(i)].right;
+}
+
+namespace {
+
+/// A cut of the rows of a node.
+struct Cut {
+  int32_t column = -1;
+  float threshold = 0;
+  double gain = -std::numeric_limits<double>::infinity();  // log likelihood of the classes on both sides
+};
+
+class Grower {
+ public:
+  Grower(const ClassRows& rows, std::vector<int32_t> of, int64_t tried, const Stream& stream)
+      : rows_(rows),
+        of_(std::move(of)),
+        tried_(tried),
+        stream_(stream),
+        columns_(static_cast<size_t>(rows.columns)),
+        counts_(static_cast<size_t>(rows.classes)),
+        left_(static_cast<size_t>(rows.classes)) {
+    std::iota(columns_.begin(), columns_.end(), 0);
+  }
+
+  /// Grows the nodes in the order of their numbers. A stack in place of recursion: a tree may be as deep as
+  /// it has rows.
+  Tree grow() {
+    std::vector<Part> waiting = {{0, of_.size(), -1}};
+    while (!waiting.empty()) {
+      const Part part = waiting.back();
+      waiting.pop_back();
+      const auto number = static_cast<int32_t>(tree_.nodes.size());
+      if (part.above >= 0) tree_.nodes[static_cast<size_t>(part.above)].right = number;
+      const Cut cut = pure(part) ? Cut{} : best_cut(part);
+      if (cut.column < 0) {
+        add_leaf();
+        continue;
+      }
+      tree_.nodes.push_back({cut.column, cut.threshold, 0});
+      const size_t middle = divided(part, cut);
+      waiting.push_back({middle, part.end, number});
+      waiting.push_back({part.begin, middle, -1});
+    }
+    return std::move(tree_);
+  }
+
+ private:
+  struct Part {
+    size_t begin, end;  // of of_
+    int32_t above;      // the node whose right child this is; -1: a left child or the root
+  };
+
+  /// Counts the classes of the rows and returns whether there is only one.
+  bool pure(const Part& part) {
+    std::ranges::fill(counts_, 0);
+    for (size_t i = part.begin; i < part.end; ++i) ++counts_[class_of(of_[i])];
+    return static_cast<size_t>(std::ranges::max(counts_)) == part.end - part.begin;
+  }
+
+  /// Returns the best of the cuts of `tried` columns that are not constant; none if all are.
+  Cut best_cut(const Part& part) {
+    Cut best;
+    const size_t all = columns_.size();
+    int64_t found = 0;
+    for (size_t i = 0; i < all && found < tried_; ++i) {
+      if (tried_ < rows_.columns) {
+        const size_t j = i + static_cast<size_t>(stream_.bits(drawn_++) % (all - i));
+        std::swap(columns_[i], columns_[j]);
+      }
+      const std::optional<Cut> cut = random_cut(part, columns_[i]);
+      if (!cut) continue;
+      ++found;
+      if (cut->gain > best.gain) best = *cut;
+    }
+    return best;
+  }
+
+  /// Cuts a column at a random place; nothing if it is constant.
+  std::optional<Cut> random_cut(const Part& part, int32_t column) {
+    const float* x = column_of(column);
+    float low = x[of_[part.begin]], high = low;
+    for (size_t i = part.begin + 1; i < part.end; ++i) {
+      low = std::min(low, x[of_[i]]);
+      high = std::max(high, x[of_[i]]);
+    }
+    if (low == high) return {};
+    const double share = stream_.uniform(drawn_++);
+    auto threshold = static_cast<float>(low + share * (static_cast<double>(high) - low));
+    if (threshold >= high) threshold = low;  // rounding: both sides get rows
+    std::ranges::fill(left_, 0);
+    for (size_t i = part.begin; i < part.end; ++i)
+      if (x[of_[i]] <= threshold) ++left_[class_of(of_[i])];
+    double gain = 0;
+    int32_t lefts = 0, rights = 0;
+    for (size_t k = 0; k < left_.size(); ++k) {
+      const int32_t right = counts_[k] - left_[k];
+      gain += rows_.n_log_n[static_cast<size_t>(left_[k])] + rows_.n_log_n[static_cast<size_t>(right)];
+      lefts += left_[k];
+      rights += right;
+    }
+    gain -= rows_.n_log_n[static_cast<size_t>(lefts)] + rows_.n_log_n[static_cast<size_t>(rights)];
+    return Cut{column, threshold, gain};
+  }
+
+  size_t divided(const Part& part, const Cut& cut) {
+    const float* x = column_of(cut.column);
+    const auto begin = of_.begin();
+    const auto middle = std::partition(begin + static_cast<std::ptrdiff_t>(part.begin),
+                                       begin + static_cast<std::ptrdiff_t>(part.end),
+                                       [&](int32_t row) { return x[row] <= cut.threshold; });
+    return static_cast<size_t>(middle - begin);
+  }
+
+  void add_leaf() {
+    tree_.nodes.push_back({-1, 0, leaves_++});
+    tree_.counts.insert(tree_.counts.end(), counts_.begin(), counts_.end());
+  }
+
+  size_t class_of(int32_t row) const { return static_cast<size_t>(rows_.y[static_cast<size_t>(row)]); }
+  const float* column_of(int32_t column) const { return rows_.x.data() + column * rows_.rows; }
+
+  const ClassRows& rows_;
+  std::vector<int32_t> of_;
+  int64_t tried_;
+  const Stream& stream_;
+  uint64_t drawn_ = 0;
+  std::vector<int32_t> columns_, counts_, left_;
+  Tree tree_;
+  int32_t leaves_ = 0;
+};
+
+/// Returns the numbers of training rows of each class in every node. [nodes * classes]
+std::vector<double> node_counts(const Tree& tree, size_t classes) {
+  std::vector<double> counts(tree.nodes.size() * classes);
+  for (size_t i = tree.nodes.size(); i-- > 0;) {
+    const Tree::Node& node = tree.nodes[i];
+    const auto right = static_cast<size_t>(node.right);
+    for (size_t k = 0; k < classes; ++k)
+      counts[i * classes + k] = node.column < 0 ? tree.counts[right * classes + k]
+                                                : counts[(i + 1) * classes + k] + counts[right * classes + k];
+  }
+  return counts;
+}
+
+}  // namespace
+
+Tree grown_tree(const ClassRows& rows, std::vector<int32_t> of, int64_t tried, const Stream& stream) {
+  internal_check(!of.empty(), "grown_tree", "a tree needs rows");
+  return Grower(rows, std::move(of), tried, stream).grow();
+}
+
+LeafPosterior leaf_posterior(const Tree& tree, int64_t classes, double parent_rows) {
+  const auto k = static_cast<size_t>(classes), n = tree.nodes.size(), leaves = tree.counts.size() / k;
+  const std::vector<double> counts = node_counts(tree, k);
+  std::vector<double> above(n * k, 1.0 / static_cast<double>(classes)), weight(n, 1.0), alpha(leaves * k);
+  for (size_t i = 0; i < n; ++i) {
+    const Tree::Node& node = tree.nodes[i];
+    double* const prior = &above[i * k];  // becomes the node's own parameters
+    double total = weight[i];
+    for (size_t c = 0; c < k; ++c) {
+      prior[c] = weight[i] * prior[c] + counts[i * k + c];
+      total += counts[i * k + c];
+    }
+    if (node.column < 0) {
+      std::copy_n(prior, k, &alpha[static_cast<size_t>(node.right) * k]);
+      continue;
+    }
+    for (const size_t child : {i + 1, static_cast<size_t>(node.right)}) {
+      weight[child] = parent_rows;
+      for (size_t c = 0; c < k; ++c) above[child * k + c] = prior[c] / total;
+    }
+  }
+  const at::Tensor a = at::tensor(alpha, at::kDouble).view({-1, classes}), total = a.sum(1, true),
+                   mean = a / total;
+  // E[-sum_k p_k log p_k] for p ~ Dirichlet(a).
+  const at::Tensor entropy = at::digamma(total + 1).squeeze(1) - (mean * at::digamma(a + 1)).sum(1);
+  LeafPosterior posterior;
+  posterior.mean.assign(mean.const_data_ptr<double>(), mean.const_data_ptr<double>() + mean.numel());
+  posterior.entropy.assign(entropy.const_data_ptr<double>(),
+                           entropy.const_data_ptr<double>() + entropy.numel());
+  return posterior;
+}
+
+void check_tree(const Tree& tree, int64_t columns, int64_t classes) {
+  constexpr const char *kName = "extra-trees", *kDamaged = "the model file is damaged";
+  const auto n = static_cast<int64_t>(tree.nodes.size());
+  const int64_t leaves = std::ssize(tree.counts) / classes;
+  std::vector<int8_t> reached(tree.nodes.size(), 0);
+  int32_t next_leaf = 0;
+  check(n > 0, kName, "nodes", "none", kDamaged);
+  reached[0] = 1;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto& [column, threshold, right] = tree.nodes[static_cast<size_t>(i)];
+    if (column < 0) {
+      check(right == next_leaf++ && next_leaf <= leaves, kName, "leaves in their order", "others", kDamaged);
+      continue;
+    }
+    if (!(column < columns && i + 1 < right && right < n && std::isfinite(threshold)))
+      refuse(kName, "nodes that follow the one above", fmt::format("node {}", i), kDamaged);
+    ++reached[static_cast<size_t>(i + 1)];
+    check(reached[static_cast<size_t>(right)]++ == 0, kName, "one node above each", "two", kDamaged);
+  }
+  check(next_leaf == leaves && std::ranges::all_of(reached, [](int8_t r) { return r == 1; }), kName,
+        "one tree", "another structure", kDamaged);
+  for (int64_t leaf = 0; leaf < leaves; ++leaf) {
+    int64_t rows = 0;
+    for (int64_t k = 0; k < classes; ++k) {
+      const int32_t count = tree.counts[static_cast<size_t>(leaf * classes + k)];
+      if (!(count >= 0)) refuse(kName, "counts of at least 0", std::to_string(count), kDamaged);
+      rows += count;
+    }
+    check(rows > 0, kName, "rows in each leaf", "none", kDamaged);
+  }
+}
+
+}  // namespace slimbayes

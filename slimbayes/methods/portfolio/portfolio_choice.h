@@ -1,0 +1,39 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slimbayes/methods/portfolio/auto_options.h"
+#include "slimbayes/methods/portfolio/portfolio.h"
+#include "slimbayes/methods/portfolio/search_rows.h"
+
+// Which candidates of `auto` are worth a fit. The functions look at the scores of those that have been
+// fitted.
+
+namespace slimbayes {
+
+/// Returns whether the candidate has its fits and a score.
+bool has_score(const TriedCandidate& tried);
+
+/// Returns whether a candidate other than the plain methods is has_score.
+bool has_more_than_plain(const std::vector<TriedCandidate>& all);
+
+/// Returns why the scores of the others say that candidate `one` of `all` is not worth its time; "" if it may
+/// be.
+std::string why_not_begun(const TriedCandidate& one, const std::vector<TriedCandidate>& all);
+
+/// Swaps candidate `next` with its successor if that is the same method on log y, `next` has no fits yet, and
+/// `ridge` fits log y better than y: the time should go to what fits.
+void try_log_target_first(std::vector<TriedCandidate>& all, size_t next);
+
+/// Returns for each candidate whether it gets copies. With validation rows, a candidate gets copies if the
+/// mixture of first fits gives it weight; with folds, none does. It looks at the first fits alone, so that a
+/// resumed search chooses as the search did. `held` are the scored answers to the held-out rows.
+std::vector<bool> candidates_to_copy(const std::vector<TriedCandidate>& all,
+                                     std::vector<std::optional<Predictive>> held, const SearchRows& rows,
+                                     const at::Tensor& targets, const AutoOptions& options);
+
+}  // namespace slimbayes

@@ -1,0 +1,83 @@
+#include "slimbayes/methods/portfolio/search_budget.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+
+#include "slimbayes/method/timed_part.h"
+#include "slimbayes/methods/portfolio/row_scale.h"
+
+namespace slimbayes {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Returns the floating-point operations a second of a float64 matrix product on this machine.
+double measured_speed() {
+  constexpr int64_t kSide = 256;
+  constexpr int kProducts = 3;
+  const at::NoGradGuard no_grad;
+  const at::Tensor a = at::ones({kSide, kSide}, at::kDouble);
+  a.mm(a);  // the first one loads the library
+  const auto begin = Clock::now();
+  for (int i = 0; i < kProducts; ++i) a.mm(a);
+  return 2.0 * kProducts * kSide * kSide * kSide / std::max(seconds_since(begin), 1e-9);
+}
+
+FitSize size_of(const SearchRows& rows) {
+  const Schema& schema = rows.all.schema;
+  const bool classes = schema.task.kind == TaskKind::classification;
+  return {static_cast<int64_t>(rows.folds.front().train.size()), schema.input, schema.tokens,
+          classes ? std::max<int64_t>(2, schema.task.outputs) : 1};
+}
+
+/// Returns the operations of the noise that differs by row (fitted_row_scale), which a regression in folds
+/// gets.
+double row_scale_operations(const SearchRows& rows) {
+  const Schema& schema = rows.all.schema;
+  if (!rows.in_folds || schema.task.kind != TaskKind::regression || !schema.input.is_vector()) return 0;
+  constexpr double kPasses = 150;  // over the rows: folds, prior sds and steps
+  const auto d = static_cast<double>(schema.input.numel() + 1);
+  return d > kMostScaleFeatures ? 0 : kPasses * d * d * static_cast<double>(rows.all.size() + d);
+}
+
+}  // namespace
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+SearchBudget::SearchBudget(const AutoOptions& options, const SearchRows& rows, const FitContext& context)
+    : rows_(rows),
+      asked_(options.time_limit > 0 || context.until),
+      limit_(std::min(seconds_for(options, rows.all.size()), seconds_left(context))) {}
+
+double SearchBudget::left() const { return limit_ - earlier_ - aside_ - seconds_since(begin_); }
+
+double SearchBudget::seconds_of(double operations) {
+  if (operations > 0 && speed_ == 0) speed_ = measured_speed();
+  return operations > 0 ? operations / speed_ : 0;
+}
+
+FitCost SearchBudget::cost_of(const Candidate& candidate) const {
+  const auto& cost = find_method(candidate.method).cost;
+  return cost ? cost(size_of(rows_), candidate.options) : FitCost{};
+}
+
+double SearchBudget::least_seconds(const Candidate& candidate, size_t fits) {
+  return seconds_of(static_cast<double>(fits) * cost_of(candidate).least) + seconds_to_finish(candidate);
+}
+
+double SearchBudget::seconds_to_finish(const Candidate& candidate) {
+  constexpr double kAnswers =
+      3;  // to the held-out rows: for the score, the report, and about as many test rows
+  const FitCost cost = cost_of(candidate);
+  size_t held = 0;
+  for (const Fold& fold : rows_.folds) held += fold.held.size();
+  return seconds_of(cost.finish + kAnswers * static_cast<double>(held) * cost.answer +
+                    row_scale_operations(rows_));
+}
+
+}  // namespace slimbayes

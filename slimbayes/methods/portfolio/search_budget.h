@@ -1,0 +1,49 @@
+#pragma once
+
+#include <chrono>
+
+#include "slimbayes/methods/portfolio/auto_options.h"
+#include "slimbayes/methods/portfolio/portfolio.h"
+#include "slimbayes/methods/portfolio/search_rows.h"
+
+namespace slimbayes {
+
+double seconds_since(std::chrono::steady_clock::time_point begin);
+
+/// The time of a search: that of AutoOptions::time_limit or, by its default, of the number of rows, and no
+/// more than the user's call has left (FitContext::until). What comes after the fits is set aside: the
+/// mixture, and its answers to the rows that are reported.
+class SearchBudget {
+ public:
+  SearchBudget(const AutoOptions& options, const SearchRows& rows, const FitContext& context);
+
+  /// Returns the seconds that are left for fits; below 0 if the time is over.
+  double left() const;
+
+  /// Returns whether the user has set the limit.
+  bool is_asked() const { return asked_; }
+
+  /// Returns the seconds of the shortest `fits` fits of the candidate with their scores, and those of
+  /// what is still to do once the last of them is told to end. They follow from the numbers of rows and
+  /// columns (MethodInfo::cost) and the speed of this machine, which the first call measures in some
+  /// milliseconds.
+  double least_seconds(const Candidate& candidate, size_t fits);
+  double seconds_to_finish(const Candidate& candidate);
+
+  /// Counts the seconds of fits of an earlier run, which this one resumes.
+  void add_earlier(double seconds) { earlier_ += seconds; }
+  /// Sets aside the time of another pass over the rows that score, as long as the one that was measured.
+  void set_aside(double seconds) { aside_ += seconds; }
+
+ private:
+  double seconds_of(double operations);
+  FitCost cost_of(const Candidate& candidate) const;
+
+  const SearchRows& rows_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  bool asked_;
+  double limit_, earlier_ = 0, aside_ = 0;
+  double speed_ = 0;  // operations a second; 0: not measured yet
+};
+
+}  // namespace slimbayes

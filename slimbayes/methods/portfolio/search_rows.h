@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "slimbayes/core/random.h"
+#include "slimbayes/data/split/folds.h"
+#include "slimbayes/methods/portfolio/portfolio.h"
+
+namespace slimbayes {
+
+/// The rows of a search: those that score a candidate are held out of its fits.
+struct SearchRows {
+  Dataset all;
+  std::vector<Fold> folds;  // row numbers of `all`
+  bool in_folds = true;     // false: one set of validation rows, which also ends the training of networks
+};
+
+/// Returns the rows of a search. If there are validation rows, they score every candidate. Otherwise the rows
+/// are dealt into `folds` folds, rows with identical inputs to one fold unless they repeat more than ten
+/// times on average, and a tenth of the rows outside a fold ends the training of networks. Throws
+/// std::invalid_argument for fewer than two different rows without validation rows.
+SearchRows search_rows(const Split& split, int64_t folds, const Stream& stream);
+
+/// Returns how many fits a candidate needs before it can answer, how many score it at most, and how many it
+/// has in all at most. With folds, each fold needs one fit; a candidate that learns all rows gets one more,
+/// to all of them. With validation rows, one fit is needed; further fits are copies of it.
+size_t needed_fits(const Candidate& candidate, const SearchRows& rows);
+size_t scoring_fits(const Candidate& candidate, const SearchRows& rows);
+size_t all_fits(const Candidate& candidate, const SearchRows& rows);
+
+/// Returns the training and validation rows of fit `k` of a candidate, as it sees them.
+Split rows_of_fit(const TriedCandidate& tried, const SearchRows& rows, size_t k);
+
+/// Held-out rows, and what the fits that have not seen them answer, before all corrections.
+struct HeldOutAnswers {
+  Dataset rows;
+  std::vector<Predictive> answers;  // of each such fit
+};
+
+/// Returns the answers of the candidate's fits to the rows that they have not seen, a part for each fold.
+std::vector<HeldOutAnswers> held_out_answers(const TriedCandidate& tried, const SearchRows& rows);
+
+/// Returns the candidate's answer to all held-out rows with its corrections, fold by fold; and the targets of
+/// these rows in the same order.
+Predictive held_answer(const TriedCandidate& tried, const std::vector<HeldOutAnswers>& parts);
+at::Tensor held_targets(const SearchRows& rows);
+
+/// Returns the rows of a regression in folds whose target is more than five sd away from the candidate's
+/// held-out answer, the farthest first. Both of two sd must say so: that of the answer without its tails
+/// (Tempering::dof, wild_share), and 1.48 times the median size of all residuals. If more than 2 % of the
+/// rows are so far above their answers, none of these is returned, for they are no exceptions; likewise
+/// below.
+std::vector<int64_t> wild_rows(const TriedCandidate& tried, const SearchRows& rows,
+                               const at::Tensor& targets);
+
+/// Scores a candidate by its answers to the held-out rows: sets the corrections of its answers and its NLL,
+/// and returns the corrected answer. Sets `left_out` and returns nothing if the NLL is not finite. `tails`:
+/// whether they may be heavy.
+std::optional<Predictive> scored(TriedCandidate& tried, const SearchRows& rows,
+                                 const std::vector<HeldOutAnswers>& parts, const at::Tensor& targets,
+                                 bool tails);
+
+}  // namespace slimbayes

@@ -1,0 +1,214 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "slimbayes/answers/answers.h"
+#include "slimbayes/answers/mixture.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/method/finished_fit.h"
+#include "slimbayes/method/method.h"
+#include "slimbayes/method/registry.h"
+#include "slimbayes/method/stored_parts.h"
+#include "slimbayes/method/timed_part.h"
+#include "slimbayes/methods/weight_space/ensemble_options.h"
+#include "slimbayes/train/checkpoint_reader.h"
+#include "slimbayes/train/fit_series.h"
+
+// ensemble: one method fitted several times (Lakshminarayanan, Pritzel and Blundell 2017).
+//
+// Model       An equal mixture of the members' predictions (answers/answers.h). A regression is answered by
+//             the mixture's mean and variance. The mean of the members' noise variances is aleatoric. The
+//             mean of their epistemic variances plus the variance of their means is epistemic.
+// Estimator   All members are fitted to the same rows. Member i draws from child i of the random stream, so
+//             it has other initial weights and other batches.
+// Cost        The cost of the method times the number of members.
+// Deviations  Any method can be a member, while the paper's members learn a variance per row. There are no
+//             adversarial examples.
+//
+// The ensemble depends only on the interface Method; the registry makes and loads the members by name. In the
+// model file the tensors and metadata of a member have the prefix `member.<i>.`.
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+using Members = std::vector<std::shared_ptr<const Fitted>>;
+
+constexpr const char* kEnsemble = "ensemble";
+constexpr size_t kMostMembers = 1000;
+
+std::string prefix_of(size_t member) { return fmt::format("member.{}.", member); }
+
+void store_member(const Fitted& member, size_t i, TensorFile& file) {
+  store_under(prefix_of(i), member.save(), file);
+}
+
+/// Returns the members that a model file holds or, if `train` is given, a checkpoint record. `train` are the
+/// rows on which the members of a record must have been fitted (finished_fit).
+Members members_from(const TensorFile& file, const RegistryRow& method, const Dataset* train = nullptr) {
+  Members members;
+  while (members.size() < kMostMembers) {
+    const TensorFile own = part_under(prefix_of(members.size()), file);
+    if (own.metadata.empty() && own.tensors.empty()) break;
+    members.push_back(train != nullptr ? finished_fit(method, own, *train) : method.load(own));
+  }
+  return members;
+}
+
+/// Returns one summary for all members: epochs, steps and seconds are summed, the scores averaged, and each
+/// different note appears once. The best epoch and the jitter are the largest. The rows are those of the
+/// first member, and so are the facts, each of which says so.
+Summary merged(const Members& members, const std::string& of) {
+  Summary all = members.front()->summary();
+  all.steps = all.epochs = 0;
+  all.best_score = all.seconds = 0;
+  all.notes = {fmt::format("{} members of {}; epochs and steps are their sums, the best score their mean",
+                           members.size(), of)};
+  for (std::string& fact : all.facts) fact.insert(0, "member 1: ");
+  for (const auto& member : members) {
+    const Summary& one = member->summary();
+    all.steps += one.steps;
+    all.epochs += one.epochs;
+    all.best_epoch = std::max(all.best_epoch, one.best_epoch);
+    all.best_score += one.best_score / static_cast<double>(members.size());
+    all.seconds += one.seconds;
+    all.jitter = std::max(all.jitter, one.jitter);
+    if (one.stopped == Stopped::interrupted) all.stopped = one.stopped;
+    for (const std::string& note : one.notes) {
+      if (std::ranges::find(all.notes, note) == all.notes.end()) all.notes.push_back(note);
+    }
+  }
+  return all;
+}
+
+class EnsembleFitted : public Fitted {
+ public:
+  EnsembleFitted(json options, Members members, Summary summary)
+      : options_(std::move(options)), members_(std::move(members)), summary_(std::move(summary)) {}
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    std::vector<Predictive> answers;
+    const auto k = static_cast<double>(members_.size());
+    for (const auto& member : members_) {
+      const auto i = static_cast<double>(answers.size());
+      answers.push_back(member->predict(data, options.within(i / k, (i + 1) / k)));
+    }
+    return mixture(answers);
+  }
+
+  Scores ood(const Dataset& data) const override {  // the mean of the members' scores
+    Scores all;
+    for (const auto& member : members_) {
+      for (const auto& [name, score] : member->ood(data)) {
+        const at::Tensor share = score / static_cast<double>(members_.size());
+        const auto [place, first] = all.emplace(name, share);
+        if (!first) place->second = place->second + share;
+      }
+    }
+    return all;
+  }
+
+  /// Returns the ensemble with the noise variance raised in every member whose with_noise() does so, or
+  /// nullptr if there is no such member.
+  std::unique_ptr<Fitted> with_noise(double var) const override {
+    Members members = members_;
+    bool raised = false;
+    for (auto& member : members) {
+      auto one = member->with_noise(var);
+      if (one == nullptr) continue;
+      member = std::move(one);
+      raised = true;
+    }
+    return raised ? std::make_unique<EnsembleFitted>(options_, std::move(members), summary_) : nullptr;
+  }
+
+  TensorFile save() const override {
+    TensorFile file;
+    file.metadata["options"] = options_.dump();
+    file.metadata["summary"] = to_json(summary_).dump();
+    for (size_t i = 0; i < members_.size(); ++i) store_member(*members_[i], i, file);
+    return file;
+  }
+
+  const Summary& summary() const override { return summary_; }
+
+ private:
+  json options_;
+  Members members_;
+  Summary summary_;
+};
+
+class EnsembleMethod : public Method {
+ public:
+  explicit EnsembleMethod(const json& given)
+      : options_(find_method(kEnsemble).resolve(given)),
+        row_(registry_row(options_["of"].get<std::string>())),
+        size_(options_["members"].get<size_t>()) {
+    json own = options_;
+    own.erase("members");
+    own.erase("of");
+    method_ = row_.make(own);
+  }
+
+  /// Fits one member after another. With a checkpoint, its record holds the finished members, and the running
+  /// member has a checkpoint of its own.
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    FitSeries series(context.checkpoint, kEnsemble, context.callback);
+    Members members;
+    if (const auto record = series.start(static_cast<int64_t>(size_))) {
+      read_contents(series.name(), kCheckpointHint, [&] {
+        members = members_from(*record, row_, &split.train);
+        if (std::to_string(members.size()) != record->metadata.at("done"))
+          refuse(kEnsemble, record->metadata.at("done") + " members", std::to_string(members.size()));
+      });
+    }
+    const Stream stream = context.stream.split("member");
+    bool interrupted = false;
+    while (members.size() < size_ && !interrupted) {
+      const size_t i = members.size();
+      if (context.callback) context.callback->stage(fmt::format("{}/{}", i + 1, size_));
+      FitContext own =
+          part_of(context, stream.split(static_cast<uint64_t>(i)), series.part(static_cast<int64_t>(i)));
+      own.start = nullptr;  // members must differ, so each trains its own network
+      const TimedPart part(std::move(own), size_ - i);
+      std::shared_ptr<const Fitted> member = method_->fit(split, part.context());
+      interrupted = member->summary().stopped == Stopped::interrupted;
+      if (interrupted && !members.empty()) break;  // a half-trained member would worsen the mixture
+      members.push_back(std::move(member));
+      if (interrupted) break;
+      TensorFile record;
+      for (size_t k = 0; k < members.size(); ++k) store_member(*members[k], k, record);
+      series.keep(std::move(record), static_cast<int64_t>(members.size()));
+    }
+    Summary summary = merged(members, std::string(row_.name));
+    if (interrupted) summary.stopped = Stopped::interrupted;
+    return std::make_unique<EnsembleFitted>(options_, std::move(members), std::move(summary));
+  }
+
+ private:
+  json options_;
+  const RegistryRow& row_;
+  size_t size_;
+  std::unique_ptr<Method> method_;
+};
+
+std::unique_ptr<Method> make_ensemble(const nlohmann::json& options) {
+  return std::make_unique<EnsembleMethod>(options);
+}
+
+std::unique_ptr<Fitted> load_ensemble(const TensorFile& file) {
+  json options = find_method(kEnsemble).resolve(stored_json(file, "options"));
+  Members members = members_from(file, registry_row(options["of"].get<std::string>()));
+  check(!members.empty(), kEnsemble, "at least one member in the file", "none");
+  return std::make_unique<EnsembleFitted>(std::move(options), std::move(members),
+                                          summary_from_json(stored_json(file, "summary")));
+}
+
+}  // namespace
+
+RegistryRow ensemble_row() { return {"ensemble", make_ensemble, load_ensemble}; }
+
+}  // namespace slimbayes

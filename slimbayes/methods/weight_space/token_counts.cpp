@@ -1,0 +1,67 @@
+#include "slimbayes/methods/weight_space/token_counts.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "slimbayes/method/batches.h"
+
+namespace slimbayes {
+
+TokenCounts::TokenCounts(const Dataset& rows, int64_t vocabulary)
+    : vocabulary_(vocabulary), first_{0}, count_(static_cast<size_t>(vocabulary)) {
+  over_batches(rows, {}, [&](const Batch& batch) {
+    const at::Tensor x = batch.inputs.at(0).contiguous();
+    const at::Tensor mask = batch.mask.defined() ? batch.mask.contiguous() : at::ones_like(x, at::kBool);
+    for (int64_t row = 0; row < x.size(0); ++row) {
+      const auto* token = x.const_data_ptr<int64_t>() + row * x.size(1);
+      const auto* there = mask.const_data_ptr<bool>() + row * x.size(1);
+      const auto begin = static_cast<std::ptrdiff_t>(tokens_.size());
+      for (int64_t t = 0; t < x.size(1); ++t)
+        if (there[t]) tokens_.push_back(token[t]);
+      std::sort(tokens_.begin() + begin, tokens_.end());
+      tokens_.erase(std::unique(tokens_.begin() + begin, tokens_.end()), tokens_.end());
+      first_.push_back(static_cast<int64_t>(tokens_.size()));
+    }
+  });
+}
+
+at::Tensor TokenCounts::unseen() const {
+  std::vector<bool> seen(static_cast<size_t>(vocabulary_));
+  for (const int64_t token : tokens_) seen[static_cast<size_t>(token)] = true;
+  std::vector<int64_t> none;
+  for (int64_t token = 0; token < vocabulary_; ++token)
+    if (!seen[static_cast<size_t>(token)]) none.push_back(token);
+  return at::tensor(none, at::kLong);
+}
+
+void TokenCounts::count(const std::vector<at::Tensor>& batches) {
+  std::ranges::fill(count_, 0);
+  std::vector<int64_t> last(static_cast<size_t>(vocabulary_), -1);  // the latest batch with the token
+  batches_ = std::ssize(batches);
+  for (int64_t number = 0; number < batches_; ++number) {
+    const at::Tensor rows = batches[static_cast<size_t>(number)].contiguous();
+    for (int64_t i = 0; i < rows.size(0); ++i) {
+      const auto row = static_cast<size_t>(rows.const_data_ptr<int64_t>()[i]);
+      for (int64_t k = first_[row]; k < first_[row + 1]; ++k) {
+        const auto token = static_cast<size_t>(tokens_[static_cast<size_t>(k)]);
+        if (last[token] == number) continue;
+        last[token] = number;
+        ++count_[token];
+      }
+    }
+  }
+}
+
+at::Tensor TokenCounts::row_weights(const at::Tensor& tokens) const {
+  at::Tensor weights = at::ones({tokens.size(0)}, at::kFloat);
+  auto* out = weights.mutable_data_ptr<float>();
+  const at::Tensor flat = tokens.contiguous();
+  for (int64_t i = 0; i < flat.size(0); ++i) {
+    const int64_t c = count_[static_cast<size_t>(flat.const_data_ptr<int64_t>()[i])];
+    if (c > 0) out[i] = static_cast<float>(static_cast<double>(batches_) / static_cast<double>(c));
+  }
+  return weights;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,115 @@
+#include "slimbayes/methods/weight_space/variational_fitted.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/noise_variance.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/method/trained_network.h"
+#include "slimbayes/methods/weight_space/draw_stack.h"
+#include "slimbayes/methods/weight_space/inducing/gradient_projection.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kPlan = "weight_plan";  // in the model file
+
+class VariationalFitted : public Fitted {
+ public:
+  VariationalFitted(VariationalNetwork method, NetworkFile net, WeightPlan plan)
+      : method_(std::move(method)),
+        net_(std::move(net)),
+        plan_(std::move(plan)),
+        network_(net_.spec, "network"),
+        weights_(RandomWeights(network_.layout(), plan_).bound(as_type(net_.weights, at::kFloat))),
+        head_(net_.head) {
+    if (can_stack(net_.spec, network_.layout(), plan_, weights_, method_.variational.draws))
+      stack_.emplace(network_, weights_, method_.variational.draws);
+    if (!head_.is_regression()) return;
+    const at::Tensor theta = as_type(net_.weights, at::kDouble)(kLogNoise);
+    check_shape(theta, {}, method_.method, kLogNoise);
+    head_.noise_var = NoiseVariance(method_.variational.noise)(theta.item<double>());
+  }
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    WeightDraws draws = draws_of(network_, weights_, net_.spec.input, method_.variational.draws);
+    if (stack_) draws.together = [this](const Input& rows) { return (*stack_)(rows); };
+    return predict_by_draws(draws, head_, data, options, method_.method);
+  }
+
+  Scores ood(const Dataset& data) const override {
+    if (!head_.is_classes()) return {};
+    return projection_scores({network_, weights_, head_, net_.spec}, net_.weights, data);
+  }
+
+  nlohmann::json ood_facts() const override {
+    const nlohmann::json projectors = projection_facts(network_.layout(), net_.weights);
+    if (projectors.empty()) return nlohmann::json::object();
+    return {{"projectors", projectors}};
+  }
+
+  TensorFile save() const override {
+    TensorFile file = to_file(net_);
+    file.metadata[kPlan] = to_json(plan_).dump();
+    return file;
+  }
+
+  const Summary& summary() const override { return net_.summary; }
+
+  std::shared_ptr<const TrainedNetwork> network_of(int64_t draw) const override {
+    const int64_t draws = method_.variational.draws;
+    if (!(draw >= 0 && draw <= draws))
+      refuse(method_.method, fmt::format("a draw from 1 to {}, or 0 for the centre", draws),
+             fmt::format("{}", draw));
+    at::NoGradGuard no_grad;
+    const Binding binding = draw == 0 ? weights_.mean() : weights_.draw(draw_stream(draw - 1)).binding;
+    return std::make_shared<const TrainedNetwork>(
+        TrainedNetwork{net_.spec, dense_weights(network_.layout(), binding), head_, net_.summary});
+  }
+
+ private:
+  VariationalNetwork method_;
+  NetworkFile net_;
+  WeightPlan plan_;
+  Network network_;
+  WeightPosterior weights_;
+  Head head_;                       // with the trained noise
+  std::optional<DrawStack> stack_;  // refers to network_ and weights_
+};
+
+}  // namespace
+
+WeightDraws draws_of(const Network& network, const WeightPosterior& weights, const Shape& input,
+                     int64_t draws) {
+  return {input, draws, [&network, &weights](int64_t s) {
+            at::NoGradGuard no_grad;
+            return [&network, binding = weights.draw(draw_stream(s)).binding](const Input& rows) {
+              return network(rows, binding);
+            };
+          }};
+}
+
+std::unique_ptr<Fitted> variational_fitted(VariationalNetwork method, NetworkFile net, WeightPlan plan) {
+  return std::make_unique<VariationalFitted>(std::move(method), std::move(net), std::move(plan));
+}
+
+std::unique_ptr<Fitted> load_variational(VariationalNetwork network, const TensorFile& file) {
+  NetworkFile net = network_file(file);
+  check_outputs(net.head, net.spec, network.method);
+  return variational_fitted(std::move(network), std::move(net),
+                            weight_plan_from_json(stored_json(file, kPlan)));
+}
+
+RegistryRow variational_row(std::string_view name,
+                            std::function<VariationalNetwork(const nlohmann::json& options)> of) {
+  return {name, [of](const nlohmann::json& options) { return variational_method(of(options)); },
+          [of](const TensorFile& file) { return load_variational(of(stored_json(file, "options")), file); }};
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,67 @@
+#include "slimbayes/methods/weight_space/weight_draws.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "slimbayes/answers/answers.h"
+#include "slimbayes/answers/mixture.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/methods/weight_space/running_mixture.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// Returns whether all draws answer these rows in one pass: at most 64 rows, and fewer if they are long
+/// sequences, so that the activations stay small.
+bool is_small(const std::vector<Input>& batches, const Shape& input) {
+  constexpr int64_t kFewRows = 64, kFewSteps = 1024;
+  if (batches.size() != 1) return false;
+  const at::Tensor& x = batches[0].x;
+  const int64_t steps = input.tokens || input.is_sequence() ? x.size(1) : 1;
+  return x.size(0) > 0 && x.size(0) <= kFewRows && x.size(0) * steps <= kFewSteps;
+}
+
+}  // namespace
+
+Predictive predict_by_draws(const WeightDraws& draws, const Head& head, const Dataset& data,
+                            const PredictOptions& options, std::string_view method) {
+  const auto answers = [&](const std::vector<Input>& batches, const std::function<void(double)>& progress) {
+    if (draws.together && is_small(batches, draws.input)) {
+      const Predictive all = head.answer(draws.together(batches[0]).to(at::kDouble));
+      return std::vector<Predictive>{mixture_of_draws(all, draws.draws)};
+    }
+    std::vector<RunningMixture> mixtures(batches.size());
+    for (int64_t s = 0; s < draws.draws; ++s) {
+      const auto network = draws.network(s);
+      for (size_t i = 0; i < batches.size(); ++i)
+        mixtures[i].add(head.answer(network(batches[i]).to(at::kDouble)));
+      if (progress) progress(static_cast<double>(s + 1) / static_cast<double>(draws.draws));
+    }
+    std::vector<Predictive> all;
+    for (const RunningMixture& one : mixtures) all.push_back(one.mixture());
+    return all;
+  };
+  return predict_groups(data, draws.input, at::kFloat, options, method, answers);
+}
+
+double noise_of_draws(const WeightDraws& draws, const Dataset& rows, std::string_view method) {
+  constexpr int kPoints = 49;
+  const auto p = std::get<Regression>(predict_by_draws(draws, {.noise_var = 1}, rows, {}, method));
+  const at::Tensor error = (targets_of(rows).to(at::kDouble) - p.mean).square();
+  const double mse = std::max(error.mean().item<double>(), 1e-12);
+  double best = mse, least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kPoints; ++i) {
+    const double noise = 1e-3 * mse * std::pow(2000.0, static_cast<double>(i) / (kPoints - 1));
+    const at::Tensor var = noise + p.epistemic_var;
+    const double score = (var.log() + error / var).mean().item<double>();
+    if (score < least) least = score, best = noise;
+  }
+  return best;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,302 @@
+#include "slimbayes/model/answer_table.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <optional>
+
+#include "slimbayes/answers/count_distribution.h"
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/table/cell.h"
+
+namespace slimbayes {
+
+namespace {
+
+using Columns = std::vector<Column>;
+
+constexpr const char *kLastTime = "last_time", *kForecastTime = "forecast_time", *kActual = "actual";
+
+std::vector<double> numbers(const at::Tensor& x) {
+  const at::Tensor flat = x.to(at::kDouble).contiguous();
+  return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
+}
+
+Column column(const std::string& name, const at::Tensor& values) {
+  return {name, ColumnKind::numeric, numbers(values), {}};
+}
+
+/// Returns whether the method's epistemic variance measures the uncertainty of the model (ood_score() gives
+/// "epistemic_sd"). Only then do the columns of the two parts of the sd have the names aleatoric and
+/// epistemic.
+bool names_epistemic(const Model& model) {
+  return ood_score(find_method(model.method()), model.options()) == "epistemic_sd";
+}
+
+Columns columns_of(const Regression& p, const Model& model, bool parts) {
+  Columns columns = {column("mean", p.mean)};
+  if (!p.density.empty()) columns.push_back(column("median", median(p)));
+  columns.push_back(column("sd", total_var(p).sqrt()));
+  const bool apart = names_epistemic(model);
+  if (!apart && !parts) return columns;
+  columns.push_back(column(apart ? "sd_aleatoric" : "sd_noise", p.aleatoric_var.sqrt()));
+  columns.push_back(column(apart ? "sd_epistemic" : "sd_function", p.epistemic_var.sqrt()));
+  return columns;
+}
+
+/// Returns the column "set": the names of the classes in each row's set, in the order of `names` and joined
+/// by "|". An empty set gives an empty cell.
+Column set_column(const PredictionSet& set, const std::vector<std::string>& names) {
+  Column column{"set", ColumnKind::categorical, {}, {}};
+  std::map<std::string, double> places;
+  const at::Tensor members = set.contiguous();
+  for (int64_t i = 0; i < members.size(0); ++i) {
+    std::vector<std::string> held;
+    for (size_t c = 0; c < names.size(); ++c) {
+      if (members.const_data_ptr<bool>()[i * members.size(1) + static_cast<int64_t>(c)])
+        held.push_back(names[c]);
+    }
+    const std::string text = fmt::format("{}", fmt::join(held, "|"));
+    const auto [place, added] = places.emplace(text, static_cast<double>(column.levels.size()));
+    if (added) column.levels.push_back(text);
+    column.values.push_back(place->second);
+  }
+  return column;
+}
+
+Columns columns_of(const Classes& p, const Model& model, bool) {
+  const std::vector<std::string>& names = model.schema().task.levels;
+  Columns columns;
+  for (size_t c = 0; c < names.size(); ++c)
+    columns.push_back(column("p_" + names[c], p.probabilities.select(1, static_cast<int64_t>(c))));
+  columns.push_back(column("entropy", p.predictive_entropy));
+  columns.push_back(column("mutual_information", mutual_information(p)));
+  columns.push_back({"label", ColumnKind::categorical, numbers(predicted_class(p)), names});
+  return columns;
+}
+
+Columns columns_of(const Counts& p, const Model&, bool) {
+  return {column("mean", mean(p.rate)), column("sd", total_var(p).sqrt()),
+          column("sd_aleatoric", mean(p.rate).sqrt()), column("sd_epistemic", var(p.rate).sqrt())};
+}
+
+Columns columns_of(const Intensity& p, const Model&, bool) {
+  return {column("mean", mean(p.rate)), column("sd", var(p.rate).sqrt())};
+}
+
+/// Returns the columns lower and upper (where the task has intervals) and set (where the model gives
+/// prediction sets) for each level. With several levels, the names end in the level in percent, such as
+/// lower_90.
+Columns level_columns(const Answers& a, const std::vector<std::string>& names) {
+  Columns columns;
+  for (const LevelAnswer& at : a.levels) {
+    const std::string ending = a.levels.size() > 1 ? fmt::format("_{:g}", 100 * at.level) : "";
+    if (at.interval) {
+      columns.push_back(column("lower" + ending, at.interval->lower));
+      columns.push_back(column("upper" + ending, at.interval->upper));
+    }
+    if (at.set) {
+      columns.push_back(set_column(*at.set, names));
+      columns.back().name += ending;
+    }
+  }
+  return columns;
+}
+
+/// Spreads columns of the answered examples over a table of `all` rows: cell i of each column moves to row
+/// rows[i]. Rows without an answer get missing cells (NaN).
+Columns spread(Columns columns, const std::vector<int64_t>& rows, int64_t all) {
+  for (Column& column : columns) {
+    std::vector<double> values(static_cast<size_t>(all), NAN);
+    for (size_t i = 0; i < rows.size(); ++i) values[static_cast<size_t>(rows[i])] = column.values[i];
+    column.values = std::move(values);
+  }
+  return columns;
+}
+
+/// Returns a column of times: dates if the windows have calendar times, else numbers. If the time column of
+/// the windows' table gives offsets from UTC, this column is marked as UTC too (Column::offsets).
+Column time_column(const char* name, const WindowTable& w, std::vector<double> times) {
+  const WindowOptions& options = w.windows->options;
+  const Column* given = options.time.size() == 1 ? w.table->find(options.time[0]) : nullptr;
+  Column column{name, w.windows->calendar ? ColumnKind::datetime : ColumnKind::numeric, std::move(times), {}};
+  column.offsets = given != nullptr && given->offsets;
+  return column;
+}
+
+/// Returns the column "last_time": the time of the last row of each window.
+Column last_time(const WindowTable& w) {
+  std::vector<double> times;
+  for (const int64_t i : w.selected)
+    times.push_back(w.windows->time[static_cast<size_t>(w.windows->last[static_cast<size_t>(i)])]);
+  return time_column(kLastTime, w, std::move(times));
+}
+
+/// Returns the name of the class in a cell of the target column. The name is taken from `names`, the model's
+/// classes, because a table may spell the same boolean or number differently. If the model does not know the
+/// class, returns the cell's text.
+std::string class_text(const Column& column, double value, const std::vector<std::string>& names) {
+  const int64_t known = column.kind == ColumnKind::categorical ? -1 : level_like(names, column.kind, value);
+  return known < 0 ? cell_text(column, value) : names[static_cast<size_t>(known)];
+}
+
+/// Returns the column "actual": the target of the row that each window predicts, missing where the table does
+/// not have it. Returns nothing if the table has it for no window.
+std::optional<Column> actual_column(const WindowTable& w, const std::string& target, const Task& task) {
+  const Column& given = *w.table->find(target);
+  const bool classes = task.kind == TaskKind::classification;
+  Column column{kActual, classes ? ColumnKind::categorical : given.kind, {}, {}};
+  for (const int64_t i : w.selected) {
+    const int64_t place = w.windows->target[static_cast<size_t>(i)];
+    double cell = kMissing;
+    if (place >= 0) cell = given.values[static_cast<size_t>(w.windows->order[static_cast<size_t>(place)])];
+    if (classes && !std::isnan(cell)) {
+      const std::string text = class_text(given, cell, task.levels);
+      const auto found = std::ranges::find(column.levels, text);
+      cell = static_cast<double>(found - column.levels.begin());
+      if (found == column.levels.end()) column.levels.push_back(text);
+    }
+    column.values.push_back(cell);
+  }
+  const auto missing = [](double x) { return std::isnan(x); };
+  if (std::ranges::all_of(column.values, missing)) return std::nullopt;
+  return column;
+}
+
+/// Returns the columns that identify each forecast: those of WindowOptions::group, read from `last`, the last
+/// row of each window; "forecast_time", the time of the predicted row; and "actual", the target of that row,
+/// if the table has any.
+Columns forecast_columns(const WindowTable& w, const Table& last, const std::string& target,
+                         const Task& task) {
+  const WindowOptions& options = w.windows->options;
+  Columns columns;
+  for (const std::string& name : options.group) columns.push_back(*last.find(name));
+  const std::vector<double> all = w.windows->forecast_times(options);
+  std::vector<double> times;
+  for (const int64_t i : w.selected) times.push_back(all[static_cast<size_t>(i)]);
+  columns.push_back(time_column(kForecastTime, w, std::move(times)));
+  if (auto actual = actual_column(w, target, task)) columns.push_back(std::move(*actual));
+  return columns;
+}
+
+/// Returns a note if the mean of a count or an intensity lies above its interval, else "". Far from the
+/// training data the log rate is so uncertain that the mean of the rate is meaningless.
+std::string tail_note(const Examples& examples, const Answers& a, double level) {
+  const auto note = [&](const auto& p) -> std::string {
+    // Compares with the interval of the rate and not of the count: the ends of a count's interval are whole
+    // numbers, so the mean of a low rate may exceed them although nothing is wrong.
+    const at::Tensor rows = mean_above_interval(p.rate, interval(Intensity{p.rate}, level)).nonzero();
+    if (rows.size(0) == 0) return "";
+    const at::Tensor least = p.rate.log_var.index_select(0, rows.squeeze(1)).min();
+    return fmt::format(
+        "in {} of {} (the first: {}) the mean lies above the {:g} % interval: the log rate's sd is "
+        "{:.3g} or more, far from the training data, and the mean rests on the tail; read the interval",
+        rows.size(0), counted(count(examples), noun_of(examples)),
+        place_of(examples, a.rows[static_cast<size_t>(rows[0][0].item<int64_t>())]), 100 * level,
+        std::sqrt(least.item<double>()));
+  };
+  if (const auto* p = std::get_if<Counts>(&a.answer)) return note(*p);
+  if (const auto* p = std::get_if<Intensity>(&a.answer)) return note(*p);
+  return "";
+}
+
+/// Returns a note if at least one in a hundred of the lower bounds was raised to 0 (Regression::least), which
+/// is wrong for a target that was positive in training by chance; else "".
+std::string raised_note(const Task& task, const LevelAnswer& at) {
+  constexpr int64_t kOneIn = 100;
+  if (task.kind != TaskKind::regression || !at.interval || task.low <= 0) return "";
+  const int64_t raised = (at.interval->lower <= 0).sum().item<int64_t>(), all = at.interval->lower.size(0);
+  if (raised == 0 || raised * kOneIn < all) return "";
+  return fmt::format(
+      "{} of {} lower bounds at {:g} % were raised to 0, because no training target was below (the least is "
+      "{:.4g})",
+      raised, all, 100 * at.level, task.low);
+}
+
+}  // namespace
+
+AnswerTable answer_table(const Model& model, const Examples& examples, const Answers& a,
+                         const TableOptions& options) {
+  check_same(examples, a);
+  check(!a.levels.empty(), "answer_table", "answers with a level", "answers without");
+  const int64_t n = count(examples);
+  const std::vector<std::string>& kept = options.kept;
+  Columns answer = std::visit([&](const auto& p) { return columns_of(p, model, options.parts); }, a.answer);
+  std::ranges::move(level_columns(a, model.schema().task.levels), std::back_inserter(answer));
+  answer = spread(std::move(answer), a.rows, n);
+  std::ranges::copy(options.more, std::back_inserter(answer));
+  const auto clashes = [&](const std::string& name) {
+    return std::ranges::find(answer, name, &Column::name) != answer.end();
+  };
+  AnswerTable out{{"", {}, n}, 0};
+  Columns& columns = out.table.columns;
+  const std::shared_ptr<const Table> rows = last_rows(examples);
+  if (rows == nullptr && !kept.empty())
+    refuse("predict", "no columns to keep of images", in_quotes(fmt::format("{}", fmt::join(kept, ","))),
+           "leave --keep out");
+  const auto* windows = std::get_if<WindowTable>(&examples);
+  const auto of_forecast = [&](const std::string& name) {
+    return windows != nullptr && (name == kLastTime || name == kForecastTime || name == kActual);
+  };
+  if (windows != nullptr && !kept.empty()) columns.push_back(last_time(*windows));
+  for (const std::string& name : kept) {
+    if (clashes(name) || of_forecast(name))
+      refuse("predict", "other names for --keep than those of the answer", in_quotes(name),
+             "rename that column");
+    const Column* column = rows->find(name);
+    if (column == nullptr)
+      refuse("predict", "columns of the table for --keep", in_quotes(name),
+             nearest_hint(name, rows->names()));
+    columns.push_back(*column);
+  }
+  if (windows != nullptr) {
+    for (const std::string& name : windows->windows->options.group)
+      if (clashes(name) || of_forecast(name))
+        refuse("predict", "other names of groups than those of the answer", in_quotes(name),
+               "rename that column");
+    for (Column& column : forecast_columns(*windows, *rows, model.target(), model.schema().task)) {
+      if (std::ranges::find(columns, column.name, &Column::name) == columns.end())
+        columns.push_back(std::move(column));
+    }
+  }
+  out.exact = columns.size();
+  std::ranges::move(answer, std::back_inserter(columns));
+  return out;
+}
+
+std::vector<std::string> answer_notes(const Model& model, const Examples& examples, const Answers& a,
+                                      const TableOptions& options) {
+  std::vector<std::string> notes;
+  const auto zeroed = std::visit([](const auto& p) { return p.zeroed; }, a.answer);
+  if (zeroed > 0)
+    notes.push_back(fmt::format("rounding made {} epistemic variances negative; they are 0", zeroed));
+  const MethodInfo& method = find_method(model.method());
+  const bool shows_parts = options.parts || names_epistemic(model);
+  if (std::holds_alternative<Regression>(a.answer) && method.parts != SdParts::calibrated && shows_parts)
+    notes.push_back(fmt::format(
+        "{}: {}", method.name,
+        meaning_of(names_epistemic(model) ? method.parts : inner_method(method, model.options()).parts)));
+  if (std::holds_alternative<WindowTable>(examples) && !options.kept.empty())
+    notes.emplace_back(
+        "the kept columns are those of last_time, the last row that a window sees; the answer is for "
+        "forecast_time, when the target is `actual` where DATA have it");
+  for (const LevelAnswer& at : a.levels) {
+    notes.push_back(tail_note(examples, a, at.level));
+    notes.push_back(raised_note(model.schema().task, at));
+  }
+  const auto asked = [](const LevelAnswer& at) { return at.level != FitOptions{}.level && !at.set; };
+  if (std::holds_alternative<Classes>(a.answer) && std::ranges::any_of(a.levels, asked))
+    notes.emplace_back(
+        "--level says nothing of these classes: only a model fitted with --calibrate conformal gives sets of "
+        "them");
+  std::erase(notes, "");
+  return notes;
+}
+
+}  // namespace slimbayes

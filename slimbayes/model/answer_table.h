@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slimbayes/data/table/table.h"
+#include "slimbayes/model/model.h"
+
+namespace slimbayes {
+
+/// The answers of a model as a table with one line per example, ready to be written to a file.
+struct AnswerTable {
+  Table table;
+  size_t exact = 0;  // number of leading columns copied from the data; write these unrounded
+};
+
+/// What answer_table() adds to the columns of the answer.
+struct TableOptions {
+  std::vector<std::string> kept = {};  // columns of the data to copy, before the answer
+  std::vector<Column> more = {};       // columns to add after the answer
+  bool parts = false;                  // show the parts of the sd for every method
+};
+
+/// Returns a table with one line per example. The columns, in this order:
+/// - for windows, if `kept` names any column: "last_time", the time of the last row of the window;
+/// - the columns `kept` of the data (for a window: the cells of its last row);
+/// - for windows: the columns that tell one series from another (WindowOptions::group); "forecast_time", the
+///   time of the predicted row; and "actual", the target of that row in its own units or as the name of its
+///   class, if the data have the target for at least one window;
+/// - the answer, with lower and upper as the ends of the interval:
+///   numbers  mean, sd, the two parts of the sd, lower, upper, in the target's units. The parts are called
+///            sd_aleatoric and sd_epistemic if the method separates these two kinds of uncertainty
+///            (ood_score() gives "epistemic_sd"). Other methods show them only with TableOptions::parts, as
+///            sd_noise (the sd of the noise) and sd_function (the sd of the latent function)
+///   classes  p_CLASS, the probability of each class; entropy; mutual_information; label, the most probable
+///            class; and for a calibrated model set, the plausible classes joined by "|"
+///   counts   mean, sd, sd_aleatoric, sd_epistemic, lower, upper
+///   events   mean, sd, lower, upper of the intensity
+/// - the columns `more`.
+/// If `answers` has several levels, each level has its own columns lower_90, upper_90 or set_90 (for the
+/// level 0.9). The cells of an example without an answer are missing. Throws std::invalid_argument if
+/// `answers` has no level or is for another number of examples; if a column to keep or a group column has the
+/// name of an answer's column or, for windows, is called last_time, forecast_time or actual; and for `kept`
+/// with images, which have no columns.
+AnswerTable answer_table(const Model& model, const Examples& examples, const Answers& answers,
+                         const TableOptions& options = {});
+
+/// Returns sentences that a user should read before using these answers; empty if there are none. They
+/// report: negative variances from rounding that were set to 0; what the two parts of an sd mean, if each
+/// part alone is not calibrated; means of rates that lie above their interval; lower bounds below 0 although
+/// all training targets were above 0; levels that have no effect on classes because the model is not
+/// calibrated; and which row of a window the kept columns come from.
+std::vector<std::string> answer_notes(const Model& model, const Examples& examples, const Answers& answers,
+                                      const TableOptions& options = {});
+
+}  // namespace slimbayes

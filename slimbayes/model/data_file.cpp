@@ -1,0 +1,185 @@
+#include "slimbayes/model/data_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/rows/target.h"
+#include "slimbayes/data/table/cell.h"
+
+namespace slimbayes {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// Returns the format of the images in this file, such as "idx", or "" if the file is a table. `asked` is
+/// FitOptions::format; if it is "auto", the file decides.
+std::string format_at(const std::string& path, const std::string& asked) {
+  if (asked == "table") return "";
+  return asked == "auto" ? format_of(path) : asked;
+}
+
+/// Reads images from a file. Throws std::invalid_argument for the path "-": standard input can only be a
+/// table.
+Images images_at(const std::string& path, const std::string& format, const TableLimits& limits,
+                 bool with_labels = true) {
+  check(path != "-", "read", "a file of images", "'-'", "standard input is for tables (CSV); name the file");
+  return read_images(path, format, limits, with_labels);
+}
+
+/// Returns the table without the rows whose target is missing, and adds a sentence on them to `notes` (may be
+/// nullptr). Returns the table unchanged if `target` is "".
+Table with_known_target(Table table, const std::string& target, Words* notes) {
+  if (target.empty()) return table;
+  const int64_t all = table.rows;
+  table = with_target(std::move(table), target);
+  if (table.rows < all && notes != nullptr)
+    notes->push_back(fmt::format(
+        "{} of {} {} no {} (an empty cell, NA, None, null, ? or a text of --na): left out", all - table.rows,
+        counted(all, "row"), all - table.rows == 1 ? "has" : "have", in_quotes(target)));
+  return table;
+}
+
+/// Returns the columns that the model reads, its target included.
+Words columns_of(const Model& model) {
+  const Reading reading = model.reading(/*with_target=*/true);
+  Words names = reading.names;
+  for (const auto& [name, kind] : reading.kinds) names.push_back(name);
+  if (!model.target().empty()) names.push_back(model.target());
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+/// Returns how to read a further table so that its columns have the same kinds as those of the training table
+/// `table`. Columns that do not vary in `table` are left out, because they are not inputs.
+Reading alike(const Table& table, const FitOptions& options) {
+  Reading reading{{}, options.categorical, options.ignore, false};
+  for (const Column& column : table.columns) {
+    const auto present = [](double x) { return !std::isnan(x); };
+    const auto first = std::ranges::find_if(column.values, present);
+    const bool varies =
+        std::any_of(first, column.values.end(), [&](double x) { return present(x) && x != *first; });
+    if (varies && std::ranges::find(options.ignore, column.name) == options.ignore.end())
+      reading.kinds[column.name] = column.kind;
+  }
+  if (!options.text.empty()) {
+    reading.kinds.erase(options.text);
+    reading.names.push_back(options.text);
+  }
+  reading.missing = marks_of(options);
+  return reading;
+}
+
+}  // namespace
+
+DataSource DataSource::files(const TableLimits& limits) {
+  return {
+      [limits](const std::string& path, const Reading& reading) { return read_table(path, reading, limits); },
+      limits};
+}
+
+Words perhaps_named(const Words& lists) {
+  Words names = lists;
+  for (const std::string& list : lists) std::ranges::copy(split_list(list), std::back_inserter(names));
+  return names;
+}
+
+Words columns_named(const Words& lists, const std::string& command, const std::string& flag,
+                    const Table& table) {
+  Words names;
+  for (const std::string& list : lists) {
+    for (const std::string& name : table.find(list) ? Words{list} : split_list(list)) {
+      if (!table.find(name))
+        refuse(command, fmt::format("columns of the table for {}", flag), in_quotes(name),
+               nearest_hint(name, table.names()));
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+Examples read_training(const std::string& path, FitOptions& o, const DataSource& from, Words* notes) {
+  if (const std::string format = format_at(path, o.format); !format.empty()) {
+    o.format = format;
+    Images images = images_at(path, format, from.limits);
+    check_examples(images, o);
+    return images;
+  }
+  Reading reading{{}, perhaps_named(o.categorical), perhaps_named(o.ignore), true};
+  if (!o.text.empty()) reading.names.push_back(o.text);
+  reading.missing = marks_of(o);
+  using enum LikelihoodKind;
+  if (o.likelihood == gaussian || o.likelihood == student || o.likelihood == poisson)
+    reading.numbers = {o.target};
+  if (o.likelihood == bernoulli || o.likelihood == softmax) reading.labels = {o.target};
+  Table table = from.read(path, reading);
+  const bool series = input_kind(o) == InputKind::windows;
+  if (!series) table = with_known_target(std::move(table), o.target, notes);
+  for (const auto& [list, flag] : {std::pair{&FitOptions::ignore, "--ignore"},
+                                   {&FitOptions::categorical, "--categorical"},
+                                   {&FitOptions::time, "--time"},
+                                   {&FitOptions::group, "--group"}})
+    o.*list = columns_named(o.*list, "fit", flag, table);
+  return table;
+}
+
+Examples read_validation(const std::string& path, const Examples& training, const FitOptions& o,
+                         const DataSource& from, Words* notes) {
+  if (std::holds_alternative<Images>(training)) return images_at(path, o.format, from.limits);
+  const auto* windows = std::get_if<WindowTable>(&training);
+  const Table& table = windows ? *windows->table : std::get<Table>(training);
+  Table valid = from.read(path, alike(table, o));
+  return windows ? std::move(valid) : with_known_target(std::move(valid), o.target, notes);
+}
+
+Examples read_for(const Model& model, const std::string& path, const DataSource& from, bool with_target,
+                  Words* notes, const Words& kept, const ColumnChanges& changes, SharedChanges* shared) {
+  const InputKind kind = kind_of(model.encoder());
+  const std::string asked = model.fit_options().format;
+  const bool images = are_images(kind);
+  const std::string found = format_of(path);
+  check(!images || changes.empty(), "read", "no --rename and --fill with images, which have no columns",
+        changes.renamed.empty() ? "--fill" : "--rename", "leave it out");
+  if (images)
+    return model.examples(images_at(path, found.empty() ? asked : found, from.limits, with_target),
+                          with_target);
+  if (!found.empty() && asked != "table")
+    refuse("read", "a table, as this model was fitted on", fmt::format("images, '{}'", path),
+           "give a table; one with idx3 in its name needs another name");
+  check_columns_of_model(changes, columns_of(model));
+  Reading reading = model.reading(with_target);
+  reading.kept = kept;
+  Table table = from.read(path, before_changes(reading, changes));
+  ColumnChanges here = changes;
+  // If two files share the changes, a rename applies only to a file that does not have the new name already.
+  // The table was read as if all renames applied. If fewer do, the kinds of its columns may be wrong, so it
+  // is read again; standard input cannot be read twice.
+  if (shared != nullptr) here = where_absent(table, changes);
+  if (here.renamed.size() < changes.renamed.size() && path != "-")
+    table = from.read(path, before_changes(reading, here));
+  ColumnChanges unneeded_here = unneeded(table, here);
+  for (const auto& pair : changes.renamed) {
+    if (!here.renamed.contains(pair.first)) unneeded_here.renamed.insert(pair);
+  }
+  if (shared != nullptr) shared->unneeded = common(shared->unneeded, unneeded_here);
+  if (shared == nullptr)
+    check_needed(unneeded_here, table, /*others=*/false);
+  else if (--shared->files_left == 0)
+    check_needed(shared->unneeded, table, /*others=*/true);
+  table = with_changes(std::move(table), here, model.reading(/*with_target=*/true));
+  return examples_for(model, std::move(table), with_target, notes);
+}
+
+Examples examples_for(const Model& model, Table table, bool with_target, Words* notes) {
+  if (with_target && kind_of(model.encoder()) != InputKind::windows)
+    table = with_known_target(std::move(table), model.target(), notes);
+  return model.examples(std::move(table), with_target);
+}
+
+}  // namespace slimbayes

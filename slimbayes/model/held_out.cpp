@@ -1,0 +1,38 @@
+#include "slimbayes/model/held_out.h"
+
+#include <fmt/format.h>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+nlohmann::json report_on(const Model& model, const Examples& examples, double level,
+                         std::vector<std::string>& notes) {
+  if (count(examples) == 0) return {};
+  std::vector<BadRow> bad;
+  nlohmann::json report = model.evaluate(examples, level, &bad);
+  if (!bad.empty()) notes.push_back(bad_examples_text(examples, bad, "left out of the report"));
+  return report;
+}
+
+Examples part_of(const Model& model, const Examples& examples, const std::string& part) {
+  const SplitRows& known = model.split();
+  check(!(known.train.empty() && known.valid.empty() && known.test.empty()), "evaluate",
+        "a model as it was fitted, for --split", "one that gave up its split in an update, forget or merge",
+        "score with the model of the fit, or leave --split out");
+  if (hash_of(examples) != model.data_hash())
+    refuse("evaluate", "the data that the model was fitted on, for --split",
+           fmt::format("others, '{}'", source_of(examples)), "leave --split out to score everything");
+  const SplitRows& split = model.split();
+  const auto& rows = part == "train"         ? split.train
+                     : part == "valid"       ? split.valid
+                     : part == "calibration" ? split.calibration
+                                             : split.test;
+  if (rows.empty())
+    refuse("evaluate", fmt::format("a model that was fitted with {} rows", part), "one without",
+           part == "calibration" ? "fit with --calibrate conformal"
+                                 : fmt::format("fit with --{}-fraction", part));
+  return take(examples, rows);
+}
+
+}  // namespace slimbayes

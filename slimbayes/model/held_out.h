@@ -1,0 +1,22 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "slimbayes/model/model.h"
+
+namespace slimbayes {
+
+/// Evaluates the model on these examples and returns the report (Model::evaluate) with the intervals at
+/// `level`; null for no examples. Examples that get no answer are left out, and `notes` receives a sentence
+/// on them. Throws DataError if no example gets an answer.
+nlohmann::json report_on(const Model& model, const Examples& examples, double level,
+                         std::vector<std::string>& notes);
+
+/// Returns a part of `examples`, which must be the examples that the model was fitted on. `part` is "train",
+/// "valid", "calibration" or "test". Throws std::invalid_argument if the examples have another hash than
+/// those of the fit, if the model has no split (it was updated or merged), or if the part is empty.
+Examples part_of(const Model& model, const Examples& examples, const std::string& part);
+
+}  // namespace slimbayes

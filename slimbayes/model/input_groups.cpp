@@ -1,0 +1,47 @@
+#include "slimbayes/model/input_groups.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "slimbayes/method/batches.h"
+
+namespace slimbayes {
+
+std::vector<int64_t> input_groups(const Dataset& all, bool grouped) {
+  const int64_t n = all.size();
+  at::Tensor group = at::arange(n);
+  if (grouped) group = std::get<1>(at::unique_dim(all.all().inputs.at(0), 0, true, true)).contiguous();
+  return {group.const_data_ptr<int64_t>(), group.const_data_ptr<int64_t>() + n};
+}
+
+int64_t count_groups(const std::vector<int64_t>& group, const std::vector<int64_t>& rows) {
+  std::set<int64_t> seen;
+  for (int64_t row : rows) seen.insert(group[static_cast<size_t>(row)]);
+  return std::ssize(seen);
+}
+
+at::Tensor group_weights(const std::vector<int64_t>& group, const std::vector<int64_t>& rows) {
+  std::map<int64_t, int64_t> size;
+  for (int64_t row : rows) ++size[group[static_cast<size_t>(row)]];
+  std::vector<double> weights;
+  for (int64_t row : rows)
+    weights.push_back(1 / static_cast<double>(size.at(group[static_cast<size_t>(row)])));
+  return at::tensor(weights, at::kDouble);
+}
+
+Misses misses_of(const Regression& p, const Dataset& rows, double level, bool grouped) {
+  const Interval range = interval(p, level);
+  const at::Tensor y = targets_of(rows);
+  const at::Tensor missed = ((y < range.lower) | (y > range.upper)).to(at::kDouble);
+  const std::vector<int64_t> group = input_groups(rows, grouped);
+  std::vector<int64_t> every(group.size());
+  std::iota(every.begin(), every.end(), 0);
+  const double sum = (missed * group_weights(group, every)).sum().item<double>();
+  return {static_cast<int64_t>(std::floor(sum + 1e-9)), count_groups(group, every)};
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "slimbayes/answers/predictive.h"
+#include "slimbayes/data/dataset.h"
+
+namespace slimbayes {
+
+// Rows with identical inputs are not independent evidence: the model gives all of them the same prediction,
+// so they share its error. These functions group such rows and count the groups.
+
+/// Returns the number of each row's group [n]. Rows with identical encoded inputs share a group. If `grouped`
+/// is false, every row is a group of its own.
+std::vector<int64_t> input_groups(const Dataset& rows, bool grouped);
+
+/// Returns the number of different groups among the rows with the indices `rows`. group[i] is the group of
+/// row i (input_groups).
+int64_t count_groups(const std::vector<int64_t>& group, const std::vector<int64_t>& rows);
+
+/// Returns a weight for each row index in `rows`: 1 / (number of these rows in its group). So every group has
+/// the total weight 1. group[i] is the group of row i. [rows.size()] float64
+at::Tensor group_weights(const std::vector<int64_t>& group, const std::vector<int64_t>& rows);
+
+/// How many targets lie outside their intervals, with rows of identical inputs counted as one. `rows` is the
+/// number of different inputs. Each input adds to `misses` the share of its rows that lie outside; the sum is
+/// rounded down.
+struct Misses {
+  int64_t misses = 0, rows = 0;
+};
+
+/// Counts the rows whose target lies outside its Gaussian interval of this level. `p` are the answers to the
+/// rows on the (standardised) target scale. If `grouped` is false, every row counts as an input of its own.
+Misses misses_of(const Regression& p, const Dataset& rows, double level, bool grouped);
+
+}  // namespace slimbayes

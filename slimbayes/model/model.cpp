@@ -1,0 +1,131 @@
+#include "slimbayes/model/model.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "slimbayes/answers/answers.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/input_scores.h"
+#include "slimbayes/model/events.h"
+#include "slimbayes/model/persistence.h"
+#include "slimbayes/model/segmentation.h"
+#include "slimbayes/model/trust_notes.h"
+#include "slimbayes/model/tuning_report.h"
+
+namespace slimbayes {
+
+Reading Model::reading(bool with_target) const {
+  Reading reading = reading_of(*parts_.encoder, with_target);
+  reading.missing = marks_of(parts_.fit);
+  return reading;
+}
+
+Examples Model::examples(Examples given, bool with_target) const {
+  return examples_of(std::move(given), *parts_.encoder, with_target);
+}
+
+bool Model::interrupted() const {
+  return parts_.noise.interrupted || parts_.fitted->summary().stopped == Stopped::interrupted ||
+         tuning_interrupted(parts_.tuning);
+}
+
+Interval Model::interval(const Regression& p, double level) const {
+  return parts_.calibration.groups > 0 ? conformal_interval(p, parts_.calibration, level)
+                                       : slimbayes::interval(p, level);
+}
+
+/// Returns the answers in the target's units. An aleatoric variance below the cross-fitted noise
+/// (ModelParts::noise) is raised to it. An answer that overflows is not finite; the callers check for this.
+Predictive Model::answer_to(const Dataset& data, const PredictOptions& options) const {
+  const Task& task = schema().task;
+  Predictive answer = parts_.fitted->predict(data, options);
+  if (!is_answer_to(answer, task))
+    refuse("predict", fmt::format("answers to the encoder's {}", name_of(task.kind)), "those to another task",
+           "the model file is damaged");
+  check(!task.grid || row_count(answer) == data.size() * rows_per_example(task), "predict",
+        "an answer for each pixel", "another number of answers", "the model file is damaged");
+  if (auto* p = std::get_if<Regression>(&answer); p != nullptr && p->density.empty())
+    p->aleatoric_var = at::maximum(p->aleatoric_var, at::full({}, parts_.noise.var, at::kDouble));
+  answer = in_units(answer, task.y_shift, task.y_scale);
+  // A target that was never negative in training is taken to be positive by nature.
+  if (auto* p = std::get_if<Regression>(&answer); p != nullptr && task.low >= 0) {
+    p->least = 0;
+    // As the ends of the intervals: Gaussian parts of a mixture know no bound. The density keeps its own
+    // means.
+    if (!p->density.empty()) p->mean = p->mean.clamp_min(0);
+  }
+  return answer;
+}
+
+Regression Model::predict(const Examples& examples, const PredictOptions& options) const {
+  Predictive p = answer(examples, options);
+  if (!std::holds_alternative<Regression>(p))
+    refuse("predict", "a model of a regression", name_of(schema().task.kind), "ask for answer()");
+  return std::get<Regression>(std::move(p));
+}
+
+nlohmann::json Model::evaluate(const Examples& given, double level, std::vector<BadRow>* bad) const {
+  if (kind_of(*parts_.encoder) == InputKind::windows && std::holds_alternative<Table>(given))
+    return evaluate(examples(given, true), level, bad);
+  if (schema().task.grid) return segmentation_report(*this, given, {}, bad);
+  check_targets(*parts_.encoder, given);
+  const Answers a = answers(given, {{level}});
+  if (!a.bad.empty() && bad == nullptr) throw_bad_example(given, a.bad.front());
+  if (!a.bad.empty()) *bad = a.bad;
+  return evaluate(given, a);
+}
+
+nlohmann::json Model::evaluate(const Examples& given, const Answers& a) const {
+  check_same(given, a);
+  check(!a.levels.empty(), "evaluate", "answers with a level", "answers without");
+  const LevelAnswer& at = a.levels.front();
+  if (!a.bad.empty() && a.rows.empty()) throw_bad_example(given, a.bad.front());
+  check_targets(*parts_.encoder, given);
+  const Task& task = schema().task;
+  if (task.grid) return segmentation_report(*this, given, a);
+  nlohmann::json out;
+  if (const auto* p = std::get_if<Intensity>(&a.answer)) {
+    out = events_report(*parts_.fitted, std::get<Encoder>(*parts_.encoder), parts_.probes, *p);
+  } else {
+    const at::Tensor y = a.bad.empty() ? target_as_given(*parts_.encoder, given)
+                                       : target_as_given(*parts_.encoder, take(given, a.rows));
+    out = report(a.answer, y, {at.level, task.y_scale * task.encoded_sd, at.interval, task.levels, at.set});
+    out.update(inputs_report(*this, given, a, y));
+  }
+  if (std::holds_alternative<WindowTable>(given)) {
+    const Examples answered = take(given, a.rows);
+    out.update(persistence_report(*parts_.encoder, std::get<WindowTable>(answered), a.answer));
+  }
+  if (!a.bad.empty()) out["left_out"] = a.bad.size();
+  return out;
+}
+
+Scores Model::ood(const Examples& given) const {
+  if (kind_of(*parts_.encoder) == InputKind::windows && std::holds_alternative<Table>(given))
+    return ood(examples(given));
+  check(!schema().task.grid, "ood", "a model whose examples have one answer", "one of segmentation",
+        "its summaries of images (segmentation_table) hold their mean entropy and mutual information");
+  const Answers a = answers(given);
+  if (!a.bad.empty()) throw_bad_example(given, a.bad.front());
+  return ood(given, a);
+}
+
+Scores Model::ood(const Examples& given, const Answers& a) const {
+  check_same(given, a);
+  Scores all = scores(a.answer, ood_score(find_method(parts_.method), parts_.options));
+  const at::Tensor rows = at::tensor(a.rows, at::kLong);
+  std::vector<BadRow> bad;  // not used: `a.bad` lists them already
+  const Dataset data = dataset_of(*parts_.encoder, given, false, &bad);
+  all.merge(parts_.fitted->ood(a.bad.empty() ? data : data.subset(rows)));
+  for (const auto& [name, score] : input_scores(*parts_.encoder, given, parts_.pixel_mean))
+    all[name] = score.index_select(0, rows);
+  return all;
+}
+
+Model Model::load(const std::filesystem::path& path) {
+  return from_file(read_tensor_file(path), path.string());
+}
+
+void Model::save(const std::filesystem::path& path) const { write_tensor_file(path, to_file()); }
+
+}  // namespace slimbayes

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "slimbayes/answers/conformal.h"
+#include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/data/input_encoder.h"
+#include "slimbayes/method/method.h"
+#include "slimbayes/model/noise_estimate.h"
+
+namespace slimbayes {
+
+/// The parts of a Model, made by a fit or read from a model file. The accessors of Model explain them
+/// further. `encoder` and `fitted` are never null.
+struct ModelParts {
+  std::string method;
+  nlohmann::json options;  // every option of the method
+  FitOptions fit;
+  std::shared_ptr<const InputEncoder> encoder;
+  std::shared_ptr<const Fitted> fitted;
+  SplitRows split;
+  std::string data_hash;        // hash of the examples of the fit or, after an update, of the learned rows
+  ConformalScores calibration;  // has no groups if the model was not calibrated
+  at::Tensor probes;            // encoded training events [p, d] (event_probes()); undefined for other tasks
+  /// Mean of the encoded training images, for the score "distance" (data/input_scores.h); undefined for other
+  /// inputs.
+  at::Tensor pixel_mean;
+  nlohmann::json tuning;  // what tuning tried (model/tuning_report.h); null if nothing was tuned
+  NoiseEstimate noise;
+  /// One hash (row_hashes) for each row that the posterior contains, sorted. Model::without checks with them
+  /// that the model has learned the rows to forget. Empty for a method that cannot be updated.
+  std::vector<int64_t> learned;
+  bool shard = false;                // true: the posterior lacks the rows of the original fit
+  std::string source = "the model";  // name of its file, for messages
+};
+
+}  // namespace slimbayes

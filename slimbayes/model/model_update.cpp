@@ -1,0 +1,166 @@
+// Model::with, without, shard and merged: models that have learned more, fewer or other examples. Only the
+// posterior changes; encoder, features and prior stay.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <vector>
+
+#include "slimbayes/catalog/methods.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/rows/row_hash.h"
+#include "slimbayes/data/rows/target.h"
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/model/model.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// Returns the numbers that two sorted lists share, each as often as both lists contain it.
+std::vector<int64_t> common(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  std::vector<int64_t> both;
+  std::ranges::set_intersection(a, b, std::back_inserter(both));
+  return both;
+}
+
+/// Returns the data hash (Model::data_hash()) of a model that has learned rows with these sorted hashes. It
+/// does not depend on the order in which they were learned, and its length does not grow with the updates.
+std::string hash_of_learned(const std::vector<int64_t>& sorted) {
+  return fmt::format("rows {:016x}", hash_of_rows(sorted));
+}
+
+}  // namespace
+
+const ExactPosterior& Model::changeable(const char* change) const {
+  const ExactPosterior* posterior = parts_.fitted->exact_posterior();
+  if (!(posterior != nullptr && find_method(parts_.method).updates))
+    refuse(change, "a method with an exact posterior", parts_.method,
+           methods_that(&MethodInfo::updates) + " have one; fit this one again on all rows");
+  check(parts_.calibration.groups == 0, change, "a model without conformal calibration",
+        "one whose calibration would not hold for the new posterior", "fit it without --calibrate");
+  return *posterior;
+}
+
+std::vector<int64_t> Model::hashes_of(const Examples& rows, const Dataset& data) const {
+  return row_hashes(data, cell_hashes(*parts_.encoder, rows));
+}
+
+Model Model::changed(const Examples& given, Change change) const {
+  const ExactPosterior& posterior = changeable("update");
+  const Examples rows = examples(given, true);
+  check(count(rows) > 0, "update", "at least one row with a target", "none");
+  check_targets(*parts_.encoder, rows);
+  const Dataset data = dataset_of(*parts_.encoder, rows, true);
+  ModelParts out = parts_;
+  const std::vector<int64_t> in_order = hashes_of(rows, data);
+  std::vector<int64_t> hashes = in_order;
+  std::ranges::sort(hashes);
+  out.learned.clear();
+  out.split = {};
+  switch (change) {
+    case Change::add:
+      std::ranges::merge(parts_.learned, hashes, std::back_inserter(out.learned));
+      out.fitted = posterior.updated(data, {});
+      break;
+    case Change::remove: {
+      std::vector<int64_t> unknown;
+      std::ranges::set_difference(hashes, parts_.learned, std::back_inserter(unknown));
+      if (!unknown.empty()) {
+        const auto first = std::ranges::find_if(
+            in_order, [&](int64_t one) { return std::ranges::binary_search(unknown, one); });
+        refuse(
+            "forget", "rows that the model has learned",
+            fmt::format("{} of {} that it has not, the first {}", unknown.size(), hashes.size(),
+                        place_of(rows, first - in_order.begin())),
+            "give rows of its training or of an update, with the same cells; validation and test rows were "
+            "not learned (--on-unknown skip leaves them out)");
+      }
+      std::ranges::set_difference(parts_.learned, hashes, std::back_inserter(out.learned));
+      out.fitted = posterior.updated({}, data);
+      break;
+    }
+    case Change::shard:
+      out.learned = std::move(hashes);
+      out.fitted = posterior.prior()->updated(data, {});
+      out.shard = true;
+      break;
+  }
+  out.data_hash = hash_of_learned(out.learned);
+  return Model(std::move(out));
+}
+
+Model Model::with(const Examples& examples) const { return changed(examples, Change::add); }
+Model Model::without(const Examples& examples) const { return changed(examples, Change::remove); }
+Model Model::shard(const Examples& examples) const { return changed(examples, Change::shard); }
+
+int64_t Model::shared_rows(const Model& other) const {
+  return std::ssize(common(parts_.learned, other.parts_.learned));
+}
+
+int64_t Model::known_rows(const Examples& given) const {
+  const Examples rows_given = examples(given, true);
+  std::vector<int64_t> hashes = hashes_of(rows_given, dataset_of(*parts_.encoder, rows_given, true));
+  std::ranges::sort(hashes);
+  const auto is_new = [this](int64_t hash) { return !std::ranges::binary_search(parts_.learned, hash); };
+  const int64_t rows = std::ssize(hashes);
+  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+  return rows - std::ranges::count_if(hashes, is_new);
+}
+
+Examples Model::learned_among(const Examples& given) const {
+  changeable("forget");
+  const Examples rows = examples(given, true);
+  const std::vector<int64_t> hashes = hashes_of(rows, dataset_of(*parts_.encoder, rows, true));
+  std::vector<int64_t> sorted = hashes;
+  std::ranges::sort(sorted);
+  std::multiset<int64_t> left;
+  for (int64_t hash : common(parts_.learned, sorted)) left.insert(left.end(), hash);
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < std::ssize(hashes); ++i) {
+    const auto found = left.find(hashes[static_cast<size_t>(i)]);
+    if (found == left.end()) continue;
+    left.erase(found);
+    places.push_back(i);
+  }
+  return take(rows, places);
+}
+
+int64_t Model::learned_like(const Examples& given) const {
+  const Examples rows = examples(given, true);
+  std::vector<int64_t> hashes = hashes_of(rows, dataset_of(*parts_.encoder, rows, true));
+  std::ranges::sort(hashes);
+  return std::ranges::count_if(parts_.learned,
+                               [&](int64_t one) { return std::ranges::binary_search(hashes, one); });
+}
+
+Model Model::merged(const Model& other) const {
+  const ExactPosterior& posterior = changeable("merge");
+  const ExactPosterior& theirs = other.changeable("merge");
+  if (parts_.method != other.parts_.method)
+    refuse("merge", "models of one method", parts_.method + " and " + other.parts_.method);
+  if (to_json(*parts_.encoder) != to_json(*other.parts_.encoder))
+    refuse("merge", "models with the same columns, encoded alike",
+           fmt::format("others in {} and {}", parts_.source, other.parts_.source),
+           "make shards of one model: update --shard");
+  const size_t fewer = std::min(parts_.learned.size(), other.parts_.learned.size());
+  if (!(fewer == 0 || shared_rows(other) < static_cast<int64_t>(fewer)))
+    refuse(
+        "merge", "models of different rows",
+        fmt::format("{} rows, all of which {} and {} have both learned", fewer, parts_.source,
+                    other.parts_.source),
+        "a merge would count them twice; use the larger model, or make shards of other rows: update --shard");
+  ModelParts out = parts_;
+  out.learned.clear();
+  std::ranges::merge(parts_.learned, other.parts_.learned, std::back_inserter(out.learned));
+  out.fitted = posterior.merged(theirs);
+  out.data_hash = hash_of_learned(out.learned);
+  out.shard = parts_.shard && other.parts_.shard;
+  if (other.parts_.noise.var > parts_.noise.var)
+    out.noise = other.parts_.noise;  // the larger, whichever model is `other`
+  out.split = {};
+  return Model(std::move(out));
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,177 @@
+// Scores of two forecasts that need no model: the last value, and the value one season before. The model's
+// errors are compared with them, because in hourly series the last value is hard to beat. All values are
+// cells of the target's column, in its own units.
+#include "slimbayes/model/persistence.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "slimbayes/answers/class_metrics.h"
+#include "slimbayes/answers/count_distribution.h"
+#include "slimbayes/data/table/cell.h"
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+using Values = std::vector<double>;
+
+constexpr double kWeek = 7 * kDay;
+
+double cell_at(const WindowTable& w, const Column& column, int64_t place) {
+  return column.values[static_cast<size_t>(w.windows->order[static_cast<size_t>(place)])];
+}
+
+/// Returns for each window the last target among its rows that is not missing; NaN if all are. [m]
+Values last_known(const WindowTable& w, const Column& target) {
+  Values values;
+  for (const int64_t i : w.selected) {
+    const int64_t last = w.windows->last[static_cast<size_t>(i)],
+                  first = last - w.windows->options.window + 1;
+    int64_t place = last;
+    while (place > first && std::isnan(cell_at(w, target, place))) --place;
+    values.push_back(cell_at(w, target, place));
+  }
+  return values;
+}
+
+/// Returns for each window the target of the row whose time is `season` seconds before the time to predict;
+/// NaN if the table has no such row or its target is missing. [m]
+Values season_before(const WindowTable& w, const Column& target, double season) {
+  const Windows& windows = *w.windows;
+  const Values forecasts = windows.forecast_times(windows.options);
+  Values values;
+  for (const int64_t i : w.selected) {
+    const int64_t last = windows.last[static_cast<size_t>(i)];
+    const auto series = std::ranges::lower_bound(windows.number, windows.number[static_cast<size_t>(last)]);
+    const auto from = windows.time.begin() + (series - windows.number.begin());
+    const auto to = windows.time.begin() + last + 1;
+    const double forecast = forecasts[static_cast<size_t>(i)], wanted = forecast - season;
+    const double near = time_tolerance(season, forecast);
+    const auto found = std::lower_bound(from, to, wanted - near);
+    const bool there = found != to && *found <= wanted + near;
+    values.push_back(there ? cell_at(w, target, found - windows.time.begin()) : kMissing);
+  }
+  return values;
+}
+
+/// Returns the number of time steps of the series in a season of `season` seconds. Returns nothing if it is
+/// not a whole number of at least two steps, or if it is below the horizon, because the value one season
+/// before would not be known at the time of the forecast.
+std::optional<int64_t> steps_of(const Windows& windows, double season) {
+  const double steps = std::round(season / windows.step);
+  const double least = static_cast<double>(std::max<int64_t>(2, windows.options.horizon));
+  const bool whole = std::abs(steps * windows.step - season) <= time_tolerance(season, 0);
+  constexpr double kMost = 0x1p53;  // a damaged file may have a step of nearly 0
+  if (!windows.calendar || !whole || !(steps >= least && steps <= kMost)) return std::nullopt;
+  return static_cast<int64_t>(steps);
+}
+
+double mean_size(const Values& error) {
+  double sum = 0;
+  for (const double e : error) sum += std::abs(e);
+  return sum / static_cast<double>(error.size());
+}
+
+/// Adds the mean absolute error and the root mean squared error, both divided by `scale`, to `out`: under the
+/// keys "mae" and "rmse" followed by `suffix`.
+void add_errors(json& out, const Values& error, double scale, const std::string& suffix) {
+  double squares = 0;
+  for (const double e : error) squares += e * e / static_cast<double>(error.size());
+  out["mae" + suffix] = mean_size(error) / scale;
+  out["rmse" + suffix] = std::sqrt(squares) / scale;
+}
+
+/// Returns the model's answer minus the target, for the MAE: of numbers that of the median, as in the report
+/// (answers/metrics.h), of counts that of the mean; for classes 1 where they differ, else 0. [m]
+Values model_errors(const Predictive& answer, const at::Tensor& y) {
+  at::Tensor error;
+  if (const auto* p = std::get_if<Regression>(&answer)) error = median(*p) - y;
+  if (const auto* p = std::get_if<Counts>(&answer)) error = mean(p->rate) - y;
+  if (const auto* p = std::get_if<Classes>(&answer)) error = predicted_class(*p).ne(y);
+  const at::Tensor flat = error.to(at::kDouble).contiguous();
+  return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
+}
+
+/// Returns the scores of a forecast without a model and of the model on the same windows; null if the
+/// forecast has no values. `values` [m] are the forecast's values (NaN: none for this window), `truth` [m]
+/// the target's cells, `errors` [m] the errors of the model.
+json scores_of(const Values& values, const Values& truth, const Values& errors, const Task& task) {
+  const bool classes = task.kind == TaskKind::classification;
+  Values own, model;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::isnan(values[i])) continue;
+    own.push_back(classes ? (values[i] == truth[i] ? 0 : 1) : values[i] - truth[i]);
+    model.push_back(errors[i]);
+  }
+  if (own.empty()) return nullptr;
+  json out = {{"n", own.size()}};
+  if (classes) {
+    out["accuracy"] = 1 - mean_size(own);
+    out["model_accuracy"] = 1 - mean_size(model);
+    return out;
+  }
+  add_errors(out, own, 1, "");
+  if (task.kind == TaskKind::regression)
+    add_errors(out, own, task.y_scale * task.encoded_sd, "_standardized");
+  out["model_mae"] = mean_size(model);
+  return out;
+}
+
+}  // namespace
+
+json persistence_report(const InputEncoder& encoder, const WindowTable& w, const Predictive& answer) {
+  json out = json::object();
+  const Column& target = *w.table->find(target_of(encoder));
+  const Task& task = schema_of(encoder).task;
+  const Values errors = model_errors(answer, target_as_given(encoder, w));
+  Values truth;
+  for (const int64_t i : w.selected)
+    truth.push_back(cell_at(w, target, w.windows->target[static_cast<size_t>(i)]));
+  json last = scores_of(last_known(w, target), truth, errors, task);
+  if (!last.is_null()) out["persistence"] = std::move(last);
+  for (const double season : {kDay, kWeek}) {
+    const std::optional<int64_t> steps = steps_of(*w.windows, season);
+    if (!steps) continue;
+    json scores = scores_of(season_before(w, target, season), truth, errors, task);
+    if (scores.is_null()) continue;
+    scores["season"] = counted(*steps, "step");
+    out["seasonal_persistence"] = std::move(scores);
+    break;
+  }
+  return out;
+}
+
+std::vector<std::string> persistence_notes(const json& report, const std::string& where) {
+  constexpr int64_t kFewest = 10;
+  std::vector<std::string> notes;
+  for (const char* key : {"persistence", "seasonal_persistence"}) {
+    const auto found = report.is_object() ? report.find(key) : report.end();
+    if (!report.is_object() || found == report.end() || found->at("n") < kFewest) continue;
+    const bool classes = found->contains("accuracy");
+    const auto own = found->at(classes ? "accuracy" : "mae").get<double>();
+    const auto model = found->at(classes ? "model_accuracy" : "model_mae").get<double>();
+    if (classes ? model > own : model < own) continue;
+    const std::string what = found->contains("season")
+                                 ? fmt::format("the target {} before", found->at("season").get<std::string>())
+                                 : "the last target that a window sees";
+    const bool all = found->at("n") == report.at("n");
+    const std::string some =
+        fmt::format("{} of {} that have such a forecast", found->at("n").get<int64_t>(), where);
+    notes.push_back(fmt::format("on {} the model's {}, {:.4g}, is no better than that of {}, {:.4g}",
+                                all ? where : some, classes ? "accuracy" : "MAE", model, what, own));
+  }
+  return notes;
+}
+
+std::string windows_of_part(const json& report, const std::string& part) {
+  const int64_t n = report.is_object() ? report.value("n", int64_t{0}) : 0;
+  return fmt::format("the {} {}window{}", n, part.empty() ? "" : part + " ", n == 1 ? "" : "s");
+}
+
+}  // namespace slimbayes

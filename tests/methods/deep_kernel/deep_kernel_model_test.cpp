@@ -1,0 +1,163 @@
+// Tests the wiring of a variational fit: its start values, the weight decay and learning rate of each
+// parameter, and that a step's gradient equals the objective's gradient in every parameter.
+#include "slimbayes/methods/deep_kernel/deep_kernel_model.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/method/network_file.h"
+#include "slimbayes/method/registry.h"
+#include "slimbayes/nn/weights.h"
+#include "tests/methods/contract.h"
+#include "tests/objectives/plain_forms.h"
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+using Data = DataTerm;
+
+constexpr int64_t kRank = 6, kRows = 100;
+
+DeepKernel kernel(const std::string& basis, HeadObjective objective) {
+  DeepKernel k;
+  k.method = "test";
+  k.basis = basis;
+  k.rank = kRank;
+  k.objective = objective;
+  if (basis == "rbf") k.correction = DeepKernel::Correction::kernel;
+  return k;
+}
+
+NetworkSpec network() { return mlp(2, 5, 1, "tanh"); }
+
+Parameters parameters(const DeepKernel& k) {
+  return deep_kernel_parameters(k, network(), LikelihoodKind::gaussian, at::zeros({1}, at::kDouble),
+                                Stream(1));
+}
+
+DeepKernelModel bound(const DeepKernel& k, const Weights& weights) {
+  return DeepKernelModel(k, network(), LikelihoodKind::gaussian, 1,
+                         [&](const std::string& name) { return weights.at(name); });
+}
+
+/// Returns copies of the weights as float64 leaves with gradients of zero.
+Weights leaves(const Weights& start) {
+  Weights out;
+  for (const auto& [name, value] : start) {
+    out[name] = value.to(at::kDouble).clone().set_requires_grad(true);
+    out[name].mutable_grad() = at::zeros_like(out[name]);
+  }
+  return out;
+}
+
+TEST(DeepKernelModel, StartsAsThePaperSays) {
+  DeepKernel k = kernel("silu", {});
+  k.rank = 400;
+  Parameters p = parameters(k);
+  EXPECT_TRUE(at::equal(p["posterior.mean"], at::zeros({1, 400})));
+  EXPECT_TRUE(at::allclose(p["posterior.log_diagonal"], at::full({1, 400}, -0.5 * std::log(400))));
+  EXPECT_NEAR(p["posterior.lower"].std().item<double>() * 400, 1, 0.01);
+  EXPECT_EQ(p["offset"].item<double>(), 0);
+  EXPECT_NEAR(std::exp(p["log_noise"].item<double>()) + k.noise.noise_floor, 1e-2, 1e-8);
+}
+
+TEST(DeepKernelModel, AStepsGradientIsThatOfTheObjectiveInEveryParameter) {
+  const std::pair<const char*, DeepKernel> cases[] = {{"dppgp", kernel("silu", {Data::predictive, 0.3, 0.7})},
+                                                      {"vbll", kernel("linear", {Data::expected, 0.2, 1})},
+                                                      {"ppgp", kernel("rbf", {Data::predictive, 0, 0.7})},
+                                                      {"svgp", kernel("rbf", {Data::expected, 0, 1})}};
+  at::Tensor x = Stream(2).normal({9, 2}), y = Stream(3).normal(at::IntArrayRef{9});
+  for (const auto& [name, k] : cases) {
+    SCOPED_TRACE(name);
+    Weights start = snapshot(parameters(k));
+    start["posterior.mean"] = Stream(4).normal({1, kRank});
+    Weights ours = leaves(start), theirs = leaves(start);
+    DeepKernelModel model = bound(k, ours), twin = bound(k, theirs);
+    VariationalLoss got = model.backward(x, y, kRows, k.objective, 0);
+    const Expansion phi = twin.expansion(x);
+    VariationalLoss expected = gaussian_bound(phi.features, phi.correction, y, twin.posterior, twin.offset,
+                                              twin.noise_var(), kRows, k.objective);
+    expected.total.backward();
+    EXPECT_NEAR(got.total.item<double>(), expected.total.item<double>(), 1e-12);
+    for (const auto& [key, leaf] : ours)
+      EXPECT_TRUE(at::allclose(leaf.grad(), theirs.at(key).grad(), 1e-9, 1e-12)) << key;
+  }
+}
+
+TEST(DeepKernelModel, AStepsNoiseGradientIsThatOfEachForm) {
+  at::Tensor x = Stream(2).normal({9, 2}), y = Stream(3).normal(at::IntArrayRef{9});
+  for (const char* form : {"exp", "softplus", "variance", "sd"}) {
+    for (Data data : {Data::predictive, Data::expected}) {
+      SCOPED_TRACE(form);
+      DeepKernel k = kernel("silu", {data, 0.3, 0.7});
+      k.noise = {.noise_start = 0.3, .noise_floor = 1e-3, .noise_form = form};
+      Weights start = snapshot(parameters(k)), at_theta;
+      auto loss_at = [&](double shift) {
+        at_theta = leaves(start);
+        at_theta.at("log_noise").detach().add_(shift);
+        return bound(k, at_theta).backward(x, y, kRows, k.objective, 0).total.item<double>();
+      };
+      const double h = 1e-5, difference = (loss_at(h) - loss_at(-h)) / (2 * h);
+      loss_at(0);
+      EXPECT_NEAR(at_theta.at("log_noise").grad().item<double>(), difference,
+                  1e-6 * (1 + std::abs(difference)));
+    }
+  }
+}
+
+/// Returns the weights after one step, or after options["steps"] steps.
+Weights after_a_step(const std::string& method, json options) {
+  if (!options.contains("steps")) options["steps"] = 1;
+  options["schedule"] = "constant";
+  if (method != "dbk-exact") options["batch"] = 60;  // one step per epoch
+  if (method != "sv-rbf") options.update({{"hidden", 5}, {"blocks", 1}});
+  auto fitted = registry_row(method)
+                    .make(find_method(method).resolve(options))
+                    ->fit({contract::toy(60, 1), {}}, {Stream(3), nullptr, {}});
+  return network_file(fitted->save()).weights;
+}
+
+TEST(DeepKernelModel, TheBackboneAloneDecaysAndTheNoiseHasItsRate) {
+  for (const char* method : {"dbk", "vbll", "pp-dkl", "sv-dkl", "sv-rbf", "sv-dbk", "dbk-exact"}) {
+    SCOPED_TRACE(method);
+    Weights plain = after_a_step(method, {{"weight_decay", 0.0}});
+    Weights decayed = after_a_step(method, {{"weight_decay", 0.5}});
+    Weights faster = after_a_step(method, {{"weight_decay", 0.0}, {"noise_rate", 0.1}});
+    for (const auto& [name, value] : plain) {
+      if (name.starts_with("statistics.") || name == "largest_prior_var")
+        continue;  // computed from the final features
+      bool decays = name.starts_with("network."), bias = name.ends_with(".bias");  // a zero bias cannot decay
+      if (!decays || !bias) {
+        EXPECT_EQ(at::equal(value, decayed.at(name)), !decays) << name;
+      }
+      EXPECT_EQ(at::equal(value, faster.at(name)), name != "log_noise") << name;
+    }
+  }
+}
+
+TEST(DeepKernelModel, EveryWeightOfAnObjectiveReachesIt) {
+  int reached = 0;
+  for (const char* method : {"dbk", "vbll", "pp-dkl", "sv-dkl", "sv-rbf", "sv-dbk", "dbk-exact"}) {
+    for (const char* name : {"alpha", "beta", "focus"}) {
+      if (std::ranges::find(find_method(method).options, name, &OptionDoc::name) ==
+          find_method(method).options.end())
+        continue;
+      SCOPED_TRACE(std::string(method) + " " + name);
+      Weights low = after_a_step(method, {{name, 0.0}, {"steps", 3}}),
+              high = after_a_step(method, {{name, 1.0}, {"steps", 3}});
+      bool differs = false;
+      for (const auto& [key, value] : low) differs = differs || !at::equal(value, high.at(key));
+      EXPECT_TRUE(differs);
+      ++reached;
+    }
+  }
+  EXPECT_GE(reached, 10);
+}
+
+}  // namespace
+}  // namespace slimbayes
