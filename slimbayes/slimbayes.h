@@ -1,7 +1,7 @@
 #pragma once
 
-// What a program on slimbayes includes, in the order of its use. `cmake --install` copies this header and those
-// that it reaches; the others are the library's own and may change at any time.
+// What a program on slimbayes includes, in the order of its use. `cmake --install` copies this header and
+// those that it reaches; the others are the library's own and may change at any time.
 
 // Data: tables (read_table), images (read_images), tensors (regression_data, class_data), toy data.
 #include "slimbayes/data/dataset.h"

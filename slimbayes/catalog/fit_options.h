@@ -55,7 +55,7 @@ struct FitOptions {
   int64_t horizon = 1;                  // rows from the last row that a forecast sees to the predicted row
   std::vector<std::string> time = {};   // columns that give the time
   std::vector<std::string> group = {};  // columns whose values tell one series from another
-  bool fill_gaps = false;  // insert rows at missing steps and carry missing inputs forward
+  bool fill_gaps = false;               // insert rows at missing steps and carry missing inputs forward
 
   std::string text = "";       // column of text, the only input if it is set
   int64_t vocabulary = 20000;  // number of the most frequent training words that have a token of their own

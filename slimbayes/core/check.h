@@ -16,8 +16,8 @@ class NumericalError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Refuses what a user asked for or gave: throws std::invalid_argument("[function] expected ...; received ...;
-/// hint"). An empty hint is left out of the message.
+/// Refuses what a user asked for or gave: throws std::invalid_argument("[function] expected ...; received
+/// ...; hint"). An empty hint is left out of the message.
 [[noreturn]] void refuse(std::string_view function, std::string_view expected, std::string_view received,
                          std::string_view hint = "");
 

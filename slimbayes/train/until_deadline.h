@@ -9,7 +9,8 @@ namespace slimbayes {
 
 /// A callback for a part of a fit that may take so many seconds from its construction. It passes reports and
 /// notes on to `inner` (not owned, may be nullptr), stops the part when `inner` does, and is late() when the
-/// time is over. A report says no more than the time that is left. Stages are not passed on: the whole names its own parts.
+/// time is over. A report says no more than the time that is left. Stages are not passed on: the whole names
+/// its own parts.
 class UntilDeadline : public Callback {
  public:
   UntilDeadline(Callback* inner, double seconds);

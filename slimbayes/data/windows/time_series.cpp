@@ -42,8 +42,8 @@ double time_in(const Table& table, const Column& column, int64_t row) {
   return x;
 }
 
-/// Returns the number of days from 1970-01-01 to this date in the Gregorian calendar; none if the month has no
-/// such day.
+/// Returns the number of days from 1970-01-01 to this date in the Gregorian calendar; none if the month has
+/// no such day.
 std::optional<int64_t> days_from(double year, double month, double day) {
   namespace chrono = std::chrono;
   const chrono::year_month_day date{chrono::year(static_cast<int>(year)),
