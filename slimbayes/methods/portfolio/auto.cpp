@@ -74,7 +74,7 @@ std::map<std::string, std::vector<std::string>> left_out(const std::vector<Tried
   return names;
 }
 
-/// Returns a warning if the answers to the rows of the folds are hardly better than those of `constant`: by
+/// Returns a warning if the answers to the rows of the folds are not clearly better than those of `constant`: by
 /// less than two nats in all, which the fitted weights may win by chance. Returns "" else, or if no other
 /// candidate has a score. Validation rows have their warning in model/trust_notes.
 std::string nothing_learnt(const SearchResult& found, const SearchRows& rows, const std::string& score) {
@@ -86,8 +86,8 @@ std::string nothing_learnt(const SearchResult& found, const SearchRows& rows, co
   if (constant == found.tried.end() || std::ranges::count_if(found.tried, has_score) < 2) return "";
   if ((constant->nll - found.nll) * static_cast<double>(found.held) >= kByChance) return "";
   return fmt::format(
-      "on the {} rows of the folds the {}, {:.4g}, is hardly better than that of one answer for every row, "
-      "{:.4g}: more rows or other columns may help, or the inputs say little",
+      "on the {} rows of the folds the {}, {:.4g}, is not clearly better than that of one answer for every "
+      "row, {:.4g}: more rows or other columns may help, or the inputs say little",
       found.held, score, found.nll, constant->nll);
 }
 
