@@ -69,8 +69,12 @@ Command command_named(const std::string& name, const Parsed& p) {
   if (name == "describe") return p.describe;
   if (name == "fit" && p.dry_run) return ShowText{dry_run_of(fit_of(p))};
   const auto request = [&](auto command) { return Request{std::move(command), p.threads, p.table_memory}; };
-  if (name == "fit") return request(fit_of(p).request);
-  if (name == "compare") return request(compare_of(p));
+  const auto with_threads = [&](auto command) {
+    command.fit.threads = p.threads;
+    return request(std::move(command));
+  };
+  if (name == "fit") return with_threads(fit_of(p).request);
+  if (name == "compare") return with_threads(compare_of(p));
   if (name == "predict") return request(p.predict);
   if (name == "evaluate") return request(p.evaluate);
   if (name == "report") return request(p.report);

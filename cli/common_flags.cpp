@@ -9,9 +9,11 @@
 namespace slimbayes::cli {
 
 void add_threads(CLI::App& app, int& threads) {
-  app.add_option("--threads", threads,
-                 "cores to use, 0 for all [default: 1 to fit networks, whose short steps gain little from "
-                 "more; else all]")
+  app.add_option(
+         "--threads", threads,
+         "cores to use, 0 for all [default: all; a single fit of a network uses one, because its "
+         "short steps gain little from more; independent fits (members, folds, candidates, seeds) run "
+         "beside each other, one core each]")
       ->type_name("T")
       ->check(within<RunOptions>("a number of cores", "threads"));
 }

@@ -71,6 +71,7 @@ std::string leading_text(const std::vector<MethodRuns>& results, double test_fra
 
 int run_command(const CompareRequest& request) {
   CompareRequest r = request;
+  r.fit.workers = fit_workers(r.fit);
   r.fit.threads = kThreadsOfProcess;  // run_checked (run.cpp) set the threads already
   std::vector<std::string> notes;     // notes on the data
   Examples data = read_training(r.data, r.fit, data_source(), &notes);
@@ -79,9 +80,11 @@ int run_command(const CompareRequest& request) {
   data = examples_of(std::move(data), r.fit);
   const std::vector<MethodChoice> methods = methods_to_compare(data, r.fit, r.methods, r.named);
   InterruptGuard interrupt;
-  const std::vector<MethodRuns> results =
-      compare(data, r.fit, methods, {r.seeds, r.repeats, r.folds}, notes,
-              [](const std::string& title) { return std::make_unique<ProgressPrinter>(title); });
+  std::vector<MethodRuns> results;
+  {
+    ProgressPrinter progress("");
+    results = compare(data, r.fit, methods, {r.seeds, r.repeats, r.folds}, notes, &progress);
+  }
   const bool any = std::ranges::any_of(results, [](const MethodRuns& each) { return each.failure.empty(); });
   if (!any && !results.empty()) std::rethrow_exception(results.front().thrown);
   if (InterruptGuard::interrupted())

@@ -76,6 +76,7 @@ FitInputs read_inputs(const FitRequest& r) {
   std::vector<std::string> notes;
   const std::shared_ptr<const Model> network = network_asked(r.fit);
   FitOptions fit = network ? with_network_from(r.fit, *network) : r.fit;
+  fit.workers = fit_workers(r.fit);
   fit.threads = kThreadsOfProcess;  // run_checked set the threads for the whole command, reports included
   Examples train = read_training(r.train, fit, data_source(), &notes);
   ResolvedFit request = resolve_fit(train, fit, {r.preset, r.tune}, network);

@@ -164,7 +164,7 @@ void ProgressPrinter::clear() {
   drawn_ = false;
 }
 
-void ProgressPrinter::stage(const std::string& name) { stage_ = " " + shown(name); }
+void ProgressPrinter::stage(const std::string& name) { stage_ = (title_.empty() ? "" : " ") + shown(name); }
 
 void ProgressPrinter::note(const std::string& sentence) {
   clear();

@@ -26,6 +26,7 @@ class InterruptGuard {
 /// otherwise as a new line every few seconds. Also stops the fit after an interrupt (InterruptGuard).
 class ProgressPrinter : public Callback {
  public:
+  /// `title` stands before the names of the parts of the fit; "": these alone.
   explicit ProgressPrinter(const std::string& title);
   ~ProgressPrinter() override;
 

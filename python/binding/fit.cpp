@@ -201,18 +201,16 @@ std::string compared(Frame& frame, const std::string& text, const std::string& p
     const MethodInfo& info = find_method(one.at("method").get<std::string>());
     methods.push_back({info.name, preset_options(info, request.choices.preset, one.at("options"))});
   }
-  struct Shared : Callback {
-    explicit Shared(Watcher& given) : watcher(given) {}
+  struct WithoutNotes : Callback {  // the reports hold them
+    explicit WithoutNotes(Watcher& given) : watcher(given) {}
     void report(const Progress& progress) override { watcher.report(progress); }
+    void stage(const std::string& name) override { watcher.stage(name); }
     bool stop() override { return watcher.stop(); }
     Watcher& watcher;
-  };
-  const std::vector<MethodRuns> results = compare(
-      examples, request.fit, methods_to_compare(examples, request.fit, methods, named),
-      options_from_json<ComparisonPlan>(plan.at("plan"), "compare"), notes, [&](const std::string& title) {
-        watcher.stage(title);
-        return std::make_unique<Shared>(watcher);
-      });
+  } progress(watcher);
+  const std::vector<MethodRuns> results =
+      compare(examples, request.fit, methods_to_compare(examples, request.fit, methods, named),
+              options_from_json<ComparisonPlan>(plan.at("plan"), "compare"), notes, &progress);
   if (watcher.stopped() && (results.empty() || !watcher.by_keyboard())) watcher.raise();
   json out = {{"interrupted", watcher.stopped()}, {"results", json::array()}};
   for (const MethodRuns& each : results)

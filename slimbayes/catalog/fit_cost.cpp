@@ -14,6 +14,8 @@ FitCost network_cost(const FitSize& size, const nlohmann::json& options) {
   constexpr double kOfStep = 1e7;  // of calls, whatever the size of the batch
   constexpr double kBatch = 256;
   constexpr double kLength = 64;  // of a text
+  // Weights, gradients, moments, the best weights, and what a batch leaves for the backward pass.
+  constexpr double kOfWeight = 40;  // bytes
   nlohmann::json own = nlohmann::json::object();
   for (const OptionDoc& doc : option_docs<NetworkOptions>())
     if (options.contains(doc.name)) own[doc.name] = options[doc.name];
@@ -25,7 +27,8 @@ FitCost network_cost(const FitSize& size, const nlohmann::json& options) {
   const double length = any_length ? kLength : 1;
   const double pass = 2 * kSlow * length * static_cast<double>(multiply_adds(spec)) + rank * rank;
   const double epoch = kPasses * pass * rows + kOfStep * std::max(1.0, rows / kBatch);
-  return {kEpochs * epoch + 2 * pass * rows, 2 * pass * rows, pass};
+  return {kEpochs * epoch + 2 * pass * rows, 2 * pass * rows, pass,
+          kOfWeight * length * static_cast<double>(multiply_adds(spec)) + 16 * rank * rank};
 }
 
 }  // namespace slimbayes

@@ -16,12 +16,13 @@ struct FitSize {
 };
 
 /// The arithmetic of a fit, in floating-point operations of a large float64 matrix product: work that runs
-/// slower counts more. Right within a factor of about three. `auto` does not begin what its time limit does
-/// not allow.
+/// slower counts more; and its memory. Right within a factor of about three. `auto` does not begin what its
+/// time limit does not allow.
 struct FitCost {
   double least = 0;   // of the shortest fit that is worth a score
   double finish = 0;  // of the part of it that is still to do when the time ends the fit
   double answer = 0;  // of the answer to one row
+  double bytes = 0;   // of memory at its peak, beside the rows: how many fits run beside each other
 };
 
 /// Returns the cost of a network with its head, trained by gradient steps. `options` are all options of the

@@ -39,6 +39,9 @@ struct FitOptions {
   std::vector<std::string> tune = {};  // method options that are chosen by a grid search on validation NLL
   double level = 0.95;             // coverage of the reported intervals; calibration needs enough rows for it
   int threads = kThreadsOfMethod;  // threads during the fit; 0: the process's number of threads
+  /// How many independent fits run beside each other where the fit consists of several (train/jobs.h), with
+  /// one thread each. 0: `threads` of them, or by default one for each core of the process.
+  int workers = 0;
 
   std::optional<LikelihoodKind> likelihood = {};  // empty: chosen from the values of the target's column
   std::vector<std::string> ignore = {};           // columns that are not inputs

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -40,6 +41,17 @@ int started_threads(int wanted) {
 }
 
 }  // namespace
+
+int available_cores() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  int cores = sched_getaffinity(0, sizeof mask, &mask) == 0
+                  ? CPU_COUNT(&mask)
+                  : static_cast<int>(std::thread::hardware_concurrency());
+  if (const char* asked = std::getenv("OMP_NUM_THREADS"))
+    if (const int limit = std::atoi(asked); limit > 0) cores = std::min(cores, limit);
+  return std::max(cores, 1);
+}
 
 // Twice the wanted number is tried: libtorch has a second pool of the same size, and one more thread reads
 // tables. Where the system refuses so many, half of its limit stays for the computation.

@@ -4,6 +4,10 @@
 
 namespace slimbayes {
 
+/// Returns how many cores this process may use: those of its affinity mask (taskset), no more than the
+/// environment variable OMP_NUM_THREADS says.
+int available_cores();
+
 /// Returns with how many of `wanted` threads the tensor library can compute: the system may allow fewer
 /// (ulimit -u, ulimit -v), and a library that cannot start a thread ends the process.
 int granted_threads(int wanted);

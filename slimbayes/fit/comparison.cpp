@@ -7,15 +7,20 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/fit/fit_model.h"
 #include "slimbayes/fit/fit_notes.h"
 #include "slimbayes/fit/resolved_fit.h"
+#include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/network_cache.h"
 #include "slimbayes/model/held_out.h"
 #include "slimbayes/model/trust_notes.h"
+#include "slimbayes/storage/memory.h"
+#include "slimbayes/train/jobs.h"
 
 namespace slimbayes {
 
@@ -28,15 +33,50 @@ constexpr const char* kShared =
     "took a network that was trained before in this comparison, with the same seed, options and rows; the "
     "seconds contain its training";
 
-json one_run(const Examples& examples, const FitOptions& fit, std::vector<std::string> notes,
-             Callback& callback, NetworkCache* networks) {
-  const int64_t taken_before = networks ? networks->taken() : 0;
-  const double saved_before = networks ? networks->seconds() : 0;
+/// One fit of a comparison, and its report.
+struct ComparedFit {
+  size_t method;  // index
+  FitOptions fit;
+  std::string title;
+};
+struct ComparedRun {
+  json report;
+  bool interrupted;
+  double seconds;                           // without those that it waited for networks
+  std::vector<NetworkCache::Use> networks;  // that it took from the shared cache or put there
+};
+
+/// Passes the progress of one fit on, and names it.
+class TitledCallback : public Callback {
+ public:
+  TitledCallback(Callback* inner, std::string title) : inner_(inner), title_(std::move(title)) {}
+  void report(const Progress& progress) override {
+    if (inner_) inner_->report(progress);
+  }
+  void stage(const std::string& name) override {
+    if (inner_) inner_->stage(title_ + " " + name);
+  }
+  void note(const std::string& sentence) override {
+    if (inner_) inner_->note(sentence);
+  }
+  bool stop() override { return inner_ && inner_->stop(); }
+  bool late() override { return inner_ && inner_->late(); }
+  double seconds_left() const override { return inner_ ? inner_->seconds_left() : Callback::seconds_left(); }
+
+ private:
+  Callback* inner_;
+  std::string title_;
+};
+
+ComparedRun one_run(const Examples& examples, const FitOptions& fit, std::vector<std::string> notes,
+                    Callback& callback, NetworkCache* networks) {
   const auto start = std::chrono::steady_clock::now();
   const Model model = fit_model(examples, fit, nullptr, &callback, {}, networks);
   const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const double saved = networks ? networks->seconds() - saved_before : 0;
-  json report = report_on(model, take(examples, model.split().test), fit.level, notes);
+  ComparedRun run{report_on(model, take(examples, model.split().test), fit.level, notes), model.interrupted(),
+                  spent, networks ? networks->uses() : std::vector<NetworkCache::Use>{}};
+  for (const NetworkCache::Use& use : run.networks) run.seconds -= use.waited;
+  json& report = run.report;
   const json valid = report_on(model, take(examples, model.split().valid), fit.level, notes);
   const std::vector<std::string> own = fit_notes(model, valid, report, fit.level);
   report["notes"] = notes;
@@ -45,37 +85,77 @@ json one_run(const Examples& examples, const FitOptions& fit, std::vector<std::s
   report["seed"] = fit.seed;
   report["split_seed"] = fit.split_seed;
   if (fit.test_folds > 0) report["fold"] = fit.test_fold;
-  report["seconds"] = spent + saved;
-  if (networks && networks->taken() > taken_before) {
-    report["seconds_shared"] = saved;
-    report["notes"].push_back(kShared);
-  }
-  return report;
+  return run;
 }
 
-/// Fits one method with each seed on one split and adds the reports to `result`. If a fit throws, records the
-/// message in `result` and leaves the other seeds out. Returns false if the user stopped the comparison, else
-/// true.
-bool run_seeds(MethodRuns& result, const Examples& examples, FitOptions fit, int seeds,
-               const std::vector<std::string>& notes, const FitWatcher& watcher, NetworkCache* networks,
-               const std::function<std::string(int seed)>& title) {
-  try {
-    for (int seed = 0; seed < seeds; ++seed) {
-      const std::unique_ptr<Callback> callback = watcher(title(seed));
-      if (callback->stop()) return false;
-      fit.seed = static_cast<uint64_t>(seed);
-      json run = one_run(examples, fit, notes, *callback, networks);
-      if (callback->stop()) return false;
-      result.runs.push_back(std::move(run));
-    }
-  } catch (const c10::Error& error) {
-    result.failure = error.what_without_backtrace();
-    result.thrown = std::current_exception();
-  } catch (const std::exception& error) {
-    result.failure = error.what();
-    result.thrown = std::current_exception();
+/// Returns the report with the seconds of the run. `known` are the networks of the runs before it in the list:
+/// that list, not the order in which the fits ran, says who shares a network.
+json with_seconds(ComparedRun run, std::set<std::string>& known) {
+  double shared = 0;
+  bool shares = false;
+  for (const NetworkCache::Use& use : run.networks) {
+    run.seconds += use.seconds;
+    if (known.insert(use.key).second) continue;
+    shares = true;
+    shared += use.seconds;
   }
-  return true;
+  run.report["seconds"] = run.seconds;
+  if (shares) {
+    run.report["seconds_shared"] = shared;
+    run.report["notes"].push_back(kShared);
+  }
+  return std::move(run.report);
+}
+
+/// Returns how many fits run beside each other: as many as FitOptions says, or as the memory at hand allows
+/// for a table (workers_in_memory).
+int comparison_workers(const Examples& examples, const FitOptions& fit,
+                       const std::vector<MethodChoice>& methods) {
+  const int asked = fit_workers(fit);
+  const Table* table = table_of(examples);
+  if (table == nullptr || asked < 2 || kind_asked(examples, fit) != InputKind::table) return asked;
+  const FitSize size{table->rows, {{static_cast<int64_t>(table->columns.size())}}};
+  return workers_in_memory(asked, size, most_bytes(size, methods), memory_at_hand());
+}
+
+std::string message_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const c10::Error& error) {
+    return error.what_without_backtrace();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+/// Returns the fits of a comparison in the order of the results: split by split, method by method.
+std::vector<ComparedFit> fits_of(const FitOptions& fit, const std::vector<MethodChoice>& methods,
+                                 const ComparisonPlan& plan) {
+  const int splits = plan.folds > 0 ? plan.folds : plan.repeats;
+  std::vector<ComparedFit> all;
+  for (int repeat = 0; repeat < splits; ++repeat) {
+    for (size_t i = 0; i < methods.size(); ++i) {
+      FitOptions own = fit;
+      own.method = methods[i].method;
+      own.options = methods[i].options;
+      if (plan.folds > 0) {
+        own.test_folds = plan.folds;
+        own.test_fold = repeat;
+        own.test_fraction = 1.0 / plan.folds;
+      } else {
+        own.split_seed = fit.split_seed + static_cast<uint64_t>(repeat);
+      }
+      const int seeds = find_method(own.method).seeded ? plan.seeds : 1;
+      for (int seed = 0; seed < seeds; ++seed) {
+        own.seed = static_cast<uint64_t>(seed);
+        all.push_back({i, own,
+                       splits == 1 ? fmt::format("{} seed {}", own.method, seed)
+                                   : fmt::format("{} {} {} seed {}", own.method,
+                                                 plan.folds > 0 ? "fold" : "split", repeat, seed)});
+      }
+    }
+  }
+  return all;
 }
 
 /// Adds the note of few_scored to each report.
@@ -125,7 +205,7 @@ std::vector<MethodChoice> methods_to_compare(const Examples& examples, const Fit
 
 std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
                                 const std::vector<MethodChoice>& methods, const ComparisonPlan& plan,
-                                const std::vector<std::string>& notes, const FitWatcher& watcher) {
+                                const std::vector<std::string>& notes, Callback* callback) {
   check_options(plan, "compare");
   if (!(fit.test_fraction > 0))
     refuse("compare", "test examples, on which the methods are compared",
@@ -137,35 +217,45 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
   if (splits != 1 && kind_asked(examples, fit) == InputKind::windows)
     refuse("compare", "one split of a time series, which is split by time", fmt::format("{} splits", splits),
            "leave --repeats and --cross-validate out");
-  NetworkCache networks;  // shared by all methods that start from a trained network
+  const NetworkCache networks;  // shared by all methods that start from a trained network
   const auto takes_network = [](const MethodChoice& c) { return find_method(c.method).takes_network; };
   const bool several = std::ranges::count_if(methods, takes_network) > 1;
+  std::vector<ComparedFit> fits = fits_of(fit, methods, plan);
+  const int workers = fits.size() > 1 ? comparison_workers(examples, fit, methods) : 1;
+  if (workers > 1)  // each fit has one thread, whether it runs beside others or not
+    for (ComparedFit& one : fits) one.fit.threads = kThreadsOfProcess;
+  const auto run = [&](size_t i, const JobContext& job) {
+    const auto own = several && takes_network(methods[fits[i].method]) ? networks.shared() : nullptr;
+    TitledCallback titled(job.callback, fits[i].title);
+    return one_run(examples, fits[i].fit, notes, titled, own.get());
+  };
+  Jobs<ComparedRun> jobs({.kind = "comparison",
+                          .callback = callback,
+                          .workers = workers,
+                          .title = [&](size_t i) { return fits[i].title; }},
+                         {run, nullptr, nullptr, nullptr});
+  jobs.begin();
+  jobs.ahead(0, fits.size());
   std::vector<MethodRuns> results;
-  for (int repeat = 0; repeat < splits; ++repeat) {
-    for (size_t i = 0; i < methods.size(); ++i) {
-      if (i == results.size()) results.push_back({methods[i].method});
-      if (!results[i].failure.empty()) continue;
-      FitOptions own = fit;
-      own.method = methods[i].method;
-      own.options = methods[i].options;
-      if (plan.folds > 0) {
-        own.test_folds = plan.folds;
-        own.test_fold = repeat;
-        own.test_fraction = 1.0 / plan.folds;
-      } else {
-        own.split_seed = fit.split_seed + static_cast<uint64_t>(repeat);
-      }
-      const int fits = find_method(own.method).seeded ? plan.seeds : 1;
-      NetworkCache* shared = several && takes_network(methods[i]) ? &networks : nullptr;
-      const auto title = [&](int seed) {
-        return splits == 1 ? fmt::format("{} seed {}", own.method, seed)
-                           : fmt::format("{} {} {} seed {}", own.method, plan.folds > 0 ? "fold" : "split",
-                                         repeat, seed);
-      };
-      if (run_seeds(results[i], examples, own, fits, notes, watcher, shared, title)) continue;
-      if (results[i].runs.empty()) results.pop_back();
+  std::set<std::string> known;
+  for (size_t i = 0; i < fits.size(); ++i) {
+    if (fits[i].method == results.size()) results.push_back({fits[i].fit.method});
+    MethodRuns& result = results[fits[i].method];
+    if (!result.failure.empty()) continue;
+    const auto stopped = [&] { return callback != nullptr && callback->stop(); };
+    JobOutcome<ComparedRun> outcome;
+    const bool ended = !stopped() || jobs.has(i);
+    if (ended) outcome = jobs.take(i);
+    if (!ended || (outcome.result ? outcome.result->interrupted : stopped())) {
+      if (result.runs.empty()) results.pop_back();
       return results;
     }
+    if (outcome.thrown) {
+      result.failure = message_of(outcome.thrown);
+      result.thrown = outcome.thrown;
+      continue;
+    }
+    result.runs.push_back(with_seconds(*std::move(outcome.result), known));
   }
   // Several splits score more examples together, and leading_pair() judges them.
   if (splits == 1) note_few_scored(results, kind_asked(examples, fit));

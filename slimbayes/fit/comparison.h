@@ -22,16 +22,12 @@ struct MethodRuns {
   std::string method;
   /// One report on the test examples (report_on) per split and seed, with additional keys: `split_seed`;
   /// `fold`, with folds; `seed`; `notes`; `facts`, what the fit chose (Summary::facts); `seconds`, the time
-  /// that the fit would take alone; and `seconds_shared`, the part of `seconds` that was saved because
-  /// another fit of this comparison had trained the network already (absent: no network was shared).
+  /// that the fit would take alone; and `seconds_shared`, the part of `seconds` that is the training
+  /// of a network that an earlier run in this list, or of an earlier method, needs as well (absent: none).
   std::vector<nlohmann::json> runs = {};
   std::string failure = "";             // why the method failed; empty: it did not fail
   std::exception_ptr thrown = nullptr;  // the exception behind `failure`
 };
-
-/// A function that makes the callback for one fit of a comparison. `title` names the fit, such as "dbk seed
-/// 0".
-using FitWatcher = std::function<std::unique_ptr<Callback>(const std::string& title)>;
 
 /// Returns those of `methods` that can fit these examples, which depends on their kind (rows, windows,
 /// images, text) and on the task of the target. If `all_must` is true, throws std::invalid_argument for a
@@ -54,13 +50,15 @@ std::vector<MethodChoice> methods_to_compare(const Examples& examples, const Fit
 /// (method/network_cache.h), if their options for the network and its training and the scale of their inputs
 /// are equal. The results equal those of separate fits bit by bit.
 ///
-/// If a method fails, its message is recorded and the other methods are fitted. If a callback's stop()
-/// returns true, the unfinished fit is dropped, and the results so far are returned. Throws
+/// FitOptions::workers fits run beside each other, with one thread each; the results do not depend on how many
+/// (train/jobs.h). `callback` (nullptr: none) is told what runs, such as "dbk seed 0". If a method fails, its
+/// message is recorded and the other methods are fitted. If the callback's stop() returns true, unfinished
+/// fits are dropped, and the results so far are returned. Throws
 /// std::invalid_argument if test_fraction is 0, for repeats with folds, or for several splits of a time
 /// series, which is split by time.
 std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
                                 const std::vector<MethodChoice>& methods, const ComparisonPlan& plan,
-                                const std::vector<std::string>& notes, const FitWatcher& watcher);
+                                const std::vector<std::string>& notes, Callback* callback);
 
 /// Returns the forecasts without a model that the reports of a comparison on windows contain, persistence and
 /// seasonal_persistence (model/persistence.h), in the form of results: one run each, with the metrics that

@@ -176,6 +176,7 @@ Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* c
                      .callback = callback,
                      .checkpoint = std::move(checkpoint),
                      .networks = networks,
+                     .workers = request.workers,
                      .wild_share = dealt.wild_share};
   if (const double limit = request.options.value("time_limit", 0.0); limit > 0)
     context.until = request.began + std::chrono::duration_cast<std::chrono::steady_clock::duration>(

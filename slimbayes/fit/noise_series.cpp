@@ -13,12 +13,12 @@
 #include "slimbayes/fit/noise_doubt.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/finished_fit.h"
+#include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/timed_part.h"
 #include "slimbayes/model/input_groups.h"
 #include "slimbayes/storage/error.h"
-#include "slimbayes/train/checkpoint.h"
-#include "slimbayes/train/checkpoint_reader.h"
+#include "slimbayes/train/job_files.h"
 
 namespace slimbayes {
 
@@ -27,9 +27,8 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kNoiseFolds = "noise folds";
-constexpr const char* kResidual = "folds.residual";
-constexpr const char* kVar = "folds.var";
-constexpr const char* kWeight = "folds.weight";
+constexpr const char* kMain = "main fit";  // metadata key of the file of job 0
+constexpr const char *kResidual = "folds.residual", *kVar = "folds.var", *kWeight = "folds.weight";
 
 /// Returns the entries of `given` that are options of the method. Use it if the folds are fitted by another
 /// method than the main fit (MethodInfo::noise_of), which has other options.
@@ -52,15 +51,14 @@ json fold_options(const MethodInfo& method, json options, int64_t train_rows, in
   return options;
 }
 
-/// Removes the tensor with this name from the record and returns it. Throws std::invalid_argument unless it
+/// Returns the tensor with this name. Throws std::invalid_argument unless it
 /// has one axis and finite float64 numbers.
-at::Tensor taken_numbers(TensorFile& record, const char* name) {
+at::Tensor stored_numbers(const TensorFile& record, const char* name) {
   at::Tensor x = stored_tensor(record, name);
   check_shape(x, {-1}, kNoiseFolds, name);
   if (x.scalar_type() != at::kDouble)
     refuse(kNoiseFolds, fmt::format("float64 numbers in {}", name), "others");
   check_finite(x, kNoiseFolds, name);
-  record.tensors.erase(name);
   return x;
 }
 
@@ -71,8 +69,8 @@ NoiseSeries::NoiseSeries(const MethodInfo& method, const Split& parts, const Noi
     : method_(method),
       fold_method_(method.noise_of.empty() ? method : find_method(method.noise_of)),
       parts_(parts),
-      context_(context),
-      series_(context.checkpoint, kNoiseFolds, context.callback),
+      context_(
+          within_memory(context, parts.train, {{fold_method_.name, fold_method_.resolve(json::object())}})),
       all_(joined(parts.train, parts.valid)),
       group_(input_groups(all_, folds.grouped)),
       residual_(at::empty({0}, at::kDouble)),
@@ -86,87 +84,107 @@ NoiseSeries::NoiseSeries(const MethodInfo& method, const Split& parts, const Noi
   folds_ = deal_folds(group_, folds.folds, share, folds.deal);
 }
 
+bool NoiseSeries::recorded() const { return is_record(context_.checkpoint, kNoiseFolds); }
+
+Jobs<NoiseSeries::Part> NoiseSeries::jobs(const std::function<Tuned(const FitContext&)>& main) const {
+  const auto title = [this](size_t job) {
+    return job == 0 ? "" : fmt::format("fold {}/{}", job, folds_.size());
+  };
+  const auto run = [this, main](size_t job, const JobContext& of) -> Part {
+    if (job > 0) return {{}, "", without(job - 1, of)};
+    const TimedPart part(part_of(context_, context_.stream, of),
+                         1 + time_shares(folds_.size(), context_.workers));
+    return {main(part.context()), why_, {}};
+  };
+  const auto save = [](const Part& part) {
+    if (part.main.fitted) {
+      TensorFile file = part.main.fitted->save();
+      file.metadata[kMain] =
+          json{{"options", part.main.options}, {"tuning", part.main.report}, {"why", part.why}}.dump();
+      return file;
+    }
+    TensorFile file;
+    file.tensors[kResidual] = to_stored(part.held.residual);
+    file.tensors[kVar] = to_stored(part.held.var);
+    file.tensors[kWeight] = to_stored(part.held.weight);
+    return file;
+  };
+  const auto whole = [](const Part& part) {
+    return part.main.fitted ? !part.main.interrupted() : part.held.whole;
+  };
+  return Jobs<Part>(
+      plan_of(context_, kNoiseFolds, title),
+      {run, save, [this](size_t job, const TensorFile& file) { return stored(job, file); }, whole});
+}
+
 CrossFitted NoiseSeries::run(const std::function<Tuned(const FitContext&)>& main) {
-  const auto record = series_.start(std::ssize(folds_) + 1);
-  bool resumed = false;
-  if (record) read_contents(series_.name(), kCheckpointHint, [&] { resumed = resume(*record); });
-  if (!resumed) {
-    const TimedPart part(part_of(context_, context_.stream, series_.part(0)), folds_.size() + 1);
-    main_ = main(part.context());
-    if (main_.interrupted()) return {main_, unknown("the fit was interrupted before it was estimated", true)};
-    save();
-  }
-  return run_folds();
+  Jobs<Part> all = jobs(main);
+  all.begin();
+  const Part first = all.take(0).value();
+  main_ = first.main;
+  why_ = first.why;
+  if (main_.interrupted()) return {main_, unknown("the fit was interrupted before it was estimated", true)};
+  return run_folds(all);
 }
 
 CrossFitted NoiseSeries::run_after(Tuned main, std::string why) {
   main_ = std::move(main);
   why_ = std::move(why);
-  remove_parts(context_.checkpoint.path);  // those of the main fit; the folds' have the same names
-  save();
-  return run_folds();
+  Jobs<Part> all = jobs(nullptr);
+  all.begin_after({main_, why_, {}});
+  return run_folds(all);
 }
 
-CrossFitted NoiseSeries::run_folds() {
+CrossFitted NoiseSeries::run_folds(Jobs<Part>& jobs) {
+  const size_t k = folds_.size();
+  jobs.ahead(1, k + 1);
   bool stopped = false;
-  while (done_ < folds_.size() && !stopped && seconds_left(context_) > 0) stopped = !next();
-  if (done_ < folds_.size() && !stopped)
-    notes_.push_back(fmt::format("the time limit left out {} of the {} folds that estimate the noise",
-                                 folds_.size() - done_, folds_.size()));
+  size_t done = 0;
+  while (done < k && !stopped && (seconds_left(context_) > 0 || jobs.has(done + 1))) {
+    if (stopped = is_stopped(context_); stopped) break;
+    const JobOutcome<Part> outcome = jobs.take(done + 1);
+    if (outcome.result) {
+      const HeldOut& held = outcome.result->held;
+      if (stopped = !held.whole; stopped) break;
+      residual_ = at::cat({residual_, held.residual});
+      var_ = at::cat({var_, held.var});
+      weight_ = at::cat({weight_, held.weight});
+      groups_ += count_groups(group_, folds_[done].held);
+      ++served_;
+    } else {
+      // An interrupted fit may fail: nothing has chosen its parameters.
+      if (stopped = is_stopped(context_); stopped) break;
+      const auto failure = failure_of(outcome.thrown);  // an option may fit the table but not a fold
+      if (!failure) std::rethrow_exception(outcome.thrown);
+      notes_.push_back(fmt::format("fold {} of {} failed: {}", done + 1, k, *failure));
+    }
+    ++done;
+  }
+  if (done < k && !stopped)
+    notes_.push_back(
+        fmt::format("the time limit left out {} of the {} folds that estimate the noise", k - done, k));
   return {main_, estimate(stopped)};
 }
 
-bool NoiseSeries::next() {
-  if (context_.callback) {
-    if (context_.callback->stop()) return false;
-    context_.callback->stage(fmt::format("fold {}/{}", done_ + 1, folds_.size()));
-  }
-  const Fold& fold = folds_[done_];
-  try {
-    const auto fitted = fitted_without(fold);
-    if (fitted->summary().stopped == Stopped::interrupted) return false;
-    add_residuals(*fitted, fold);
-  } catch (const NumericalError& error) {
-    if (stopped()) return false;  // an interrupted fit may fail: nothing has chosen its parameters
-    failed(error);
-  } catch (const std::invalid_argument& error) {  // an option may fit the table but not a fold
-    if (stopped()) return false;
-    failed(error);
-  }
-  ++done_;
-  save();
-  return true;
-}
-
-std::unique_ptr<Fitted> NoiseSeries::fitted_without(const Fold& fold) const {
-  const auto rows = std::ssize(fold.train);
-  if (rows < 2) throw NumericalError("fewer than 2 rows are left to train on");
+NoiseSeries::HeldOut NoiseSeries::without(size_t fold, const JobContext& job) const {
+  const Fold& rows = folds_[fold];
+  const auto n = std::ssize(rows.train);
+  if (n < 2) throw NumericalError("fewer than 2 rows are left to train on");
   const json options =
-      options_had(fold_method_, fold_options(method_, main_.options, parts_.train.size(), rows));
+      options_had(fold_method_, fold_options(method_, main_.options, parts_.train.size(), n));
   const std::unique_ptr<Method> method = registry_row(fold_method_.name).make(options);
-  FitContext own = part_of(context_, context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
-                           series_.part(static_cast<int64_t>(done_) + 1));
+  FitContext own =
+      part_of(context_, context_.stream.split("noise fold").split(static_cast<uint64_t>(fold)), job);
   own.start = nullptr;  // a network at hand may have learned the rows that are held out
-  const TimedPart part(std::move(own), folds_.size() - done_);
-  return method->fit(
-      {all_.subset(at::tensor(fold.train, at::kLong)), all_.subset(at::tensor(fold.valid, at::kLong))},
+  const TimedPart part(std::move(own), time_shares(folds_.size() - fold, context_.workers));
+  const auto fitted = method->fit(
+      {all_.subset(at::tensor(rows.train, at::kLong)), all_.subset(at::tensor(rows.valid, at::kLong))},
       part.context());
-}
-
-void NoiseSeries::add_residuals(const Fitted& fitted, const Fold& fold) {
-  const Dataset held = all_.subset(at::tensor(fold.held, at::kLong));
-  const auto p = std::get<Regression>(fitted.predict(held));
+  const Dataset held = all_.subset(at::tensor(rows.held, at::kLong));
+  const auto p = std::get<Regression>(fitted->predict(held));
   const at::Tensor residual = targets_of(held) - p.mean, var = p.epistemic_var;
   if (!at::isfinite(residual + var).all().item<bool>()) throw NumericalError("an answer is not finite");
-  residual_ = at::cat({residual_, residual});
-  var_ = at::cat({var_, var});
-  weight_ = at::cat({weight_, group_weights(group_, fold.held)});
-  groups_ += count_groups(group_, fold.held);
-  ++served_;
-}
-
-void NoiseSeries::failed(const std::exception& error) {
-  notes_.push_back(fmt::format("fold {} of {} failed: {}", done_ + 1, folds_.size(), error.what()));
+  return {residual, var, group_weights(group_, rows.held), is_whole(*fitted)};
 }
 
 NoiseEstimate NoiseSeries::unknown(const std::string& why, bool stopped) const {
@@ -197,44 +215,25 @@ NoiseEstimate NoiseSeries::estimate(bool stopped) const {
   return noise;
 }
 
-bool NoiseSeries::resume(TensorFile record) {
-  if (!record.metadata.contains("folds")) return false;
-  const json kept = stored_json(record, "folds");
-  const JsonReader read(kept, kNoiseFolds);
-  const int64_t done = read.count("done", 0, std::ssize(folds_));
-  if (std::to_string(done + 1) != record.metadata.at("done"))
-    refuse(kNoiseFolds, "a record of " + record.metadata.at("done") + " fits", std::to_string(done + 1));
-  done_ = static_cast<size_t>(done);
-  served_ = read.count("served", 0, done);
-  groups_ = read.count("groups", 0, std::ssize(group_));
-  notes_ = read.texts("notes");
-  why_ = read.text("why");
-  residual_ = taken_numbers(record, kResidual);
-  var_ = taken_numbers(record, kVar);
-  weight_ = taken_numbers(record, kWeight);
-  const int64_t rows = residual_.size(0);
-  if (!(rows >= groups_ && rows <= all_.size() && (rows > 0) == (served_ > 0)))
-    refuse(kNoiseFolds, fmt::format("{} to {} rows", groups_, all_.size()), std::to_string(rows));
-  check_shape(var_, {rows}, kNoiseFolds, kVar);
-  check_shape(weight_, {rows}, kNoiseFolds, kWeight);
-  check((var_ >= 0).all().item<bool>() && (weight_ > 0).all().item<bool>(), kNoiseFolds,
+NoiseSeries::Part NoiseSeries::stored(size_t job, const TensorFile& file) const {
+  if (job == 0) {
+    const json kept = stored_json(file, kMain);
+    const JsonReader read(kept, kNoiseFolds);
+    if (!read.value("tuning").is_null()) check_tuning_report(read.value("tuning"));
+    return {{method_.resolve(read.value("options")),
+             finished_fit(registry_row(method_.name), file, parts_.train), read.value("tuning")},
+            read.text("why"),
+            {}};
+  }
+  const auto rows = std::ssize(folds_.at(job - 1).held);
+  HeldOut held{stored_numbers(file, kResidual), stored_numbers(file, kVar), stored_numbers(file, kWeight),
+               true};
+  check_shape(held.residual, {rows}, kNoiseFolds, kResidual);
+  check_shape(held.var, {rows}, kNoiseFolds, kVar);
+  check_shape(held.weight, {rows}, kNoiseFolds, kWeight);
+  check((held.var >= 0).all().item<bool>() && (held.weight > 0).all().item<bool>(), kNoiseFolds,
         "variances from 0 and weights above 0", "others");
-  if (!read.value("tuning").is_null()) check_tuning_report(read.value("tuning"));
-  main_ = {method_.resolve(read.value("options")),
-           finished_fit(registry_row(method_.name), record, parts_.train), read.value("tuning")};
-  return true;
-}
-
-void NoiseSeries::save() const {
-  TensorFile record = main_.fitted->save();
-  record.tensors[kResidual] = to_stored(residual_);
-  record.tensors[kVar] = to_stored(var_);
-  record.tensors[kWeight] = to_stored(weight_);
-  record.metadata["folds"] =
-      json{{"done", done_}, {"served", served_},        {"groups", groups_},     {"notes", notes_},
-           {"why", why_},   {"options", main_.options}, {"tuning", main_.report}}
-          .dump();
-  series_.keep(std::move(record), static_cast<int64_t>(done_) + 1);
+  return {{}, "", std::move(held)};
 }
 
 }  // namespace slimbayes

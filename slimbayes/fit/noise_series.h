@@ -13,7 +13,7 @@
 #include "slimbayes/fit/tuning.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/model/noise_estimate.h"
-#include "slimbayes/train/fit_series.h"
+#include "slimbayes/train/jobs.h"
 
 namespace slimbayes {
 
@@ -24,9 +24,9 @@ struct CrossFitted {
   NoiseEstimate noise;
 };
 
-/// The cross-fitting of the noise in progress (fit_with_noise_folds): the main fit, then the fit of each
-/// fold. After each fit the state is written to the record of a checkpoint (FitSeries), so a run that is
-/// killed and resumed gives the same bits. The constructor's arguments must outlive this object.
+/// The cross-fitting of the noise in progress (fit_with_noise_folds): the main fit, then the fits of the
+/// folds, which are independent of each other. A run that is killed and resumed gives the same bits
+/// (train/jobs.h). The constructor's arguments must outlive this object.
 class NoiseSeries {
  public:
   NoiseSeries(const MethodInfo& method, const Split& parts, const NoiseFolds& folds,
@@ -36,7 +36,7 @@ class NoiseSeries {
   bool possible() const { return !folds_.empty(); }
 
   /// Returns whether the checkpoint to resume from was written by a NoiseSeries of an earlier run.
-  bool recorded() const { return series_.recorded(); }
+  bool recorded() const;
 
   /// Runs the main fit, then the folds, and returns the main fit with the estimate of its noise.
   CrossFitted run(const std::function<Tuned(const FitContext&)>& main);
@@ -46,32 +46,36 @@ class NoiseSeries {
   CrossFitted run_after(Tuned main, std::string why);
 
  private:
-  CrossFitted run_folds();
-  bool next();  // fits and predicts the next fold; false if it was interrupted
-  /// Fits the method to the training rows of a fold. Throws as Method::fit.
-  std::unique_ptr<Fitted> fitted_without(const Fold& fold) const;
-  /// Predicts the fold's held-out rows with `fitted` and adds their residuals, variances and weights. Throws
-  /// NumericalError if an answer is not finite.
-  void add_residuals(const Fitted& fitted, const Fold& fold);
-  void failed(const std::exception& error);
-  bool stopped() const { return context_.callback && context_.callback->stop(); }
+  /// What a fold says of the noise.
+  struct HeldOut {
+    at::Tensor residual, var, weight;  // of its rows, float64 [rows]
+    bool whole;                        // false: the fit was interrupted
+  };
+  /// The result of job 0, the main fit, or of job 1 + i, that of fold i.
+  struct Part {
+    Tuned main;
+    std::string why;  // see run_after
+    HeldOut held;
+  };
+
+  Jobs<Part> jobs(const std::function<Tuned(const FitContext&)>& main) const;
+  CrossFitted run_folds(Jobs<Part>& jobs);
+  /// Fits the method to the training rows of a fold and predicts its held-out rows. Throws as Method::fit,
+  /// and NumericalError if an answer is not finite.
+  HeldOut without(size_t fold, const JobContext& job) const;
+  Part stored(size_t job, const TensorFile& file) const;
   /// Returns a NoiseEstimate without an estimate, with a note that says `why` there is none.
   NoiseEstimate unknown(const std::string& why, bool stopped) const;
   NoiseEstimate estimate(bool stopped) const;
-  /// Reads the state from the record. Returns false if the main fit is not in the record yet.
-  bool resume(TensorFile record);
-  void save() const;
 
   const MethodInfo& method_;
   const MethodInfo& fold_method_;  // fits the folds: that of MethodInfo::noise_of, or method_
   const Split& parts_;
-  const FitContext& context_;
-  FitSeries series_;
+  const FitContext context_;
   Dataset all_;                 // training, then validation rows
   std::vector<int64_t> group_;  // [n] group of each row
   std::vector<Fold> folds_;
   Tuned main_;
-  size_t done_ = 0;                     // folds done, failed ones included
   int64_t served_ = 0, groups_ = 0;     // folds that succeeded; groups of inputs held out in them
   at::Tensor residual_, var_, weight_;  // of the rows held out so far, float64 [rows]
   std::vector<std::string> notes_;

@@ -2,6 +2,7 @@
 // preset or to the model whose network the fit takes. It checks all that can be checked before any work.
 #include "slimbayes/fit/resolved_fit.h"
 
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,10 +12,12 @@
 #include "slimbayes/catalog/fit_checks.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/threads.h"
 #include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/rows/target_cells.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/fit/network_at_hand.h"
+#include "slimbayes/fit/noise_doubt.h"
 
 namespace slimbayes {
 
@@ -78,6 +81,12 @@ InputKind kind_asked(const Examples& examples, const FitOptions& fit) {
 
 int fit_threads(const MethodInfo& method) { return method.resumable ? 1 : 0; }
 
+int fit_workers(const FitOptions& fit) {
+  if (fit.workers > 0) return fit.workers;
+  if (fit.threads == kThreadsOfMethod) return available_cores();
+  return fit.threads > 0 ? fit.threads : at::get_num_threads();
+}
+
 ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodChoices& choices,
                         std::shared_ptr<const Model> network) {
   check_options(fit, "fit");
@@ -102,9 +111,15 @@ ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodCh
   if (network) options = options_around(*network, method, std::move(options));
   const MethodInfo& inner = inner_method(method, options);
   std::string scale = fit.scale == "auto" ? inner.input_scale : fit.scale;
-  const int threads = fit.threads == kThreadsOfMethod ? fit_threads(method) : fit.threads;
-  return {std::move(fit),   &method, std::move(options), &inner, by_task, kind,
-          std::move(scale), threads, std::move(network)};
+  const int workers = fit_workers(fit);
+  // Where the fit consists of independent ones, each has one thread: so their bits do not depend on how many
+  // run beside each other. The folds that estimate the noise of a small table are such fits.
+  const bool in_folds =
+      method.resumable && fit.noise_folds > 0 && kind == InputKind::table && count(examples) <= kMostRows;
+  const bool of_fits = method.candidates || &inner != &method || !fit.tune.empty() || in_folds;
+  const int threads = of_fits ? 1 : fit.threads == kThreadsOfMethod ? fit_threads(method) : fit.threads;
+  return {std::move(fit), &method, std::move(options), &inner, by_task, kind, std::move(scale),
+          threads,        workers, std::move(network)};
 }
 
 }  // namespace slimbayes

@@ -22,7 +22,8 @@ struct ResolvedFit {
   bool by_task;              // no method was named: the target's task chose it
   InputKind kind;            // what one example is
   std::string scale;         // of numeric inputs: "min-max" or "standard"
-  int threads;               // during the fit; 0: the process's number of threads
+  int threads;               // during one fit; 0: the process's number of threads
+  int workers;               // independent fits beside each other (FitOptions::workers)
   /// The model whose network the fit takes (FitOptions::network_from); nullptr: the method trains its own.
   std::shared_ptr<const Model> network;
   /// When the user's call began, from which a time limit counts: set it if the data were read before
@@ -53,6 +54,9 @@ InputKind kind_asked(const Examples& examples, const FitOptions& options);
 /// Returns the number of threads of a fit whose option `threads` is kThreadsOfMethod: 1 for a method that
 /// trains by gradient steps (MethodInfo::resumable), else 0 (as many as the process uses).
 int fit_threads(const MethodInfo& method);
+
+/// Returns how many independent fits run beside each other by FitOptions::workers and FitOptions::threads.
+int fit_workers(const FitOptions& fit);
 
 /// Returns the table behind the examples; for windows, the table of their series; nullptr for images.
 const Table* table_of(const Examples& examples);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 
@@ -20,11 +21,11 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/finished_fit.h"
+#include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/timed_part.h"
 #include "slimbayes/storage/error.h"
-#include "slimbayes/train/checkpoint_reader.h"
-#include "slimbayes/train/fit_series.h"
+#include "slimbayes/train/jobs.h"
 
 namespace slimbayes {
 
@@ -81,6 +82,14 @@ double validation_nll(const Fitted& fitted, const Dataset& valid) {
   return nll;
 }
 
+/// The fit of a combination, with its score on the validation rows.
+struct ScoredFit {
+  std::shared_ptr<const Fitted> fitted;
+  double nll;
+};
+
+constexpr const char* kNll = "tuning.nll";  // metadata key of a job's file
+
 /// A grid search in progress: what has been tried, and the best fit so far.
 class Search {
  public:
@@ -90,16 +99,25 @@ class Search {
         options_(options),
         all_(combinations(options_of(method, options), names)),
         split_(split),
-        context_(context),
-        series_(context.checkpoint, kTuning, context.callback),
+        context_(within_memory(context, split.train, {{std::string(method.name), options}})),
+        jobs_(
+            plan_of(context_, kTuning, [this](size_t i) { return fmt::format("{}/{}", i + 1, all_.size()); }),
+            {[this](size_t i, const JobContext& job) { return fit(i, job); },
+             [](const ScoredFit& one) {
+               TensorFile file = one.fitted->save();
+               file.metadata[kNll] = fmt::format("{:a}", one.nll);
+               return file;
+             },
+             [this](size_t, const TensorFile& file) { return stored(file); },
+             [](const ScoredFit& one) { return is_whole(*one.fitted); }}),
         report_({{"options", names}, {"combinations", all_.size()}, {"tried", json::array()}}) {
     for (size_t i = 0; i < all_.size(); ++i) method_of(i);  // throws for invalid options before the first fit
   }
 
   Tuned run() {
-    if (const auto record = series_.start(std::ssize(all_)))
-      read_contents(series_.name(), kCheckpointHint, [&] { resume(*record); });
-    while (tried() < all_.size() && !stopped() && !(best_ && out_of_time())) {
+    jobs_.begin();
+    jobs_.ahead(0, all_.size());
+    while (tried() < all_.size() && !stopped() && (!best_ || !out_of_time() || jobs_.has(tried()))) {
       if (!next()) break;
     }
     if (!best_ && tried() == 0) throw Interrupted("the search was interrupted before its first fit");
@@ -143,66 +161,62 @@ class Search {
 
   /// Returns whether to stop the search before the next fit. The first fit always runs, so that there is a
   /// model.
-  bool stopped() const { return best_ && context_.callback && context_.callback->stop(); }
+  bool stopped() const { return best_ && is_stopped(context_); }
 
   bool out_of_time() const { return seconds_left(context_) < 0; }
 
-  void resume(const TensorFile& record) {
-    json tried = json::array();
-    if (record.metadata.contains("report")) {  // absent if the search stopped during the first fit
-      const json report = stored_json(record, "report");
-      check_tuning_report(report);
-      tried = report["tried"];
-    }
-    const std::string done = record.metadata.at("done");
-    if (std::to_string(tried.size()) != done)
-      refuse("tune", done + " combinations that were tried", std::to_string(tried.size()));
-    std::optional<size_t> best;
-    for (size_t i = 0; i < tried.size(); ++i) {
-      const std::string what = fmt::format("combination {} of this search", i + 1);
-      for (const auto& item : all_[i].items())
-        check(tried[i].value(item.key(), json()) == item.value(), "tune", what, "another");
-      if (!tried[i].contains("valid_nll")) continue;
-      if (!best || tried[i]["valid_nll"] < tried[*best]["valid_nll"]) best = i;
-    }
-    report_["tried"] = tried;
-    if (best)
-      consider(tried[*best], with(*best), finished_fit(registry_row(method_.name), record, split_.train));
+  /// Fits combination i and scores it. Another one may be fitted at the same time.
+  ScoredFit fit(size_t i, const JobContext& job) const {
+    const TimedPart part(part_of(context_, context_.stream, job),
+                         time_shares(all_.size() - i, context_.workers));
+    std::shared_ptr<const Fitted> fitted = method_of(i)->fit(split_, part.context());
+    const double nll = validation_nll(*fitted, split_.valid);
+    return {std::move(fitted), nll};
   }
 
-  /// Fits the next combination and records its score or its failure. Returns false if the fit was
+  ScoredFit stored(const TensorFile& file) const {
+    const double nll = std::strtod(stored_text(file, kNll).c_str(), nullptr);
+    if (!std::isfinite(nll)) refuse("tune", "a finite validation NLL", stored_text(file, kNll));
+    return {finished_fit(registry_row(method_.name), file, split_.train), nll};
+  }
+
+  /// Takes the next combination and records its score or its failure. Returns false if the fit was
   /// interrupted.
   bool next() {
     const size_t i = tried();
     json entry = all_[i];
-    if (context_.callback) context_.callback->stage(fmt::format("{}/{}", i + 1, all_.size()));
-    const TimedPart part(part_of(context_, context_.stream, series_.part(static_cast<int64_t>(i))),
-                         all_.size() - i);
-    try {
-      std::shared_ptr<const Fitted> fitted = method_of(i)->fit(split_, part.context());
-      const bool interrupted = fitted->summary().stopped == Stopped::interrupted;
+    const JobOutcome<ScoredFit> outcome = jobs_.take(i);
+    if (outcome.result) {
+      const bool interrupted = !is_whole(*outcome.result->fitted);
       if (interrupted && best_) return false;
-      entry["valid_nll"] = validation_nll(*fitted, split_.valid);
-      consider(entry, with(i), std::move(fitted));
+      entry["valid_nll"] = outcome.result->nll;
+      consider(entry, with(i), *outcome.result);
       if (interrupted) return false;  // the only fit: returned, but not listed as tried
-    } catch (const NumericalError& error) {
+    } else {
       // A fit that is interrupted before its first validation has no parameters to keep and throws. It does
       // not count as a failed candidate.
-      if (context_.callback && context_.callback->stop()) return false;
-      entry["failed"] = error.what();
+      if (is_stopped(context_)) return false;
+      entry["failed"] = numerical_failure(outcome.thrown);
     }
     report_["tried"].push_back(entry);
     tell(entry);
-    save();
     return true;
   }
 
-  void consider(const json& entry, const json& options, std::shared_ptr<const Fitted> fitted) {
-    const double score = entry["valid_nll"].get<double>();
-    if (best_ && !(score < best_score_)) return;
-    best_score_ = score;
+  /// Returns the message of a numerical failure; throws every other exception.
+  static std::string numerical_failure(const std::exception_ptr& thrown) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const NumericalError& error) {
+      return error.what();
+    }
+  }
+
+  void consider(const json& entry, const json& options, const ScoredFit& one) {
+    if (best_ && !(one.nll < best_score_)) return;
+    best_score_ = one.nll;
     best_options_ = options;
-    best_ = std::move(fitted);
+    best_ = one.fitted;
     report_["best"] = entry;
   }
 
@@ -216,19 +230,12 @@ class Search {
                                               entry["valid_nll"].get<double>(), best_score_));
   }
 
-  void save() const {
-    TensorFile record;
-    if (best_) record = best_->save();
-    record.metadata["report"] = report_.dump();
-    series_.keep(std::move(record), static_cast<int64_t>(tried()));
-  }
-
   const MethodInfo& method_;
   const json& options_;
   std::vector<json> all_;
   const Split& split_;
-  const FitContext& context_;
-  FitSeries series_;
+  const FitContext context_;
+  Jobs<ScoredFit> jobs_;
   json report_, best_options_;
   double best_score_ = std::numeric_limits<double>::infinity();
   std::shared_ptr<const Fitted> best_;

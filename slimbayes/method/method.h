@@ -139,6 +139,8 @@ struct FitContext {
   /// When the user's call must end; nothing: whenever the fit does. A fit of several parts divides what is
   /// left (method/timed_part.h).
   std::optional<std::chrono::steady_clock::time_point> until = {};
+  /// How many independent fits may run beside each other, where the fit consists of several (train/jobs.h).
+  int workers = 1;
   /// The share of the rows that the fit leaves out because their target is wrong (data/rows/wild_rows.h). A
   /// method whose density can have tails of its own gives them this probability.
   double wild_share = 0;

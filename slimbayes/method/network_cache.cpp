@@ -3,25 +3,88 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "slimbayes/catalog/option.h"
 #include "slimbayes/data/rows/row_hash.h"
 
 namespace slimbayes {
 
-TrainedNetwork NetworkCache::trained(const std::string& key, const std::function<TrainedNetwork()>& train) {
-  if (const auto found = entries_.find(key); found != entries_.end()) {
-    ++taken_;
-    seconds_ += found->second.seconds;
-    return found->second.network;
-  }
-  const auto start = std::chrono::steady_clock::now();
-  TrainedNetwork network = train();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (network.summary.stopped != Stopped::interrupted) entries_.emplace(key, Entry{network, seconds});
-  return network;
+using Clock = std::chrono::steady_clock;
+
+struct NetworkCache::Store {
+  struct Entry {
+    std::optional<TrainedNetwork> network;  // nothing while it is trained
+    double seconds = 0;                     // of its training
+  };
+  std::mutex lock;
+  std::condition_variable changed;
+  std::map<std::string, Entry> entries;
+};
+
+NetworkCache::NetworkCache() : store_(std::make_shared<Store>()) {}
+NetworkCache::NetworkCache(std::shared_ptr<Store> store) : store_(std::move(store)) {}
+NetworkCache::~NetworkCache() = default;
+
+std::unique_ptr<NetworkCache> NetworkCache::shared() const {
+  return std::unique_ptr<NetworkCache>(new NetworkCache(store_));
 }
+
+TrainedNetwork NetworkCache::trained(const std::string& key, const std::function<TrainedNetwork()>& train) {
+  const auto begin = Clock::now();
+  const auto spent = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  {
+    std::unique_lock held(store_->lock);
+    while (true) {
+      const auto found = store_->entries.find(key);
+      if (found == store_->entries.end()) break;
+      if (found->second.network) {
+        add({key, found->second.seconds, spent(), true});
+        return *found->second.network;
+      }
+      store_->changed.wait(held);
+    }
+    store_->entries.emplace(key, Store::Entry{});
+  }
+  std::optional<TrainedNetwork> network;
+  double seconds = 0;
+  const auto leave = [&](bool keep) {
+    const std::scoped_lock held(store_->lock);
+    seconds = spent();
+    if (keep)
+      store_->entries[key] = {network, seconds};
+    else
+      store_->entries.erase(key);
+    store_->changed.notify_all();
+  };
+  try {
+    network = train();
+  } catch (...) {
+    leave(false);
+    throw;
+  }
+  const bool whole = network->summary.stopped != Stopped::interrupted;
+  leave(whole);
+  if (whole) add({key, seconds, seconds, false});
+  return *std::move(network);
+}
+
+void NetworkCache::add(Use use) {
+  const std::scoped_lock held(lock_);
+  uses_.push_back(std::move(use));
+}
+
+std::vector<NetworkCache::Use> NetworkCache::uses() const {
+  const std::scoped_lock held(lock_);
+  return uses_;
+}
+
+int64_t NetworkCache::taken() const { return std::ranges::count_if(uses(), &Use::found); }
 
 std::string training_key(const NetworkSpec& spec, const TrainedNetworkOptions& options, const Split& split,
                          const Stream& stream) {

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "slimbayes/method/trained_network.h"
 
@@ -12,25 +14,43 @@ namespace slimbayes {
 /// Networks that were trained in this process, found by their training_key(). Give one cache to several fits
 /// of the same examples (FitContext::networks): methods that start from the same network then train it once.
 /// Each result has the same bits as a fit without the cache. The fits must use the same augmentation of
-/// images, because the key does not contain it. The cache keeps every network until it is destroyed. Not safe
-/// to share between threads.
+/// images, because the key does not contain it. The cache keeps every network until it is destroyed. Safe to
+/// share between threads.
 class NetworkCache {
  public:
+  NetworkCache();
+  ~NetworkCache();
+  NetworkCache(const NetworkCache&) = delete;
+  NetworkCache& operator=(const NetworkCache&) = delete;
+
+  /// Returns a cache of the same networks with a list of uses() of its own: give one to each fit of a
+  /// comparison.
+  std::unique_ptr<NetworkCache> shared() const;
+
   /// Returns the network of this key. If there is none, calls `train` and keeps the result, unless the
-  /// training was interrupted.
+  /// training was interrupted. If another thread trains it, waits for that.
   TrainedNetwork trained(const std::string& key, const std::function<TrainedNetwork()>& train);
 
-  int64_t taken() const { return taken_; }     // number of requests answered from the cache
-  double seconds() const { return seconds_; }  // training time that these requests saved
+  /// A network that was asked for.
+  struct Use {
+    std::string key;
+    double seconds;  // of its training, whoever trained it
+    double waited;   // seconds that the answer took here: of the training, or next to nothing
+    bool found;      // another request had it trained
+  };
+  /// Returns the networks that this object was asked for and that are kept, in order; and how many of them
+  /// were found.
+  std::vector<Use> uses() const;
+  int64_t taken() const;
 
  private:
-  struct Entry {
-    TrainedNetwork network;
-    double seconds;
-  };
-  std::map<std::string, Entry> entries_;
-  int64_t taken_ = 0;
-  double seconds_ = 0;
+  struct Store;
+  explicit NetworkCache(std::shared_ptr<Store> store);
+  void add(Use use);
+
+  std::shared_ptr<Store> store_;
+  mutable std::mutex lock_;  // of uses_
+  std::vector<Use> uses_;
 };
 
 /// Returns a text that is equal for two trainings only if both give the same bits. It holds the network, the

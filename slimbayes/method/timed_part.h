@@ -15,7 +15,8 @@ double seconds_left(const FitContext& context);
 /// context is that of the part as it was given. Lives as long as the fit, which sees its callback.
 class TimedPart {
  public:
-  /// `parts` is the number of fits that are left, this one included.
+  /// `parts` is into how many the time is divided: the number of fits that are left, this one included, or
+  /// fewer where some run beside each other (time_shares in train/jobs.h).
   TimedPart(FitContext part, size_t parts);
   TimedPart(const TimedPart&) = delete;
 

@@ -27,7 +27,7 @@ bool is_part(const std::string& name, const std::string& stem) {
 /// Formats a double so that it reads back to the same bits, also NaN and infinities, which JSON lacks.
 std::string exact(double x) { return fmt::format("{:a}", x); }
 
-/// Returns the JSON object with which a fingerprint starts. The text that FitSeries appends to a fingerprint,
+/// Returns the JSON object with which a fingerprint starts. The text that Jobs appends to a fingerprint,
 /// such as ", ensemble 3", is left out. Returns a discarded value (is_discarded()) if there is no JSON.
 nlohmann::json parts_of(const std::string& fingerprint) {
   constexpr int kDeepest = 32;
@@ -37,7 +37,7 @@ nlohmann::json parts_of(const std::string& fingerprint) {
 
 /// Returns the names of the keys in which two fingerprints differ, comma-separated. If one of them is not an
 /// object, returns a general list. If no key differs, returns "kind": the fingerprints then differ in the
-/// text that FitSeries appends.
+/// text that Jobs appends.
 std::string difference(const nlohmann::json& found, const nlohmann::json& own) {
   std::string names;
   if (!found.is_object() || !own.is_object()) return "data, options, seed or threads";

@@ -32,7 +32,7 @@ void check_fingerprint(const std::string& found, const std::string& own, const s
                        const std::string& hint);
 
 /// remove_checkpoint removes the checkpoint at `path` and the checkpoints of its parts: the files `path`.<i>
-/// of a series of fits (fit_series.h). remove_parts removes only the parts. Neither reports an error:
+/// of a series of fits (jobs.h). remove_parts removes only the parts. Neither reports an error:
 /// directories and files that cannot be removed stay.
 void remove_checkpoint(const std::filesystem::path& path);
 void remove_parts(const std::filesystem::path& path);

@@ -65,10 +65,9 @@ TEST(Comparison, CountsTheTrainingForEveryMethod) {
   const Table table = generate("steps", 400, Stream(1));
   std::vector<MethodChoice> methods;
   for (const char* name : {"rich-bll", "bll", "dbk"}) methods.push_back({name, steps_fit(name).options});
-  const auto quiet = [](const std::string&) { return std::make_unique<Callback>(); };
   FitOptions fit = steps_fit("bll");
-  const std::vector<MethodRuns> shared = compare(table, fit, methods, {2, 1}, {}, quiet);
-  const std::vector<MethodRuns> alone = compare(table, fit, {methods[1]}, {2, 1}, {}, quiet);
+  const std::vector<MethodRuns> shared = compare(table, fit, methods, {2, 1}, {}, nullptr);
+  const std::vector<MethodRuns> alone = compare(table, fit, {methods[1]}, {2, 1}, {}, nullptr);
   const auto noted = [](const json& run) {
     return run.dump().find("took a network that was trained before") != std::string::npos;
   };
@@ -93,8 +92,7 @@ TEST(Comparison, RepeatsGiveEveryMethodTheSameSplits) {
   fit.split_seed = 7;
   const std::vector<MethodChoice> methods = {{"ridge", find_method("ridge").resolve(json::object())},
                                              {"constant", find_method("constant").resolve(json::object())}};
-  const auto quiet = [](const std::string&) { return std::make_unique<Callback>(); };
-  const std::vector<MethodRuns> results = compare(table, fit, methods, {3, 4}, {}, quiet);
+  const std::vector<MethodRuns> results = compare(table, fit, methods, {3, 4}, {}, nullptr);
   ASSERT_EQ(results.size(), 2U);
   std::vector<double> differences;
   for (size_t i = 0; i < 4; ++i) {  // neither method has a seed: one fit a split
@@ -115,7 +113,7 @@ TEST(Comparison, RepeatsGiveEveryMethodTheSameSplits) {
   EXPECT_DOUBLE_EQ(pair->difference.bound, expected.bound);
   EXPECT_LE(pair->difference.mean, 0);
   EXPECT_FALSE(leading_pair({results[0]}, 0.2));
-  EXPECT_FALSE(leading_pair(compare(table, fit, methods, {1, 1}, {}, quiet), 0.2));  // one split
+  EXPECT_FALSE(leading_pair(compare(table, fit, methods, {1, 1}, {}, nullptr), 0.2));  // one split
 }
 
 }  // namespace

@@ -3,6 +3,11 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
 namespace slimbayes {
 namespace {
 
@@ -24,11 +29,41 @@ TEST(NetworkCache, TrainsAKeyOnce) {
   EXPECT_EQ(cache.trained("a", train).head.noise_var, 1);
   EXPECT_EQ(cache.trained("b", train).head.noise_var, 2);
   EXPECT_EQ(cache.taken(), 0);
-  EXPECT_EQ(cache.seconds(), 0);
   EXPECT_EQ(cache.trained("a", train).head.noise_var, 1);
   EXPECT_EQ(trainings, 2);
   EXPECT_EQ(cache.taken(), 1);
-  EXPECT_GT(cache.seconds(), 0);
+  const std::vector<NetworkCache::Use> uses = cache.uses();
+  ASSERT_EQ(uses.size(), 3U);
+  EXPECT_EQ(uses[2].key, "a");
+  EXPECT_EQ(uses[2].seconds, uses[0].seconds);  // of the training, whoever asks
+  EXPECT_GT(uses[0].seconds, 0);
+}
+
+TEST(NetworkCache, ASharedOneHasTheSameNetworksAndUsesOfItsOwn) {
+  NetworkCache cache;
+  cache.trained("a", [] { return named(1); });
+  const auto other = cache.shared();
+  EXPECT_EQ(other->trained("a", [] { return named(2); }).head.noise_var, 1);
+  EXPECT_EQ(other->taken(), 1);
+  EXPECT_EQ(cache.taken(), 0);
+}
+
+TEST(NetworkCache, ThreadsThatNeedOneNetworkTrainItOnce) {
+  NetworkCache cache;
+  std::atomic<int> trainings = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      const auto train = [&] {
+        ++trainings;
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        return named(7);
+      };
+      EXPECT_EQ(cache.trained("a", train).head.noise_var, 7);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(trainings, 1);
+  EXPECT_EQ(cache.taken(), 3);
 }
 
 TEST(NetworkCache, DoesNotKeepATrainingThatWasInterruptedOrFailed) {

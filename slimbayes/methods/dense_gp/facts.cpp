@@ -23,12 +23,13 @@ MethodInfo dkl_exact() {
 /// Ten evaluations of the evidence on at most evidence_rows rows, and the posterior of all rows. An
 /// evaluation has a factorisation, an inverse and some passes over a matrix [k, k].
 FitCost gp_exact_cost(const FitSize& size, const nlohmann::json& options) {
-  constexpr double kEvaluations = 10, kOfElement = 300;
+  constexpr double kEvaluations = 10, kOfElement = 300, kMatrices = 3;
   const auto n = static_cast<double>(size.rows), d = static_cast<double>(size.input.numel());
   const double k = std::min(n, options.value("evidence_rows", n));
   const double evaluation = 2 * k * k * k + k * k * (kOfElement + 6 * d),
                posterior = n * n * (n + kOfElement);
-  return {kEvaluations * evaluation + posterior, evaluation + posterior, n * (n + kOfElement + 2 * d)};
+  return {kEvaluations * evaluation + posterior, evaluation + posterior, n * (n + kOfElement + 2 * d),
+          kMatrices * 8 * (k * k + n * n)};
 }
 
 MethodInfo gp_exact() {

@@ -16,11 +16,10 @@
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/methods/last_layer/fitted_last_layer.h"
 #include "slimbayes/methods/last_layer/last_layer_choice.h"
 #include "slimbayes/ntk/enrichment.h"
-#include "slimbayes/train/checkpoint_reader.h"
-#include "slimbayes/train/fit_series.h"
 
 namespace slimbayes {
 
@@ -35,6 +34,39 @@ struct Known {
   PosteriorChoice choice;
   double network_noise;  // noise variance of the first network's head
 };
+
+/// The first training of a refit.
+struct FirstFit {
+  Known known;
+  int64_t epochs;                                 // at its best score
+  std::shared_ptr<const FittedLastLayer> fitted;  // nullptr: from a checkpoint, which holds only the above
+};
+
+constexpr const char *kEpochs = "epochs", *kFirstNoise = "noise_var", *kFirstSd = "prior_sd",
+                     *kMse = "network_noise_var", *kNotes = "choice_notes";
+
+TensorFile first_to_file(const FirstFit& first) {
+  TensorFile file;
+  const auto keep = [&file](const char* name, double value) {
+    file.tensors[name] = to_stored(at::full({}, value, at::kDouble));
+  };
+  keep(kFirstNoise, first.known.choice.noise_var);
+  keep(kFirstSd, first.known.choice.prior_sd);
+  keep(kEpochs, static_cast<double>(first.epochs));
+  keep(kMse, first.known.network_noise);
+  file.metadata[kNotes] = nlohmann::json(first.known.choice.notes).dump();
+  return file;
+}
+
+FirstFit first_from_file(const TensorFile& file) {
+  const auto kept = [&](const char* name) { return stored_tensor(file, name).item<double>(); };
+  FirstFit first{
+      {{kept(kFirstNoise), kept(kFirstSd)}, kept(kMse)}, static_cast<int64_t>(kept(kEpochs)), nullptr};
+  first.known.choice.notes = stored_json(file, kNotes).get<std::vector<std::string>>();
+  check(first.known.choice.noise_var >= 0 && first.known.choice.prior_sd > 0 && first.epochs > 0, kRefit,
+        "a noise, a prior sd and epochs that a fit gives", "others");
+  return first;
+}
 
 class LastLayerMethod : public Method {
  public:
@@ -153,45 +185,29 @@ class LastLayerMethod : public Method {
   /// on the training and validation rows with these values. Returns the first fit if there are no validation
   /// rows or it was interrupted. A killed fit that resumes does not repeat a finished first fit.
   std::unique_ptr<Fitted> refitted(const Split& split, const FitContext& context) const {
-    constexpr const char *kEpochs = "epochs", *kNoise = "noise_var", *kPriorSd = "prior_sd",
-                         *kMse = "network_noise_var", *kNotes = "choice_notes";
-    const FitSeries series(context.checkpoint, kRefit, context.callback);
-    Known known;
-    int64_t epochs = 0;
-    const auto record = series.start(2);
-    if (record && record->metadata.at("done") == "1") {
-      read_contents(series.name(), kCheckpointHint, [&] {
-        const auto kept = [&](const char* name) { return stored_tensor(*record, name).item<double>(); };
-        known = {{kept(kNoise), kept(kPriorSd)}, kept(kMse)};
-        epochs = static_cast<int64_t>(kept(kEpochs));
-        known.choice.notes = stored_json(*record, kNotes).get<std::vector<std::string>>();
-        check(known.choice.noise_var >= 0 && known.choice.prior_sd > 0 && epochs > 0, kRefit,
-              "a noise, a prior sd and epochs that a fit gives", "others");
-      });
-    } else {
-      if (context.callback) context.callback->stage("1/2");
-      auto first = fitted(split, part_of(context, context.stream, series.part(0)), {});
-      if (first->summary().stopped == Stopped::interrupted || split.valid.size() == 0) return first;
-      known = {first->choice(), first->network()->head.noise_var};
-      epochs = std::max<int64_t>(1, first->summary().best_epoch);
-      TensorFile file;
-      const auto keep = [&file](const char* name, double value) {
-        file.tensors[name] = to_stored(at::full({}, value, at::kDouble));
-      };
-      keep(kNoise, known.choice.noise_var);
-      keep(kPriorSd, known.choice.prior_sd);
-      keep(kEpochs, static_cast<double>(epochs));
-      keep(kMse, known.network_noise);
-      file.metadata[kNotes] = nlohmann::json(known.choice.notes).dump();
-      series.keep(std::move(file), 1);
-    }
+    if (split.valid.size() == 0) return fitted(split, context, {});
+    const auto fit_first = [&](size_t, const JobContext& job) -> FirstFit {
+      const std::shared_ptr<const FittedLastLayer> first =
+          fitted(split, part_of(context, context.stream, job), {});
+      return {{first->choice(), first->network()->head.noise_var},
+              std::max<int64_t>(1, first->summary().best_epoch),
+              first};
+    };
+    // The second fit follows from the first: two jobs, one after the other.
+    Jobs<FirstFit> jobs(
+        plan_of(context, kRefit, [](size_t i) { return fmt::format("{}/2", i + 1); }),
+        {fit_first, first_to_file, [](size_t, const TensorFile& file) { return first_from_file(file); },
+         [](const FirstFit& first) { return is_whole(*first.fitted); }});
+    jobs.begin();
+    const FirstFit first = jobs.take(0).value();
+    if (first.fitted && !is_whole(*first.fitted)) return std::make_unique<FittedLastLayer>(*first.fitted);
     if (context.callback) context.callback->stage("2/2");
     LastLayer layer = layer_;
-    layer.network.training.epochs = epochs;
+    layer.network.training.epochs = first.epochs;
     layer.network.training.patience = 0;
     return LastLayerMethod(std::move(layer))
-        .fitted({joined(split.train, split.valid), {}}, part_of(context, context.stream, series.part(1)),
-                known);
+        .fitted({joined(split.train, split.valid), {}},
+                part_of(context, context.stream, {jobs.part(1), context.callback, {}}), first.known);
   }
 
   /// Returns how many of n rows the variance is computed from (option subsample).

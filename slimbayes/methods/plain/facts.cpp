@@ -15,7 +15,7 @@ FitCost ridge_cost(const FitSize& size, const nlohmann::json&) {
   constexpr double kSpectrum = 30;  // of d^3 operations, with the posterior
   const auto n = static_cast<double>(size.rows), d = static_cast<double>(size.input.numel());
   const double all = 2 * n * d * d + kSpectrum * d * d * d;
-  return {all, all, 2 * d * d};
+  return {all, all, 2 * d * d, 3 * 8 * d * d};
 }
 
 /// A hundred passes over the rows of the search and ten over all, with the full Hessian of m coefficients or,
@@ -30,7 +30,7 @@ FitCost logistic_cost(const FitSize& size, const nlohmann::json&) {
   const double all = m <= kMostFull ? kSearch * (some * of_row + m * m * m) + kPasses * n * of_row
                                     : (kSearch + kPasses) * kSlow * n * d * classes + 30 * d * d * d;
   const double search = all + kLeftOut * some * classes;
-  return {search, search, 2 * std::min(m * m, classes * d * d)};
+  return {search, search, 2 * std::min(m * m, classes * d * d), 3 * 8 * std::min(m, kMostFull) * m};
 }
 
 /// The trees of the first fold of the choice, on some of the rows, and a tenth of the forest: both end early
@@ -51,7 +51,7 @@ FitCost extra_trees_cost(const FitSize& size, const nlohmann::json& options) {
   const double some = std::min({n, kMostRows, rows, std::max(500.0, kMostCells / d)});
   const double finish = trees * kOfPosterior * classes * rows;
   return {kChoice * tree(some, 7) + kLeast * trees * tree(rows, 1), finish,
-          trees * (kOfStep * std::log2(rows + 2) + classes)};
+          trees * (kOfStep * std::log2(rows + 2) + classes), 16 * trees * rows * classes};
 }
 
 MethodInfo ridge() {
@@ -110,7 +110,8 @@ FitCost bag_of_words_cost(const FitSize& size, const nlohmann::json& options) {
   constexpr double kEpochs = 3, kPasses = 3, kSlow = 20, kWords = 64;
   const double pass = kSlow * kWords * options.value("hidden", 64.0);
   const double epoch = pass * static_cast<double>(size.rows);
-  return {kEpochs * kPasses * epoch, epoch, pass};
+  return {kEpochs * kPasses * epoch, epoch, pass,
+          40 * options.value("hidden", 64.0) * static_cast<double>(size.tokens)};
 }
 
 MethodInfo bag_of_words() {

@@ -208,7 +208,7 @@ class AutoFitted : public Fitted {
     file.metadata["input"] = to_json(input_).dump();
     if (correction_.wild_share > 0) file.metadata[kWildShare] = json(correction_.wild_share).dump();
     if (correction_.power) file.metadata[kPower] = json(*correction_.power).dump();
-    store_portfolio(tried_, /*seconds=*/false, file);
+    store_portfolio(tried_, file);
     return file;
   }
 

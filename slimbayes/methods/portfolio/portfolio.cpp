@@ -12,7 +12,6 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/method/finished_fit.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/stored_parts.h"
 
@@ -31,7 +30,7 @@ std::string prefix_of(size_t candidate, size_t member) {
   return fmt::format("candidate.{}.member.{}.", candidate, member);
 }
 
-json facts_of(const TriedCandidate& tried, bool seconds) {
+json facts_of(const TriedCandidate& tried) {
   json facts = {{"method", tried.candidate.method},
                 {"options", tried.candidate.options},
                 {"log", tried.candidate.warp == Warp::log},
@@ -52,7 +51,6 @@ json facts_of(const TriedCandidate& tried, bool seconds) {
   }
   if (tried.power != 1) facts["power"] = tried.power;
   if (std::isfinite(tried.nll)) facts["nll"] = tried.nll;
-  if (seconds) facts["seconds"] = tried.seconds;
   return facts;
 }
 
@@ -98,7 +96,6 @@ TriedCandidate tried_of(const json& facts) {
              (tried.tempering.wild_factor > 1 && std::isinf(tried.tempering.dof))),
         "load", "a share below 1 of wild rows", "another", "the model file is damaged");
   tried.nll = number_of(facts, "nll", -1e300, std::numeric_limits<double>::quiet_NaN());
-  tried.seconds = number_of(facts, "seconds", 0, 0);
   return tried;
 }
 
@@ -173,10 +170,10 @@ Predictive candidate_answer(const TriedCandidate& tried, std::vector<Predictive>
   return whole;
 }
 
-void store_portfolio(const std::vector<TriedCandidate>& all, bool seconds, TensorFile& file) {
+void store_portfolio(const std::vector<TriedCandidate>& all, TensorFile& file) {
   json list = json::array();
   for (size_t i = 0; i < all.size(); ++i) {
-    list.push_back(facts_of(all[i], seconds));
+    list.push_back(facts_of(all[i]));
     TensorFile view;
     store_view(all[i].view, view);
     store_row_scale(all[i].row_scale, view);
@@ -187,7 +184,7 @@ void store_portfolio(const std::vector<TriedCandidate>& all, bool seconds, Tenso
   file.metadata[kPortfolio] = list.dump();
 }
 
-std::vector<TriedCandidate> stored_portfolio(const TensorFile& file, const Dataset* train) {
+std::vector<TriedCandidate> stored_portfolio(const TensorFile& file) {
   const json list = stored_json(file, kPortfolio);
   check(list.is_array(), "load", "a list of candidates", "another value", "the model file is damaged");
   std::vector<TriedCandidate> all;
@@ -205,8 +202,7 @@ std::vector<TriedCandidate> stored_portfolio(const TensorFile& file, const Datas
              "the model file is damaged");
     const RegistryRow& row = registry_row(tried.candidate.method);
     for (size_t k = 0; k < static_cast<size_t>(count); ++k) {
-      const TensorFile own = part_under(prefix_of(i, k), file);
-      tried.members.push_back(train != nullptr ? finished_fit(row, own, *train) : row.load(own));
+      tried.members.push_back(row.load(part_under(prefix_of(i, k), file)));
     }
     all.push_back(std::move(tried));
   }

@@ -16,6 +16,7 @@ namespace slimbayes {
 /// A candidate of `auto` with its fits.
 struct TriedCandidate {
   Candidate candidate;
+  size_t number = 0;  // its place in the list of all candidates; not in a model file
   MemberView view;
   std::vector<std::shared_ptr<const Fitted>> members;
   std::string left_out;   // why the candidate is not used; "" if it is or may be
@@ -47,10 +48,9 @@ std::vector<Predictive> member_answers(const TriedCandidate& tried,
 Predictive candidate_answer(const TriedCandidate& tried, std::vector<Predictive> answers,
                             const Dataset& rows);
 
-/// Stores the candidates in the order of the list, and reads them. With `seconds`, which differ from run to
-/// run, for a checkpoint. stored_portfolio throws std::invalid_argument for a damaged file. `train` are the
-/// rows on which the members of a checkpoint must have been fitted (finished_fit); nullptr for a model file.
-void store_portfolio(const std::vector<TriedCandidate>& all, bool seconds, TensorFile& file);
-std::vector<TriedCandidate> stored_portfolio(const TensorFile& file, const Dataset* train = nullptr);
+/// Stores the candidates in the order of the list, and reads them. stored_portfolio throws
+/// std::invalid_argument for a damaged file.
+void store_portfolio(const std::vector<TriedCandidate>& all, TensorFile& file);
+std::vector<TriedCandidate> stored_portfolio(const TensorFile& file);
 
 }  // namespace slimbayes

@@ -29,23 +29,21 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/refused_memory.h"
-#include "slimbayes/core/stored.h"
+#include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/methods/portfolio/portfolio_choice.h"
 #include "slimbayes/methods/portfolio/portfolio_weights.h"
 #include "slimbayes/methods/portfolio/search_budget.h"
 #include "slimbayes/storage/error.h"
-#include "slimbayes/train/checkpoint_reader.h"
-#include "slimbayes/train/fit_series.h"
 #include "slimbayes/train/until_deadline.h"
 
 namespace slimbayes {
@@ -54,114 +52,121 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// The fits of a candidate have the numbers from kMostFits times its place in the list of all candidates.
+constexpr size_t kMostFits = 1000;
+
 class Search {
  public:
   Search(const AutoOptions& options, const nlohmann::json& passed_on, const SearchRows& rows,
          const FitContext& context)
       : options_(options),
-        passed_on_(passed_on),
         rows_(rows),
-        context_(context),
-        series_(context.checkpoint, "auto", context.callback),
+        candidates_(candidates_for(options, passed_on, rows.all)),
+        context_(within_memory(context, rows.all, choices(candidates_))),
         targets_(held_targets(rows)),
-        budget_(options, rows, context) {}
+        budget_(options, rows, context),
+        jobs_(plan_of(context_, "auto", [this](size_t job) { return title(job); }),
+              fit_work([this](size_t job, const JobContext& of) { return fit(job, of); },
+                       [this](size_t job) -> const RegistryRow& {
+                         return registry_row(candidates_.at(job / kMostFits).method);
+                       },
+                       [this](size_t job) {
+                         return rows_of_fit(seen_by(job / kMostFits), rows_, job % kMostFits).train;
+                       })) {
+    for (const Candidate& candidate : candidates_) {
+      tried_.emplace_back().candidate = candidate;
+      tried_.back().number = tried_.size() - 1;
+    }
+    held_.resize(tried_.size());
+  }
 
   SearchResult run() {
-    resume();
-    const size_t turns = (rows_.in_folds ? 1 : 2) * tried_.size();
-    while (next_ < turns && !interrupted_) {
-      const bool first = next_ < tried_.size();
-      if (first) try_log_target_first(tried_, next_);
-      TriedCandidate& one = tried_[current()];
-      if (first && one.left_out.empty()) leave_out_if_vain(one);
-      if (next_ == tried_.size()) copied_ = candidates_to_copy(tried_, held_, rows_, targets_, options_);
-      const size_t before = one.members.size();
-      if (one.left_out.empty()) first ? fit_needed(one) : fit_copies(one);
-      if (interrupted_) break;
-      ++next_;
-      if (first || one.members.size() > before) record(next_, 0);
+    jobs_.begin();
+    for (size_t i = 0; i < tried_.size() && !interrupted_; ++i) {
+      try_log_target_first(tried_, i);
+      TriedCandidate& one = tried_[i];
+      leave_out_if_vain(one);
+      if (one.left_out.empty()) fit_needed(i);
     }
+    if (!rows_.in_folds && !interrupted_) {
+      const std::vector<bool> copied = candidates_to_copy(tried_, held_, rows_, targets_, options_);
+      for (size_t i = 0; i < tried_.size() && !interrupted_; ++i)
+        if (tried_[i].left_out.empty() && copied[i] && !tried_[i].cut) fit_copies(i);
+    }
+    jobs_.ahead({});
     return combined();
   }
 
  private:
-  size_t current() const { return next_ % tried_.size(); }
-
-  /// Makes the list of candidates, or takes it from the checkpoint.
-  void resume() {
-    const std::vector<Candidate> all = candidates_for(options_, passed_on_, rows_.all);
-    most_fits_ = std::max<size_t>(rows_.folds.size() + 1, 100);
-    for (const Candidate& candidate : all) tried_.emplace_back().candidate = candidate;
-    held_.resize(tried_.size());
-    const auto record = series_.start(static_cast<int64_t>(2 * tried_.size() * most_fits_));
-    if (!record) return;
-    read_contents(series_.name(), kCheckpointHint, [&] {
-      const auto done = static_cast<size_t>(std::stoull(record->metadata.at("done")));
-      if (!record->metadata.contains("portfolio")) {
-        check(done == 0, "auto", "the finished fits", "none");
-        return;
-      }
-      std::vector<TriedCandidate> found = stored_portfolio(*record, &rows_.all);
-      if (!(found.size() == tried_.size() && done < 2 * found.size() * most_fits_ + 1))
-        refuse("auto", fmt::format("{} candidates", tried_.size()), std::to_string(found.size()));
-      tried_ = std::move(found);
-      next_ = done / most_fits_;
-      for (size_t i = 0; i < tried_.size(); ++i) {
-        budget_.add_earlier(tried_[i].seconds);
-        const size_t least =
-            i < next_ && tried_[i].left_out.empty() ? needed_fits(tried_[i].candidate, rows_) : 0;
-        check(tried_[i].members.size() >= least &&
-                  tried_[i].members.size() <= all_fits(tried_[i].candidate, rows_),
-              "auto", "the fits of every candidate", "others");
-        if (i < next_ && tried_[i].left_out.empty()) score(i);
-      }
-      if (next_ > tried_.size()) copied_ = candidates_to_copy(tried_, held_, rows_, targets_, options_);
-    });
+  static std::vector<MethodChoice> choices(const std::vector<Candidate>& candidates) {
+    std::vector<MethodChoice> all;
+    for (const Candidate& one : candidates) all.push_back({one.method, one.options});
+    return all;
   }
 
-  void record(size_t candidate, size_t fits) {
-    if (context_.checkpoint.path.empty()) return;
-    TensorFile file;
-    store_portfolio(tried_, /*seconds=*/true, file);
-    series_.keep(std::move(file), static_cast<int64_t>(candidate * most_fits_ + fits));
+  static size_t job_of(const TriedCandidate& one, size_t k) { return one.number * kMostFits + k; }
+
+  // What jobs do: with one thread or several, they use only what does not change.
+
+  std::string title(size_t job) const {
+    const Candidate& candidate = candidates_.at(job / kMostFits);
+    return fmt::format("{} {}/{}", candidate.label(), job % kMostFits + 1, all_fits(candidate, rows_));
   }
+
+  /// Returns the candidate of this number with its view of the rows.
+  TriedCandidate seen_by(size_t number) const {
+    TriedCandidate one;
+    one.candidate = candidates_.at(number);
+    const bool min_max = find_method(one.candidate.method).input_scale == "min-max";
+    one.view = fitted_view(rows_.all, min_max, one.candidate.warp);
+    return one;
+  }
+
+  std::shared_ptr<const Fitted> fit(size_t job, const JobContext& of) const {
+    const TriedCandidate one = seen_by(job / kMostFits);
+    const size_t k = job % kMostFits;
+    const Stream stream = context_.stream.split(one.candidate.method).split(static_cast<uint64_t>(k));
+    FitContext own = part_of(context_, stream, of);
+    own.start = nullptr;
+    const double seconds = of.until ? std::chrono::duration<double>(*of.until - Clock::now()).count()
+                                    : std::numeric_limits<double>::infinity();
+    UntilDeadline callback(of.callback, seconds);
+    own.callback = &callback;
+    return registry_row(one.candidate.method)
+        .make(one.candidate.options)
+        ->fit(rows_of_fit(one, rows_, k), own);
+  }
+
+  // The order in which their results count.
 
   /// Makes the fits that the candidate needs and scores it. Sets `left_out` if that fails or takes too long.
-  void fit_needed(TriedCandidate& one) {
-    try {
+  void fit_needed(size_t i) {
+    TriedCandidate& one = tried_[i];
+    const size_t needed = needed_fits(one.candidate, rows_);
+    if (!jobs_.has(job_of(one, 0)))
       if (const std::string why = too_large(one); !why.empty()) return leave_for_time(one, why);
-      one.view = fitted_view(rows_.all, min_max(one), one.candidate.warp);
-      const auto method = registry_row(one.candidate.method).make(one.candidate.options);
-      while (one.members.size() < needed_fits(one.candidate, rows_) && !interrupted_ && one.left_out.empty())
-        fit_next(one, *method);
-      // A candidate whose last fit the caller stopped after its end counts, too.
-      const bool whole = one.members.size() >= needed_fits(one.candidate, rows_);
-      if (whole && one.left_out.empty()) score(current());
-    } catch (const NumericalError& error) {
-      failed(one, error.what());
-    } catch (const std::invalid_argument& error) {
-      failed(one, error.what());
-    } catch (const std::bad_alloc&) {
-      failed(one, "out of memory");
-    } catch (const c10::Error& error) {
-      if (!refused_memory(error)) throw;
-      failed(one, "out of memory");
+    while (one.members.size() < needed && !interrupted_ && one.left_out.empty()) fit_next(i);
+    if (one.members.size() < needed || !one.left_out.empty()) return;
+    // A candidate whose last fit the caller stopped after its end counts, too.
+    try {
+      one.view = seen_by(one.number).view;
+      score(i);
+    } catch (...) {
+      failed(one, std::current_exception());
     }
   }
 
   /// Leaves the candidate out. A fit that the caller stops before it has parameters throws as well.
-  void failed(TriedCandidate& one, const char* message) {
-    if (stopped_by_caller()) {
+  void failed(TriedCandidate& one, const std::exception_ptr& thrown) {
+    const auto message = failure_of(thrown);
+    if (!message) std::rethrow_exception(thrown);
+    if (is_stopped(context_)) {
       interrupted_ = true;
       return;
     }
-    one.left_out = fmt::format("failed: {}", without_functions(message));
+    one.left_out = fmt::format("failed: {}", without_functions(*message));
     one.members.clear();
-    failure_ = std::current_exception();
-  }
-
-  bool min_max(const TriedCandidate& one) const {
-    return find_method(one.candidate.method).input_scale == "min-max";
+    failure_ = thrown;
   }
 
   /// Returns whether there is an answer already, so that the candidate may be left out.
@@ -173,8 +178,8 @@ class Search {
   std::string too_large(const TriedCandidate& one) {
     const bool first_network = !has_more_than_plain(tried_) && find_method(one.candidate.method).resumable;
     if (!has_answer() || (first_network && !budget_.is_asked())) return "";
-    const double needed =
-        budget_.least_seconds(one.candidate, needed_fits(one.candidate, rows_) - one.members.size());
+    const double needed = budget_.least_seconds(
+        one.candidate, time_shares(needed_fits(one.candidate, rows_) - one.members.size(), jobs_.workers()));
     const double left = budget_.left();
     return needed > left ? would_take(needed, left) : "";
   }
@@ -186,7 +191,8 @@ class Search {
 
   /// Leaves the candidate out if no time is left or its fit would be in vain.
   void leave_out_if_vain(TriedCandidate& one) {
-    if (budget_.left() < 0 && has_answer()) return leave_for_time(one, "no time left");
+    if (budget_.left() < 0 && has_answer() && !jobs_.has(job_of(one, 0)))
+      return leave_for_time(one, "no time left");
     one.left_out = why_not_begun(one, tried_);
   }
 
@@ -195,98 +201,114 @@ class Search {
     one.for_time = true;
   }
 
-  /// Makes a fit that the candidate needs.
-  void fit_next(TriedCandidate& one, const Method& method) {
-    const size_t k = one.members.size();
-    const auto left = static_cast<double>(needed_fits(one.candidate, rows_) - k);
+  /// Makes a fit that candidate i needs.
+  void fit_next(size_t i) {
+    TriedCandidate& one = tried_[i];
+    const size_t k = one.members.size(), needed_now = needed_fits(one.candidate, rows_);
+    const auto left = static_cast<double>(time_shares(needed_now - k, jobs_.workers()));
     const bool needed = !has_more_than_plain(tried_);  // without it the answer would be a straight line
     const double rest = budget_.left() - budget_.seconds_to_finish(one.candidate);
     if (const double more = one.seconds / std::max(1.0, static_cast<double>(k)) * left;
-        has_answer() && !needed && k > 0 && more > rest)
+        has_answer() && !needed && k > 0 && more > rest && !jobs_.has(job_of(one, k)))
       return leave_for_time(one, would_take(more, rest));
-    auto member = fitted(one, method, needed ? rest / left : rest);
-    if (interrupted_) return;
-    const bool cut = member->summary().stopped == Stopped::time;
+    const JobDeadline until = in_seconds(needed ? rest / left : rest);
+    if (jobs_.workers() > 1) jobs_.ahead(probably_next(i, until));
+    const auto member = fitted(one, until);
+    if (!member || interrupted_) return;
+    const bool cut = (*member)->summary().stopped == Stopped::time;
     if (cut && !needed && has_answer())
       return leave_for_time(one, fmt::format("not ended after {:.2g} s", one.seconds));
     one.cut = one.cut || cut;
-    keep(one, std::move(member));
+    one.members.push_back(*member);
+    interrupted_ = is_stopped(context_);
+  }
+
+  /// Returns the fits that will probably be taken next: what candidate i still needs, then those of the
+  /// candidates after it that nothing known rules out.
+  std::vector<std::pair<size_t, JobDeadline>> probably_next(size_t i, JobDeadline until) {
+    std::vector<std::pair<size_t, JobDeadline>> order;
+    for (size_t c = i; c < tried_.size(); ++c) {
+      const TriedCandidate& one = tried_[c];
+      if (c > i && (!one.left_out.empty() || !why_not_begun(one, tried_).empty() || !too_large(one).empty()))
+        continue;
+      // The time that a network may take depends on what the candidates before it leave.
+      if (c > i && !has_more_than_plain(tried_) && !find_method(one.candidate.method).plain) break;
+      const JobDeadline own =
+          c == i ? until : in_seconds(budget_.left() - budget_.seconds_to_finish(one.candidate));
+      for (size_t k = one.members.size(); k < needed_fits(one.candidate, rows_); ++k)
+        order.emplace_back(job_of(one, k), own);
+    }
+    return order;
+  }
+
+  JobDeadline in_seconds(double seconds) const {
+    if (seconds > 1e9) return {};
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
 
   /// Makes copies of a candidate that the mixture would use, as long as there is time for another. A copy
   /// that does not end is left out. If one fails, or the answer with the copies has no score, the candidate
   /// answers with its first fit, and a note says so.
-  void fit_copies(TriedCandidate& one) {
-    if (!copied_.at(current()) || one.cut) return;
-    const auto first = std::pair(one, held_[current()]);
+  void fit_copies(size_t i) {
+    TriedCandidate& one = tried_[i];
+    const auto first = std::pair(one, held_[i]);
     std::string failure;
-    try {
-      const auto method = registry_row(one.candidate.method).make(one.candidate.options);
-      while (one.members.size() < all_fits(one.candidate, rows_) && !interrupted_) {
-        const double rest = budget_.left() - budget_.seconds_to_finish(one.candidate);
-        if (one.seconds / static_cast<double>(one.members.size()) > rest) {
-          fewer_copies_ = true;
-          break;
-        }
-        auto member = fitted(one, *method, rest);
-        if (interrupted_) break;
-        if (member->summary().stopped == Stopped::time) {
-          fewer_copies_ = true;
-          break;
-        }
-        keep(one, std::move(member));
+    while (one.members.size() < all_fits(one.candidate, rows_) && !interrupted_) {
+      const size_t k = one.members.size();
+      const double rest = budget_.left() - budget_.seconds_to_finish(one.candidate);
+      if (one.seconds / static_cast<double>(k) > rest && !jobs_.has(job_of(one, k))) {
+        fewer_copies_ = true;
+        break;
       }
-      if (one.members.size() > 1) score(current());
-      failure = one.left_out;
-    } catch (const NumericalError& error) {
-      failure = error.what();
-    } catch (const std::invalid_argument& error) {
-      failure = error.what();
-    } catch (const std::bad_alloc&) {
-      failure = "out of memory";
-    } catch (const c10::Error& error) {
-      if (!refused_memory(error)) throw;
-      failure = "out of memory";
+      const JobDeadline until = in_seconds(rest);
+      if (jobs_.workers() > 1) {
+        std::vector<std::pair<size_t, JobDeadline>> order;
+        for (size_t next = k; next < all_fits(one.candidate, rows_); ++next)
+          order.emplace_back(job_of(one, next), until);
+        jobs_.ahead(order);
+      }
+      const auto member = fitted(one, until);
+      if (!member || interrupted_) break;
+      if ((*member)->summary().stopped == Stopped::time) {
+        fewer_copies_ = true;
+        break;
+      }
+      one.members.push_back(*member);
+      interrupted_ = is_stopped(context_);
     }
-    if (failure.empty()) return;
+    try {
+      if (one.left_out.empty() && one.members.size() > 1) score(i);
+    } catch (...) {
+      failed(one, std::current_exception());
+    }
+    if (one.left_out.empty()) return;
+    failure = one.left_out;
     const double spent = one.seconds;
-    std::tie(one, held_[current()]) = first;
+    std::tie(one, held_[i]) = first;
     one.members.resize(1);
     one.seconds = spent;
     if (context_.callback)
       context_.callback->note(fmt::format("{} answers without copies: {}", one.candidate.label(), failure));
   }
 
-  /// Makes the next fit of the candidate; at the end of this time it is told to end. Sets interrupted_ if the
-  /// caller stopped it.
-  std::shared_ptr<const Fitted> fitted(TriedCandidate& one, const Method& method, double seconds) {
-    const size_t k = one.members.size();
-    if (context_.callback)
-      context_.callback->stage(
-          fmt::format("{} {}/{}", one.candidate.label(), k + 1, all_fits(one.candidate, rows_)));
-    const auto begin = Clock::now();
-    const std::clock_t cpu = std::clock();
-    UntilDeadline callback(context_.callback, seconds);
-    const Stream stream = context_.stream.split(one.candidate.method).split(static_cast<uint64_t>(k));
-    FitContext own = part_of(context_, stream, series_.part(static_cast<int64_t>(next_ * most_fits_ + k)));
-    own.callback = &callback;
-    own.start = nullptr;
-    std::shared_ptr<const Fitted> member = method.fit(rows_of_fit(one, rows_, k), own);
-    const double spent = seconds_since(begin);
-    one.seconds += spent;
-    cpu_ += static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
-    timed_ += spent;
-    interrupted_ = member->summary().stopped == Stopped::interrupted;
-    return member;
+  /// Takes the next fit of the candidate; at this time it is told to end. Returns nothing if it failed, which
+  /// leaves the candidate out. Sets interrupted_ if the caller stopped it.
+  std::optional<std::shared_ptr<const Fitted>> fitted(TriedCandidate& one, JobDeadline until) {
+    const auto outcome = jobs_.take(job_of(one, one.members.size()), until);
+    one.seconds += outcome.seconds;
+    if (outcome.cpu_seconds > 0) {
+      cpu_ += outcome.cpu_seconds;
+      timed_ += outcome.seconds;
+    } else {
+      budget_.add_earlier(outcome.seconds / jobs_.workers());
+    }
+    if (outcome.thrown) {
+      failed(one, outcome.thrown);
+      return {};
+    }
+    interrupted_ = !is_whole(**outcome.result);
+    return outcome.result;
   }
-
-  void keep(TriedCandidate& one, std::shared_ptr<const Fitted> member) {
-    one.members.push_back(std::move(member));
-    record(next_, one.members.size());
-    interrupted_ = stopped_by_caller();
-  }
-
-  bool stopped_by_caller() const { return context_.callback != nullptr && context_.callback->stop(); }
 
   /// Scores candidate i, all of whose fits so far are made.
   void score(size_t i) {
@@ -326,20 +348,17 @@ class Search {
   }
 
   const AutoOptions& options_;
-  const nlohmann::json& passed_on_;
   const SearchRows& rows_;
-  const FitContext& context_;
-  FitSeries series_;
+  const std::vector<Candidate> candidates_;
+  const FitContext context_;
   at::Tensor targets_;
   SearchBudget budget_;
   double cpu_ = 0, timed_ = 0;  // of the fits in this process: CPU time, and seconds
   std::vector<TriedCandidate> tried_;
-  std::vector<std::optional<Predictive>> held_;  // tempered answers to the held-out rows, by candidate
-  /// The turn: each candidate has two, one for the fits that it needs and then one for copies.
-  size_t next_ = 0, most_fits_ = 0;
-  std::vector<bool> copied_;                         // by candidate, whether it gets copies
+  std::vector<std::optional<Predictive>> held_;      // tempered answers to the held-out rows, by candidate
   bool interrupted_ = false, fewer_copies_ = false;  // the latter: than with more time
   std::exception_ptr failure_;
+  FitJobs jobs_;  // the last member: its threads use the others
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/timed_part.h"
 #include "slimbayes/methods/portfolio/row_scale.h"
 
@@ -24,13 +25,6 @@ double measured_speed() {
   const auto begin = Clock::now();
   for (int i = 0; i < kProducts; ++i) a.mm(a);
   return 2.0 * kProducts * kSide * kSide * kSide / std::max(seconds_since(begin), 1e-9);
-}
-
-FitSize size_of(const SearchRows& rows) {
-  const Schema& schema = rows.all.schema;
-  const bool classes = schema.task.kind == TaskKind::classification;
-  return {static_cast<int64_t>(rows.folds.front().train.size()), schema.input, schema.tokens,
-          classes ? std::max<int64_t>(2, schema.task.outputs) : 1};
 }
 
 /// Returns the operations of the noise that differs by row (fitted_row_scale), which a regression in folds
@@ -63,7 +57,9 @@ double SearchBudget::seconds_of(double operations) {
 
 FitCost SearchBudget::cost_of(const Candidate& candidate) const {
   const auto& cost = find_method(candidate.method).cost;
-  return cost ? cost(size_of(rows_), candidate.options) : FitCost{};
+  FitSize size = size_of(rows_.all);
+  size.rows = std::ssize(rows_.folds.front().train);
+  return cost ? cost(size, candidate.options) : FitCost{};
 }
 
 double SearchBudget::least_seconds(const Candidate& candidate, size_t fits) {

@@ -2,19 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/answers/mixture.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/method/finished_fit.h"
+#include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/stored_parts.h"
 #include "slimbayes/method/timed_part.h"
 #include "slimbayes/methods/weight_space/ensemble_options.h"
-#include "slimbayes/train/checkpoint_reader.h"
-#include "slimbayes/train/fit_series.h"
+#include "slimbayes/train/jobs.h"
 
 // ensemble: one method fitted several times (Lakshminarayanan, Pritzel and Blundell 2017).
 //
@@ -46,14 +46,13 @@ void store_member(const Fitted& member, size_t i, TensorFile& file) {
   store_under(prefix_of(i), member.save(), file);
 }
 
-/// Returns the members that a model file holds or, if `train` is given, a checkpoint record. `train` are the
-/// rows on which the members of a record must have been fitted (finished_fit).
-Members members_from(const TensorFile& file, const RegistryRow& method, const Dataset* train = nullptr) {
+/// Returns the members that a model file holds.
+Members members_from(const TensorFile& file, const RegistryRow& method) {
   Members members;
   while (members.size() < kMostMembers) {
     const TensorFile own = part_under(prefix_of(members.size()), file);
     if (own.metadata.empty() && own.tensors.empty()) break;
-    members.push_back(train != nullptr ? finished_fit(method, own, *train) : method.load(own));
+    members.push_back(method.load(own));
   }
   return members;
 }
@@ -147,48 +146,55 @@ class EnsembleMethod : public Method {
       : options_(find_method(kEnsemble).resolve(given)),
         row_(registry_row(options_["of"].get<std::string>())),
         size_(options_["members"].get<size_t>()) {
-    json own = options_;
-    own.erase("members");
-    own.erase("of");
-    method_ = row_.make(own);
+    method_ = row_.make(member_options());
   }
 
-  /// Fits one member after another. With a checkpoint, its record holds the finished members, and the running
-  /// member has a checkpoint of its own.
-  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    FitSeries series(context.checkpoint, kEnsemble, context.callback);
-    Members members;
-    if (const auto record = series.start(static_cast<int64_t>(size_))) {
-      read_contents(series.name(), kCheckpointHint, [&] {
-        members = members_from(*record, row_, &split.train);
-        if (std::to_string(members.size()) != record->metadata.at("done"))
-          refuse(kEnsemble, record->metadata.at("done") + " members", std::to_string(members.size()));
-      });
-    }
+  /// The members are independent jobs (train/jobs.h). If the caller stops, the ensemble consists of the members
+  /// that are finished; only the first may be half trained, so that there is an answer.
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& given) const override {
+    const FitContext context =
+        within_memory(given, split.train, {{std::string(row_.name), member_options()}});
     const Stream stream = context.stream.split("member");
-    bool interrupted = false;
-    while (members.size() < size_ && !interrupted) {
-      const size_t i = members.size();
-      if (context.callback) context.callback->stage(fmt::format("{}/{}", i + 1, size_));
-      FitContext own =
-          part_of(context, stream.split(static_cast<uint64_t>(i)), series.part(static_cast<int64_t>(i)));
+    const auto fit_member = [&](size_t i, const JobContext& job) -> std::shared_ptr<const Fitted> {
+      FitContext own = part_of(context, stream.split(static_cast<uint64_t>(i)), job);
       own.start = nullptr;  // members must differ, so each trains its own network
-      const TimedPart part(std::move(own), size_ - i);
-      std::shared_ptr<const Fitted> member = method_->fit(split, part.context());
-      interrupted = member->summary().stopped == Stopped::interrupted;
-      if (interrupted && !members.empty()) break;  // a half-trained member would worsen the mixture
-      members.push_back(std::move(member));
-      if (interrupted) break;
-      TensorFile record;
-      for (size_t k = 0; k < members.size(); ++k) store_member(*members[k], k, record);
-      series.keep(std::move(record), static_cast<int64_t>(members.size()));
+      const TimedPart part(std::move(own), time_shares(size_ - i, context.workers));
+      return method_->fit(split, part.context());
+    };
+    FitJobs jobs(plan_of(context, kEnsemble, [&](size_t i) { return fmt::format("{}/{}", i + 1, size_); }),
+                 fit_work(
+                     fit_member, [&](size_t) -> const RegistryRow& { return row_; },
+                     [&](size_t) { return split.train; }));
+    jobs.begin();
+    jobs.ahead(0, size_);
+    Members members;
+    bool interrupted = false;
+    std::optional<JobOutcome<std::shared_ptr<const Fitted>>> half;  // would worsen the mixture
+    for (size_t i = 0; i < size_; ++i) {
+      if (interrupted && !jobs.has(i)) continue;
+      auto member = jobs.take(i);
+      if (member.result && is_whole(**member.result)) {
+        members.push_back(*member.result);
+        continue;
+      }
+      if (member.thrown && !is_stopped(context)) std::rethrow_exception(member.thrown);
+      interrupted = true;
+      if (!half || !half->result) half = std::move(member);
     }
+    if (members.empty()) members.push_back(half->value());
     Summary summary = merged(members, std::string(row_.name));
     if (interrupted) summary.stopped = Stopped::interrupted;
     return std::make_unique<EnsembleFitted>(options_, std::move(members), std::move(summary));
   }
 
  private:
+  json member_options() const {
+    json own = options_;
+    own.erase("members");
+    own.erase("of");
+    return own;
+  }
+
   json options_;
   const RegistryRow& row_;
   size_t size_;

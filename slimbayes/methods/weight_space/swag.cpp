@@ -8,14 +8,13 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/weight_space/batch_statistics.h"
 #include "slimbayes/methods/weight_space/swag_options.h"
 #include "slimbayes/methods/weight_space/weight_draws.h"
-#include "slimbayes/train/checkpoint_reader.h"
-#include "slimbayes/train/fit_series.h"
 
 // swag: a Gaussian around the average of the weights that training visits (Maddox et al. 2019).
 //
@@ -160,18 +159,21 @@ class SwagMethod : public Method {
   explicit SwagMethod(SwagOptions options) : options_(std::move(options)) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    const FitSeries series(context.checkpoint, kSwag, context.callback);
     const NetworkSpec spec = spec_for(split.train.schema, context);
-    TrainedNetwork first{spec, {}, {}, {}};
-    const auto record = series.start(2);
-    if (record && record->metadata.at("done") == "1") {
-      read_contents(series.name(), kCheckpointHint, [&] { first = trained_from(*record, spec); });
-    } else {
-      if (context.callback) context.callback->stage("1/2");
-      first = starting_network(options_.network, split, part(context, series, 0), kSwag);
-      if (first.summary.stopped == Stopped::interrupted) return stopped_early(std::move(first));
-      series.keep(record_of(first), 1);
-    }
+    const auto part = [&](uint64_t i, const JobContext& job) {
+      return part_of(context, context.stream.split(i), job);
+    };
+    // The second training starts from the first: two jobs, one after the other.
+    Jobs<TrainedNetwork> jobs(
+        plan_of(context, kSwag, [](size_t i) { return fmt::format("{}/2", i + 1); }),
+        {[&](size_t, const JobContext& job) {
+           return starting_network(options_.network, split, part(0, job), kSwag);
+         },
+         record_of, [&](size_t, const TensorFile& file) { return trained_from(file, spec); },
+         [](const TrainedNetwork& trained) { return trained.summary.stopped != Stopped::interrupted; }});
+    jobs.begin();
+    TrainedNetwork first = jobs.take(0).value();
+    if (first.summary.stopped == Stopped::interrupted) return stopped_early(std::move(first));
     const int64_t p = parameters_of(spec);
     Visited visited{at::zeros({2, p}, at::kDouble), at::zeros({options_.deviations, p}, at::kDouble),
                     at::zeros({}, at::kDouble)};
@@ -185,7 +187,8 @@ class SwagMethod : public Method {
     second.after_epoch = [&](const at::Tensor& values) { visited.add(values); };
     second.buffers = {visited.moments, visited.deviations, visited.count};
     if (context.callback) context.callback->stage("2/2");
-    TrainedNetwork last = train_network(spec, split, second, part(context, series, 1), kSwag);
+    TrainedNetwork last =
+        train_network(spec, split, second, part(1, {jobs.part(1), context.callback, {}}), kSwag);
     if (!context.start) {  // otherwise another fit trained the first network
       last.summary.epochs += first.summary.epochs;
       last.summary.steps += first.summary.steps;
@@ -205,10 +208,6 @@ class SwagMethod : public Method {
   NetworkSpec spec_for(const Schema& schema, const FitContext& context) const {
     if (context.start) return context.start->spec;
     return trained_network_spec(options_.network, schema);
-  }
-
-  static FitContext part(const FitContext& context, const FitSeries& series, int64_t i) {
-    return part_of(context, context.stream.split(static_cast<uint64_t>(i)), series.part(i));
   }
 
   static int64_t parameters_of(const NetworkSpec& spec) {

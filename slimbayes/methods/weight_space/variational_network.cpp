@@ -15,6 +15,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/class_weights.h"
+#include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/network_problem.h"
 #include "slimbayes/method/trained_network.h"
@@ -22,8 +23,6 @@
 #include "slimbayes/methods/weight_space/token_counts.h"
 #include "slimbayes/methods/weight_space/variational_fitted.h"
 #include "slimbayes/methods/weight_space/weight_draws.h"
-#include "slimbayes/train/checkpoint_reader.h"
-#include "slimbayes/train/fit_series.h"
 #include "slimbayes/train/schedule.h"
 #include "slimbayes/train/sharpness_aware.h"
 #include "slimbayes/train/training_plan.h"
@@ -230,27 +229,27 @@ class VariationalMethod : public Method {
   /// Takes or trains the network that the weights start from, then trains the distribution. A killed fit that
   /// resumes does not repeat a finished first training.
   std::unique_ptr<Fitted> fit_around(const Split& split, const FitContext& context) const {
-    const FitSeries series(context.checkpoint, method_.method, context.callback);
-    std::optional<TrainedNetwork> first;
-    const auto record = series.start(2);
-    if (record && record->metadata.at("done") == "1") {
-      read_contents(series.name(), kCheckpointHint, [&] {
-        NetworkFile net = network_file(*record);
-        first = TrainedNetwork{std::move(net.spec), std::move(net.weights), net.head, std::move(net.summary)};
-      });
-    } else {
-      if (context.callback) context.callback->stage("1/2");
-      first =
-          starting_network(method_.variational.network, split,
-                           part_of(context, context.stream.split("network"), series.part(0)), method_.method);
-      if (first->summary.stopped != Stopped::interrupted)
-        series.keep(
-            to_file(NetworkFile{method_.options, first->head, first->spec, first->weights, first->summary}),
-            1);
-    }
-    if (first->summary.stopped == Stopped::interrupted) return untrained(split, context, *first);
+    const auto train_first = [&](size_t, const JobContext& job) {
+      return starting_network(method_.variational.network, split,
+                              part_of(context, context.stream.split("network"), job), method_.method);
+    };
+    const auto save = [&](const TrainedNetwork& first) {
+      return to_file(NetworkFile{method_.options, first.head, first.spec, first.weights, first.summary});
+    };
+    const auto load = [](size_t, const TensorFile& file) {
+      NetworkFile net = network_file(file);
+      return TrainedNetwork{std::move(net.spec), std::move(net.weights), net.head, std::move(net.summary)};
+    };
+    // The second training starts from the first: two jobs, one after the other.
+    Jobs<TrainedNetwork> jobs(
+        plan_of(context, method_.method, [](size_t i) { return fmt::format("{}/2", i + 1); }),
+        {train_first, save, load,
+         [](const TrainedNetwork& first) { return first.summary.stopped != Stopped::interrupted; }});
+    jobs.begin();
+    const TrainedNetwork first = jobs.take(0).value();
+    if (first.summary.stopped == Stopped::interrupted) return untrained(split, context, first);
     if (context.callback) context.callback->stage("2/2");
-    return fit_from(split, part_of(context, context.stream, series.part(1)), &*first);
+    return fit_from(split, part_of(context, context.stream, {jobs.part(1), context.callback, {}}), &first);
   }
 
   /// Returns the model of a fit that was interrupted in its first training: the distribution at its start,

@@ -1,0 +1,73 @@
+#include "slimbayes/method/fit_jobs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "slimbayes/method/finished_fit.h"
+#include "slimbayes/storage/memory.h"
+
+namespace slimbayes {
+
+JobPlan plan_of(const FitContext& context, std::string kind, std::function<std::string(size_t job)> title) {
+  return {context.checkpoint, std::move(kind), context.callback, context.workers, std::move(title)};
+}
+
+FitContext part_of(const FitContext& whole, const Stream& stream, const JobContext& job) {
+  FitContext part = part_of(whole, stream, job.checkpoint);
+  part.callback = job.callback;
+  return part;
+}
+
+JobWork<std::shared_ptr<const Fitted>> fit_work(
+    std::function<std::shared_ptr<const Fitted>(size_t job, const JobContext&)> run,
+    std::function<const RegistryRow&(size_t job)> row, std::function<Dataset(size_t job)> train) {
+  return {std::move(run), [](const std::shared_ptr<const Fitted>& fitted) { return fitted->save(); },
+          [row = std::move(row), train = std::move(train)](size_t job, const TensorFile& file) {
+            return std::shared_ptr<const Fitted>(finished_fit(row(job), file, train(job)));
+          },
+          [](const std::shared_ptr<const Fitted>& fitted) { return is_whole(*fitted); }};
+}
+
+FitSize size_of(const Dataset& train) {
+  const Task& task = train.schema.task;
+  const bool classes = task.kind == TaskKind::classification;
+  return {train.size(), train.schema.input, train.schema.tokens,
+          classes ? std::max<int64_t>(2, task.outputs) : 1};
+}
+
+int workers_in_memory(int workers, const FitSize& size, double bytes, uint64_t at_hand) {
+  constexpr double kCopies = 2, kOfCell = 8, kOfAll = 0.8;  // the rest is for the caller
+  double cells = static_cast<double>(size.rows);
+  for (const int64_t side : size.input.sizes) cells *= static_cast<double>(std::max<int64_t>(side, 1));
+  const double each = std::max(kCopies * kOfCell * cells + bytes, 1.0);
+  const double most = kOfAll * static_cast<double>(at_hand) / each;
+  return most < workers ? std::max(1, static_cast<int>(most)) : workers;
+}
+
+double most_bytes(const FitSize& size, const std::vector<MethodChoice>& fits) {
+  double bytes = 0;
+  for (const MethodChoice& fit : fits)
+    if (const auto& cost = find_method(fit.method).cost)
+      bytes = std::max(bytes, cost(size, fit.options).bytes);
+  return bytes;
+}
+
+FitContext within_memory(FitContext context, const Dataset& train, const std::vector<MethodChoice>& fits) {
+  if (context.workers < 2) return context;
+  const FitSize size = size_of(train);
+  const uint64_t at_hand = memory_at_hand();
+  const int workers = workers_in_memory(context.workers, size, most_bytes(size, fits), at_hand);
+  if (workers < context.workers && context.callback != nullptr)
+    context.callback->note(fmt::format("{} fits beside each other instead of {}: {} of memory are at hand",
+                                       workers, context.workers, bytes_text(at_hand)));
+  context.workers = workers;
+  return context;
+}
+
+bool is_whole(const Fitted& fitted) { return fitted.summary().stopped != Stopped::interrupted; }
+
+bool is_stopped(const FitContext& context) { return context.callback != nullptr && context.callback->stop(); }
+
+}  // namespace slimbayes

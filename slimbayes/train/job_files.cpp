@@ -1,0 +1,150 @@
+#include "slimbayes/train/job_files.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/storage/error.h"
+#include "slimbayes/train/checkpoint.h"
+#include "slimbayes/train/checkpoint_reader.h"
+
+namespace slimbayes {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kTraining = "training";  // metadata key of the fingerprint of the training alone
+constexpr const char* kResults = "results";    // metadata key: whether a job is finished, "0" or "1"
+constexpr const char* kFinished = "finished job";
+constexpr const char* kRepeat = "repeat the first command with --resume, or remove the file";
+
+bool is_file(const fs::path& path) {
+  std::error_code absent;
+  return fs::exists(path, absent);
+}
+
+bool is_of_kind(const TensorFile& file, const std::string& kind) {
+  const auto found = file.metadata.find("kind");
+  return found != file.metadata.end() && found->second == kind;
+}
+
+std::string of_this_fit(const fs::path& path) { return checkpoint_name(path) + " of this fit"; }
+
+/// For example, the disk is full. The checkpoints of the jobs stay.
+std::string not_written(const DataError& error) {
+  return fmt::format("{}; the fit goes on and tries again later", error.what());
+}
+
+}  // namespace
+
+JobFiles::JobFiles(CheckpointPolicy policy, std::string kind)
+    : policy_(std::move(policy)), kind_(std::move(kind)) {}
+
+std::string JobFiles::begin() {
+  if (!any()) return "";
+  if (policy_.resume && is_file(policy_.path)) {
+    const TensorFile record = read_tensor_file(policy_.path);
+    const CheckpointReader read(record, policy_.path);
+    check(read.text("kind") == kind_, "train", of_this_fit(policy_.path), "one of another kind of fit",
+          kRepeat);
+    // Without a finished job only the fingerprint of the training must agree: its training may go on even if
+    // options that act after the training have changed.
+    results_ = read.count(kResults, 0, 1) == 1;
+    const bool apart = record.metadata.contains(kTraining);
+    check_fingerprint(read.text(!results_ && apart ? kTraining : "fingerprint"),
+                      results_ ? policy_.fingerprint : policy_.of_training(), of_this_fit(policy_.path),
+                      kRepeat);
+    resumed_ = true;
+  } else if (!policy_.resume) {
+    remove_checkpoint(policy_.path);
+  }
+  if (results_) return "";
+  try {
+    write_record();
+  } catch (const DataError& error) {
+    return not_written(error);
+  }
+  return "";
+}
+
+std::string JobFiles::begin_after(TensorFile first) {
+  if (!any()) return "";
+  remove_parts(policy_.path);
+  results_ = true;
+  try {
+    write_result(0, std::move(first));
+    write_record();  // over the checkpoint of job 0, whose result is safe now
+  } catch (const DataError& error) {
+    return not_written(error);
+  }
+  return "";
+}
+
+CheckpointPolicy JobFiles::part(size_t job) const {
+  CheckpointPolicy own = policy_;
+  if (!any()) return own;
+  own.path += fmt::format(".{}", job);
+  own.training = policy_.of_training() + fmt::format(", {} {}", kind_, job);
+  own.fingerprint += fmt::format(", {} {}", kind_, job);
+  return own;
+}
+
+bool JobFiles::is_finished(size_t job) const {
+  if (!resumed_) return false;
+  const fs::path path = part(job).path;
+  return is_file(path) && is_of_kind(read_tensor_file(path), kFinished);
+}
+
+TensorFile JobFiles::result(size_t job) const {
+  const CheckpointPolicy own = part(job);
+  TensorFile file = read_tensor_file(own.path);
+  check_fingerprint(CheckpointReader(file, own.path).text("fingerprint"), own.fingerprint,
+                    of_this_fit(own.path), kRepeat);
+  return file;
+}
+
+std::string JobFiles::keep(size_t job, TensorFile result) {
+  const std::scoped_lock held(lock_);
+  unwritten_[job] = std::move(result);
+  try {
+    if (!std::exchange(results_, true))
+      write_record();  // first: what follows must have the whole fingerprint
+    while (!unwritten_.empty()) {
+      const auto next = unwritten_.begin();
+      write_result(next->first, next->second);
+      unwritten_.erase(next);
+    }
+  } catch (const DataError& error) {
+    return not_written(error);
+  }
+  return "";
+}
+
+void JobFiles::write_record() const {
+  TensorFile record;
+  record.metadata["kind"] = kind_;
+  record.metadata["fingerprint"] = policy_.fingerprint;
+  if (policy_.of_training() != policy_.fingerprint) record.metadata[kTraining] = policy_.of_training();
+  record.metadata[kResults] = results_ ? "1" : "0";
+  write_tensor_file(policy_.path, record);
+}
+
+void JobFiles::write_result(size_t job, const TensorFile& result) const {
+  const CheckpointPolicy own = part(job);
+  TensorFile file = result;
+  file.metadata["kind"] = kFinished;
+  file.metadata["fingerprint"] = own.fingerprint;
+  write_tensor_file(own.path, file);
+  remove_parts(own.path);
+}
+
+bool is_record(const CheckpointPolicy& policy, const std::string& kind) {
+  return policy.resume && !policy.path.empty() && is_file(policy.path) &&
+         is_of_kind(read_tensor_file(policy.path), kind);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "slimbayes/storage/tensor_file.h"
+#include "slimbayes/train/trainer.h"
+
+namespace slimbayes {
+
+/// The files of a series of jobs (jobs.h). The file `path` of the policy is the record: the kind of the
+/// series and the fingerprint. The file `path`.<job> is the checkpoint of a running job or the result of a
+/// finished one. If the path is empty, nothing is written. Safe to share between threads after begin().
+class JobFiles {
+ public:
+  JobFiles(CheckpointPolicy policy, std::string kind);
+
+  /// See Jobs::begin and Jobs::begin_after. They return a note if a file cannot be written, else "".
+  std::string begin();
+  std::string begin_after(TensorFile first);
+
+  /// Returns whether files are written.
+  bool any() const { return !policy_.path.empty(); }
+
+  /// Returns the checkpoint policy of a job: its file, and a fingerprint that names the job.
+  CheckpointPolicy part(size_t job) const;
+
+  /// Returns whether an earlier run has finished the job.
+  bool is_finished(size_t job) const;
+
+  /// Returns the result of a job that an earlier run has finished. Throws std::invalid_argument if it belongs
+  /// to another fit, and DataError if the file is damaged.
+  TensorFile result(size_t job) const;
+
+  /// Writes the result of a job over its checkpoint, and results that could not be written before. Returns a
+  /// note if that fails, else "".
+  std::string keep(size_t job, TensorFile result);
+
+ private:
+  void write_record() const;
+  void write_result(size_t job, const TensorFile& result) const;
+
+  const CheckpointPolicy policy_;
+  const std::string kind_;
+  bool resumed_ = false;  // an earlier run's record was found
+
+  std::mutex lock_;       // of what follows
+  bool results_ = false;  // the record says that a job is finished
+  std::map<size_t, TensorFile> unwritten_;
+};
+
+/// Returns whether the checkpoint to resume from is the record of a series of this kind. False if
+/// policy.resume is false or there is no file.
+bool is_record(const CheckpointPolicy& policy, const std::string& kind);
+
+}  // namespace slimbayes

@@ -1,0 +1,389 @@
+#include "slimbayes/train/jobs.h"
+
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <ctime>
+#include <deque>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <thread>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/refused_memory.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/core/threads.h"
+#include "slimbayes/train/checkpoint_reader.h"
+#include "slimbayes/train/job_files.h"
+
+namespace slimbayes {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+// Metadata keys of a job's file: how long it took, and how it failed.
+constexpr const char *kSeconds = "job seconds", *kFailure = "job failure", *kFailed = "job failed";
+constexpr auto kLook = 50ms;  // between two looks of the waiting caller at its callback
+
+thread_local bool within_job = false;  // whether this thread is a worker
+
+double cpu_seconds() {
+  struct timespec spent {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
+}
+
+}  // namespace
+
+/// What workers tell the caller's thread, under the queue's lock.
+struct JobNews {
+  std::deque<std::string> notes;
+  std::map<size_t, std::optional<Progress>> running;  // by job: its last report since the last look
+};
+
+/// The callback of a job on a worker's thread. It keeps what the job reports for the caller's thread.
+class WorkerCallback : public Callback {
+ public:
+  WorkerCallback(size_t job, JobNews& news, std::mutex& lock, const std::atomic<bool>& stop,
+                 JobDeadline deadline)
+      : job_(job), news_(news), lock_(lock), stop_(stop), deadline_(deadline) {}
+  void report(const Progress& progress) override {
+    const std::scoped_lock held(lock_);
+    news_.running[job_] = progress;
+  }
+  void note(const std::string& sentence) override {
+    const std::scoped_lock held(lock_);
+    news_.notes.push_back(sentence);
+  }
+  bool stop() override { return stop_; }
+  bool late() override { return seconds_left() < 0; }
+  double seconds_left() const override {
+    if (!deadline_) return std::numeric_limits<double>::infinity();
+    return std::chrono::duration<double>(*deadline_ - Clock::now()).count();
+  }
+
+ private:
+  size_t job_;
+  JobNews& news_;
+  std::mutex& lock_;
+  const std::atomic<bool>& stop_;
+  JobDeadline deadline_;
+};
+
+namespace {
+
+/// How an exception of failure_of() is kept in a file and made again from it. Too little memory is not kept:
+/// a resumed run may have more.
+std::string kind_of_failure(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const NumericalError&) {
+    return "numerical";
+  } catch (const std::invalid_argument&) {
+    return "invalid";
+  } catch (...) {
+    return "";
+  }
+}
+
+std::exception_ptr stored_failure(const std::string& kind, const std::string& message) {
+  if (kind == "numerical") return std::make_exception_ptr(NumericalError(message));
+  if (kind == "invalid") return std::make_exception_ptr(std::invalid_argument(message));
+  refuse("resume", "a numerical or an invalid fit", kind);
+}
+
+}  // namespace
+
+std::optional<std::string> failure_of(const std::exception_ptr& thrown) {
+  if (!thrown) return {};
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const NumericalError& error) {
+    return error.what();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const c10::Error& error) {
+    if (refused_memory(error)) return "out of memory";
+    return {};
+  } catch (...) {
+    return {};
+  }
+}
+
+size_t time_shares(size_t jobs, int workers) {
+  const auto beside = static_cast<size_t>(std::max(workers, 1));
+  return std::max<size_t>(1, (jobs + beside - 1) / beside);
+}
+
+class JobQueue::Impl {
+ public:
+  Impl(JobPlan plan, JobWork<std::any> work)
+      : plan_(std::move(plan)),
+        work_(std::move(work)),
+        files_(plan_.checkpoint, plan_.kind),
+        workers_(within_job ? 1 : std::max(plan_.workers, 1)) {
+    if (plan_.callback == nullptr) return;
+    if (const double left = plan_.callback->seconds_left(); left < 1e9)
+      deadline_ =
+          Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left));
+  }
+
+  ~Impl() {
+    {
+      const std::scoped_lock held(lock_);
+      quit_ = stop_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  void begin() { tell(files_.begin()); }
+
+  void begin_after(const std::any& first) {
+    outcomes_[0].result = first;
+    if (files_.any()) tell(files_.begin_after(result_file(outcomes_[0])));
+  }
+
+  void ahead(const std::vector<std::pair<size_t, JobDeadline>>& order) {
+    if (workers_ < 2) return;
+    {
+      const std::scoped_lock held(lock_);
+      queue_.assign(order.begin(), order.end());
+    }
+    if (threads_.empty() && order.size() > 1) start_threads();
+    changed_.notify_all();
+  }
+
+  JobOutcome<std::any> take(size_t job, JobDeadline until) {
+    if (threads_.empty()) {
+      if (auto kept = taken(job)) return std::move(*kept);
+      if (plan_.callback != nullptr && !files_.is_finished(job))
+        if (const std::string title = title_of({job}); !title.empty()) plan_.callback->stage(title);
+      return executed(job, plan_.callback, until);
+    }
+    wait_for(job, until);
+    return std::move(*taken(job));
+  }
+
+  bool has(size_t job) const {
+    const std::scoped_lock held(lock_);
+    return outcomes_.contains(job) || files_.is_finished(job);
+  }
+
+  CheckpointPolicy part(size_t job) const { return files_.part(job); }
+
+  int workers() const { return workers_; }
+
+ private:
+  // The caller's thread.
+
+  void start_threads() {
+    one_thread_.emplace(1);
+    try {
+      while (std::ssize(threads_) < workers_) threads_.emplace_back([this] { run_jobs(); });
+    } catch (const std::system_error&) {
+      if (threads_.empty()) workers_ = 1;  // the caller's thread does the work
+    }
+  }
+
+  std::optional<JobOutcome<std::any>> taken(size_t job) {
+    const std::scoped_lock held(lock_);
+    const auto found = outcomes_.find(job);
+    if (found == outcomes_.end()) return {};
+    return std::move(outcomes_.extract(found).mapped());
+  }
+
+  /// Waits until the job has ended, and meanwhile does what only the caller's thread may do.
+  void wait_for(size_t job, JobDeadline until) {
+    std::unique_lock held(lock_);
+    if (!begun_.contains(job)) wanted_ = {job, until};
+    changed_.notify_all();
+    while (!outcomes_.contains(job)) {
+      changed_.wait_for(held, kLook);
+      held.unlock();
+      look();
+      held.lock();
+    }
+    held.unlock();
+    look();
+  }
+
+  std::string title_of(const std::vector<size_t>& running) const {
+    std::vector<std::string> titles;
+    for (size_t job : running)
+      if (plan_.title) titles.push_back(plan_.title(job));
+    return fmt::format("{}", fmt::join(titles, ", "));
+  }
+
+  /// Passes on what the workers have told, and asks whether to stop.
+  void look() {
+    Callback* callback = plan_.callback;
+    if (callback == nullptr) return;
+    std::deque<std::string> notes;
+    std::vector<size_t> running;
+    std::optional<Progress> progress;
+    {
+      const std::scoped_lock held(lock_);
+      notes.swap(news_.notes);
+      for (auto& [job, last] : news_.running) {
+        running.push_back(job);
+        if (job == running.front()) progress = std::exchange(last, {});
+      }
+    }
+    for (const std::string& note : notes) callback->note(note);
+    if (running != shown_) {
+      if (const std::string title = title_of(running); !title.empty()) callback->stage(title);
+      shown_ = running;
+    }
+    if (progress) callback->report(*progress);
+    if (callback->stop()) stop_ = true;
+  }
+
+  // The workers' threads.
+
+  void run_jobs() {
+    within_job = true;
+    while (true) {
+      std::unique_lock held(lock_);
+      std::optional<std::pair<size_t, JobDeadline>> next;
+      changed_.wait(held, [&] { return quit_ || (next = next_job()).has_value(); });
+      if (quit_) return;
+      begun_.insert(next->first);
+      news_.running.emplace(next->first, std::nullopt);
+      held.unlock();
+      WorkerCallback callback(next->first, news_, lock_, stop_, deadline_);
+      JobOutcome<std::any> outcome = executed(next->first, &callback, next->second);
+      held.lock();
+      news_.running.erase(next->first);
+      outcomes_[next->first] = std::move(outcome);
+      held.unlock();
+      changed_.notify_all();
+    }
+  }
+
+  /// Returns the job that a worker begins next: the one for which the caller waits, else the next in the
+  /// queue. After a stop only the former is run: it ends at its first step.
+  std::optional<std::pair<size_t, JobDeadline>> next_job() {
+    const auto is_open = [&](size_t job) { return !begun_.contains(job); };
+    if (const auto wanted = std::exchange(wanted_, {}); wanted && is_open(wanted->first)) return wanted;
+    while (!queue_.empty() && !stop_) {
+      const auto next = queue_.front();
+      queue_.pop_front();
+      if (is_open(next.first)) return next;
+    }
+    return {};
+  }
+
+  // Either.
+
+  JobOutcome<std::any> executed(size_t job, Callback* callback, JobDeadline until) {
+    JobOutcome<std::any> outcome;
+    const auto begin = Clock::now();
+    const double cpu = cpu_seconds();
+    const auto measure = [&] {
+      outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+      outcome.cpu_seconds = cpu_seconds() - cpu;
+    };
+    try {
+      if (files_.is_finished(job)) return from_file(job);
+      outcome.result = work_.run(job, {part(job), callback, until});
+      measure();
+      if (files_.any() && work_.whole(*outcome.result)) tell(files_.keep(job, result_file(outcome)));
+    } catch (...) {
+      measure();
+      outcome.result.reset();
+      outcome.thrown = std::current_exception();
+      // A fit that is stopped before it has parameters throws as well: that is no failure of the job.
+      const bool stopped = callback != nullptr && callback->stop();
+      if (files_.any() && !stopped && !kind_of_failure(outcome.thrown).empty())
+        tell(files_.keep(job, result_file(outcome)));
+    }
+    return outcome;
+  }
+
+  TensorFile result_file(const JobOutcome<std::any>& outcome) const {
+    TensorFile file;
+    if (outcome.result) {
+      file = work_.save(*outcome.result);
+    } else {
+      file.metadata[kFailed] = kind_of_failure(outcome.thrown);
+      file.metadata[kFailure] = failure_of(outcome.thrown).value_or("");
+    }
+    file.metadata[kSeconds] = fmt::format("{:a}", outcome.seconds);
+    return file;
+  }
+
+  void tell(const std::string& note) {
+    if (plan_.callback == nullptr || note.empty()) return;
+    if (!within_job || threads_.empty()) return plan_.callback->note(note);
+    const std::scoped_lock held(lock_);
+    news_.notes.push_back(note);
+  }
+
+  JobOutcome<std::any> from_file(size_t job) const {
+    const TensorFile file = files_.result(job);
+    const auto path = part(job).path;
+    const CheckpointReader read(file, path);
+    JobOutcome<std::any> outcome;
+    outcome.seconds = read.number(kSeconds);
+    if (!(outcome.seconds >= 0 && outcome.seconds < 1e12)) read.refuse("seconds of at least 0", "others");
+    read_contents(checkpoint_name(path), kCheckpointHint, [&] {
+      if (file.metadata.contains(kFailed))
+        outcome.thrown = stored_failure(read.text(kFailed), read.text(kFailure));
+      else
+        outcome.result = work_.load(job, file);
+    });
+    return outcome;
+  }
+
+  const JobPlan plan_;
+  const JobWork<std::any> work_;
+  JobFiles files_;
+  int workers_;
+  JobDeadline deadline_;
+  std::optional<ThreadScope> one_thread_;  // while workers compute beside each other
+
+  mutable std::mutex lock_;  // of what follows
+  std::condition_variable changed_;
+  std::deque<std::pair<size_t, JobDeadline>> queue_;
+  std::optional<std::pair<size_t, JobDeadline>> wanted_;
+  std::map<size_t, JobOutcome<std::any>> outcomes_;
+  std::set<size_t> begun_;  // by a worker
+  JobNews news_;
+  std::atomic<bool> stop_ = false;
+  bool quit_ = false;
+  std::vector<size_t> shown_;  // the caller's thread alone
+  std::vector<std::thread> threads_;
+};
+
+JobQueue::JobQueue(JobPlan plan, JobWork<std::any> work)
+    : impl_(std::make_unique<Impl>(std::move(plan), std::move(work))) {}
+
+JobQueue::~JobQueue() = default;
+
+void JobQueue::begin() { impl_->begin(); }
+
+void JobQueue::begin_after(const std::any& first) { impl_->begin_after(first); }
+
+void JobQueue::ahead(const std::vector<std::pair<size_t, JobDeadline>>& order) { impl_->ahead(order); }
+
+JobOutcome<std::any> JobQueue::take(size_t job, JobDeadline until) { return impl_->take(job, until); }
+
+bool JobQueue::has(size_t job) const { return impl_->has(job); }
+
+CheckpointPolicy JobQueue::part(size_t job) const { return impl_->part(job); }
+
+int JobQueue::workers() const { return impl_->workers(); }
+
+}  // namespace slimbayes

@@ -1,0 +1,165 @@
+#pragma once
+
+#include <any>
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slimbayes/storage/tensor_file.h"
+#include "slimbayes/train/callback.h"
+#include "slimbayes/train/trainer.h"
+
+namespace slimbayes {
+
+/// A time at which a job is told to end; nothing: it has the time that it needs.
+using JobDeadline = std::optional<std::chrono::steady_clock::time_point>;
+
+/// What a job gets while it runs.
+struct JobContext {
+  CheckpointPolicy checkpoint;  // the job's own file, named after the record: `path`.<number>
+  Callback* callback;           // of the job; nullptr: nobody watches
+  JobDeadline until;            // as given to Jobs::ahead or Jobs::take
+};
+
+/// Several fits of one call that share a record, such as the members of an ensemble.
+struct JobPlan {
+  CheckpointPolicy checkpoint = {};  // of the record; the empty path: nothing is kept
+  std::string kind;                  // distinguishes the record from other checkpoints
+  Callback* callback = nullptr;      // of the caller, not owned
+  int workers = 1;                   // jobs that run beside each other
+  /// The name of a job for the progress line, such as "2/5"; nullptr: none is shown.
+  std::function<std::string(size_t job)> title = nullptr;
+};
+
+/// How a job ended.
+template <class Result>
+struct JobOutcome {
+  std::optional<Result> result;  // nothing if the job threw
+  std::exception_ptr thrown;     // what it threw
+  double seconds = 0;            // that it took, in whichever process
+  double cpu_seconds = 0;        // that its thread computed; 0 for a result from the checkpoint
+
+  /// Returns the result, or throws what the job threw.
+  const Result& value() const {
+    if (thrown) std::rethrow_exception(thrown);
+    return *result;
+  }
+};
+
+/// What the jobs of a series do. The functions may be called from several threads at once.
+template <class Result>
+struct JobWork {
+  std::function<Result(size_t job, const JobContext&)> run;
+  /// The result as the contents of a file, and back. `load` may throw whatever bad contents cause.
+  std::function<TensorFile(const Result&)> save;
+  std::function<Result(size_t job, const TensorFile&)> load;
+  /// Whether the job ran to its end. If not, because the caller stopped it, its result is not kept, so that a
+  /// resumed run goes on with it.
+  std::function<bool(const Result&)> whole;
+};
+
+/// Returns the message of an exception that says that this fit cannot be made, although others may: a
+/// numerical failure, an option that does not suit the rows, too little memory. Nothing for other exceptions,
+/// which end the whole call.
+std::optional<std::string> failure_of(const std::exception_ptr& thrown);
+
+/// Returns into how many parts the time that is left for `jobs` jobs is divided, if so many run beside each
+/// other.
+size_t time_shares(size_t jobs, int workers);
+
+/// The queue behind Jobs<Result>, for results of any type.
+class JobQueue {
+ public:
+  JobQueue(JobPlan plan, JobWork<std::any> work);
+  ~JobQueue();
+  JobQueue(const JobQueue&) = delete;
+  JobQueue& operator=(const JobQueue&) = delete;
+
+  void begin();
+  void begin_after(const std::any& first);
+  void ahead(const std::vector<std::pair<size_t, JobDeadline>>& order);
+  JobOutcome<std::any> take(size_t job, JobDeadline until);
+  bool has(size_t job) const;
+  CheckpointPolicy part(size_t job) const;
+  int workers() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Runs independent fits of one call: the members of an ensemble, the combinations of a search, folds, the
+/// candidates of `auto`, the fits of a comparison. The caller takes their results one after another, in the
+/// order of its own algorithm, and may decide by each what it takes next. ahead() says what it will probably
+/// take: with several workers these jobs begin already. The results are the same for any number of workers,
+/// because a job sees only its number, its stream and its rows. A result that is not taken is dropped.
+///
+/// With one worker, or within a job of another series, a job runs in take(), on the caller's thread. With
+/// more, each worker computes with one thread of its own, and the caller's thread waits: it shows what runs,
+/// passes on notes, and asks the caller's callback whether to stop; nobody else calls that callback.
+///
+/// Checkpoints: the file `path` is the record of the series, `path`.<number> the checkpoint of a running job
+/// or the result of a finished one. So a killed run loses no finished job, and a resumed one takes their
+/// results from the files, whatever the number of workers was.
+template <class Result>
+class Jobs {
+ public:
+  Jobs(JobPlan plan, const JobWork<Result>& work)
+      : queue_(
+            std::move(plan),
+            {[run = work.run](size_t job, const JobContext& context) { return std::any(run(job, context)); },
+             [save = work.save](const std::any& result) {
+               return save(std::any_cast<const Result&>(result));
+             },
+             [load = work.load](size_t job, const TensorFile& file) { return std::any(load(job, file)); },
+             [whole = work.whole](const std::any& result) {
+               return whole(std::any_cast<const Result&>(result));
+             }}) {}
+
+  /// Begins the series: finds the record of an earlier run if the policy says so, else removes old files and
+  /// writes a new record. Call it once, before take(). Throws std::invalid_argument if the record belongs to
+  /// another fit; while no job is finished, only the fingerprint of the training is compared. Throws
+  /// DataError if the record is damaged.
+  void begin() { queue_.begin(); }
+
+  /// Begins the series with the result of job 0, which was made outside of it and whose checkpoint may lie at
+  /// the path of the record.
+  void begin_after(const Result& first) { queue_.begin_after(std::any(first)); }
+
+  /// Sets which jobs the workers begin next, in this order; it replaces the earlier list. Jobs that run or
+  /// have ended are left alone.
+  void ahead(const std::vector<std::pair<size_t, JobDeadline>>& order) { queue_.ahead(order); }
+  void ahead(size_t first, size_t end) {
+    std::vector<std::pair<size_t, JobDeadline>> order;
+    for (size_t job = first; job < end; ++job) order.emplace_back(job, JobDeadline{});
+    queue_.ahead(order);
+  }
+
+  /// Returns how the job ended: from a worker or the checkpoint, else it is run now. Take a job once.
+  JobOutcome<Result> take(size_t job, JobDeadline until = {}) {
+    JobOutcome<std::any> any = queue_.take(job, until);
+    JobOutcome<Result> own{{}, any.thrown, any.seconds, any.cpu_seconds};
+    if (any.result) own.result = std::any_cast<Result>(std::move(*any.result));
+    return own;
+  }
+
+  /// Returns whether take() need not wait: the job has ended, or its result is in the checkpoint.
+  bool has(size_t job) const { return queue_.has(job); }
+
+  /// Returns the checkpoint policy of a job: the path `path`.<job> and a fingerprint that names the job.
+  CheckpointPolicy part(size_t job) const { return queue_.part(job); }
+
+  /// Returns how many jobs run beside each other: JobPlan::workers, or 1 within a job of another series.
+  int workers() const { return queue_.workers(); }
+
+ private:
+  JobQueue queue_;
+};
+
+}  // namespace slimbayes

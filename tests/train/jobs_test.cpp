@@ -1,0 +1,377 @@
+#include "slimbayes/train/jobs.h"
+
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/storage/error.h"
+#include "slimbayes/train/checkpoint.h"
+#include "slimbayes/train/job_files.h"
+
+namespace slimbayes {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+using namespace std::chrono_literals;
+
+class JobsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("jobs" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  CheckpointPolicy policy(bool resume, std::string fingerprint = "abc") const {
+    return {folder_ / "m.ckpt", resume, std::move(fingerprint)};
+  }
+  JobPlan plan(bool resume, int workers = 1, Callback* callback = nullptr) const {
+    return {policy(resume), "toy", callback, workers, [](size_t job) { return std::to_string(job + 1); }};
+  }
+  void touch(const std::string& name) const { std::ofstream(folder_ / name) << "x"; }
+  Names files() const {
+    Names names;
+    for (const auto& entry : fs::directory_iterator(folder_))
+      names.push_back(entry.path().filename().string());
+    std::ranges::sort(names);
+    return names;
+  }
+
+  fs::path folder_;
+};
+
+/// Jobs whose result is the square of their number. They count how often each has run.
+struct Squares {
+  std::map<size_t, int> runs;
+  std::mutex lock;
+  std::function<void(size_t, const JobContext&)> first = [](size_t, const JobContext&) {};
+
+  JobWork<int> work() {
+    return {[this](size_t job, const JobContext& context) {
+              {
+                const std::scoped_lock held(lock);
+                ++runs[job];
+              }
+              first(job, context);
+              return static_cast<int>(job * job);
+            },
+            [](int result) {
+              TensorFile file;
+              file.metadata["square"] = std::to_string(result);
+              return file;
+            },
+            [](size_t, const TensorFile& file) { return std::stoi(file.metadata.at("square")); },
+            [](int) { return true; }};
+  }
+};
+
+TEST_F(JobsTest, BeginsWithAnEmptyRecordAndWithoutOldParts) {
+  for (const char* name : {"m.ckpt.0", "m.ckpt.0.1", "m.ckpt.old", "m.ckptx.1", "n.ckpt.1"}) touch(name);
+  Squares squares;
+  Jobs<int> jobs(plan(false), squares.work());
+  jobs.begin();
+  EXPECT_EQ(files(), (Names{"m.ckpt", "m.ckpt.old", "m.ckptx.1", "n.ckpt.1"}));
+}
+
+TEST_F(JobsTest, AResumedSeriesTakesFinishedJobsFromTheirFiles) {
+  Squares squares;
+  {
+    Jobs<int> jobs(plan(false), squares.work());
+    jobs.begin();
+    for (const char* name : {"m.ckpt.2", "m.ckpt.2.4", "m.ckpt.1"}) touch(name);
+    EXPECT_EQ(jobs.take(2).value(), 4);
+  }
+  EXPECT_EQ(files(), (Names{"m.ckpt", "m.ckpt.1", "m.ckpt.2"}));  // that of job 1 is its checkpoint
+  fs::remove(folder_ / "m.ckpt.1");
+  for (int workers : {1, 3}) {
+    Jobs<int> jobs(plan(true, workers), squares.work());
+    jobs.begin();
+    EXPECT_TRUE(jobs.has(2));
+    EXPECT_FALSE(jobs.has(9));
+    jobs.ahead(2, 5);
+    EXPECT_EQ(jobs.take(2).value(), 4);
+    EXPECT_EQ(jobs.take(3).value(), 9);
+  }
+  EXPECT_EQ(squares.runs[2], 1);
+  EXPECT_EQ(squares.runs[3], 1);
+}
+
+TEST_F(JobsTest, ARecordOfAnotherFitIsRefused) {
+  Squares squares;
+  {
+    Jobs<int> jobs(plan(false), squares.work());
+    jobs.begin();
+    jobs.take(0);
+  }
+  JobPlan other = plan(true);
+  other.checkpoint.fingerprint = "abd";
+  EXPECT_THROW(Jobs<int>(other, squares.work()).begin(), std::invalid_argument);
+  other = plan(true);
+  other.kind = "other";
+  EXPECT_THROW(Jobs<int>(other, squares.work()).begin(), std::invalid_argument);
+  EXPECT_TRUE(is_record(policy(true), "toy"));
+  EXPECT_FALSE(is_record(policy(true), "other"));
+  EXPECT_FALSE(is_record(policy(false), "toy"));
+}
+
+// Options that act after the training may change while no job is finished.
+TEST_F(JobsTest, WithoutAResultOnlyTheTrainingMustBeTheSame) {
+  Squares squares;
+  JobPlan first = plan(false);
+  first.checkpoint.training = "training";
+  Jobs<int>(first, squares.work()).begin();
+  JobPlan second = plan(true);
+  second.checkpoint = {folder_ / "m.ckpt", true, "other answers", 2, "training"};
+  {
+    Jobs<int> jobs(second, squares.work());
+    EXPECT_NO_THROW(jobs.begin());
+    jobs.take(1);
+  }
+  first.checkpoint.resume = true;
+  EXPECT_THROW(Jobs<int>(first, squares.work()).begin(), std::invalid_argument);
+}
+
+TEST_F(JobsTest, PartsHavePathsAndFingerprintsOfTheirOwn) {
+  Squares squares;
+  const Jobs<int> jobs(plan(true), squares.work());
+  EXPECT_EQ(jobs.part(3).path, folder_ / "m.ckpt.3");
+  EXPECT_TRUE(jobs.part(3).resume);
+  EXPECT_NE(jobs.part(3).fingerprint, jobs.part(4).fingerprint);
+  EXPECT_NE(jobs.part(3).fingerprint, "abc");
+}
+
+TEST_F(JobsTest, WithoutAPathNothingIsWritten) {
+  Squares squares;
+  for (int workers : {1, 2}) {
+    Jobs<int> jobs({.kind = "toy", .workers = workers}, squares.work());
+    jobs.begin();
+    jobs.ahead(0, 3);
+    EXPECT_EQ(jobs.take(2).value(), 4);
+    EXPECT_TRUE(jobs.part(1).path.empty());
+  }
+  EXPECT_TRUE(files().empty());
+}
+
+// The result of job 0 replaces its checkpoint, which lies where the record will be.
+TEST_F(JobsTest, ASeriesBeginsAfterAFirstFit) {
+  touch("m.ckpt");
+  touch("m.ckpt.5");
+  Squares squares;
+  {
+    Jobs<int> jobs(plan(true), squares.work());
+    jobs.begin_after(0);
+    EXPECT_EQ(files(), (Names{"m.ckpt", "m.ckpt.0"}));
+    jobs.take(1);
+  }
+  Jobs<int> jobs(plan(true), squares.work());
+  jobs.begin();
+  EXPECT_EQ(jobs.take(0).value(), 0);
+  EXPECT_EQ(jobs.take(1).value(), 1);
+  EXPECT_EQ(squares.runs, (std::map<size_t, int>{{1, 1}}));
+}
+
+TEST_F(JobsTest, AFailureIsKeptAndIsOneAgain) {
+  for (int workers : {1, 2}) {
+    Squares squares;
+    squares.first = [](size_t job, const JobContext&) {
+      if (job == 1) throw NumericalError("no pivot");
+      if (job == 2) throw std::bad_alloc();
+      if (job == 3) throw DataError("a file", "broken");
+    };
+    for (bool resume : {false, true}) {
+      Jobs<int> jobs(plan(resume, workers), squares.work());
+      jobs.begin();
+      jobs.ahead(0, 4);
+      EXPECT_EQ(jobs.take(0).value(), 0);
+      EXPECT_THROW(jobs.take(1).value(), NumericalError);
+      EXPECT_EQ(failure_of(jobs.take(2).thrown), "out of memory");
+      EXPECT_FALSE(failure_of(jobs.take(3).thrown));
+    }
+    EXPECT_EQ(squares.runs, (std::map<size_t, int>{{0, 1}, {1, 1}, {2, 2}, {3, 2}}));
+  }
+}
+
+TEST_F(JobsTest, WorkersRunBesideEachOtherWithOneThreadEach) {
+  std::atomic<int> running = 0, most = 0;
+  std::atomic<bool> one_thread = true;
+  Squares squares;
+  squares.first = [&](size_t, const JobContext&) {
+    const int now = ++running;
+    for (int before = most; before < now && !most.compare_exchange_weak(before, now);) {
+    }
+    one_thread = one_thread && at::get_num_threads() == 1;
+    for (int i = 0; i < 2000 && most < 3; ++i) std::this_thread::sleep_for(1ms);  // until three have met
+    --running;
+  };
+  const int threads = at::get_num_threads();
+  {
+    Jobs<int> jobs(plan(false, 3), squares.work());
+    EXPECT_EQ(jobs.workers(), 3);
+    jobs.begin();
+    jobs.ahead(0, 6);
+    for (size_t job : {5, 0, 1, 2, 3, 4}) EXPECT_EQ(jobs.take(job).value(), static_cast<int>(job * job));
+  }
+  EXPECT_EQ(most, 3);
+  EXPECT_TRUE(one_thread);
+  EXPECT_EQ(at::get_num_threads(), threads);
+}
+
+// Jobs within a job run one after another, on its thread.
+TEST_F(JobsTest, JobsOfAJobHaveNoWorkers) {
+  std::atomic<bool> alone = true;
+  Squares squares;
+  squares.first = [&](size_t, const JobContext& context) {
+    Squares inner;
+    Jobs<int> own({context.checkpoint, "inner", context.callback, 4}, inner.work());
+    own.begin();
+    own.ahead(0, 3);
+    const auto here = std::this_thread::get_id();
+    inner.first = [&alone, here](size_t, const JobContext&) {
+      if (std::this_thread::get_id() != here) alone = false;
+    };
+    if (own.workers() != 1) alone = false;
+    for (size_t i = 0; i < 3; ++i) own.take(i);
+  };
+  Jobs<int> jobs(plan(false, 2), squares.work());
+  jobs.begin();
+  jobs.ahead(0, 1);  // a single job needs no workers
+  jobs.ahead({{0, {}}, {7, {}}});
+  jobs.take(0);
+  EXPECT_TRUE(alone);
+}
+
+/// Counts what it is told; all calls must come from the thread that made it.
+class Told : public Callback {
+ public:
+  void stage(const std::string& name) override { here(), stages.push_back(name); }
+  void note(const std::string& sentence) override { here(), notes.push_back(sentence); }
+  void report(const Progress& p) override { here(), steps.insert(p.step); }
+  bool stop() override { return here(), stops; }
+  void here() const { EXPECT_EQ(std::this_thread::get_id(), made_); }
+
+  Names stages, notes;
+  std::set<int64_t> steps;
+  std::atomic<bool> stops = false;
+
+ private:
+  std::thread::id made_ = std::this_thread::get_id();
+};
+
+TEST_F(JobsTest, OnlyTheCallersThreadCallsItsCallback) {
+  for (int workers : {1, 3}) {
+    Told told;
+    Squares squares;
+    std::atomic<int> begun = 0;
+    squares.first = [&](size_t job, const JobContext& context) {
+      ++begun;
+      for (int i = 0; i < 5000 && begun < workers; ++i) std::this_thread::sleep_for(1ms);
+      Progress progress{};
+      progress.step = static_cast<int64_t>(job) + 1;
+      context.callback->report(progress);
+      context.callback->note("job " + std::to_string(job));
+      EXPECT_FALSE(context.callback->stop());
+      std::this_thread::sleep_for(120ms);  // the caller looks every 50 ms
+    };
+    Jobs<int> jobs(plan(false, workers, &told), squares.work());
+    jobs.begin();
+    jobs.ahead(0, 3);
+    for (size_t job = 0; job < 3; ++job) jobs.take(job);
+    std::ranges::sort(told.notes);
+    EXPECT_EQ(told.notes, (Names{"job 0", "job 1", "job 2"}));
+    EXPECT_FALSE(told.steps.empty());
+    if (workers == 1) {
+      EXPECT_EQ(told.stages, (Names{"1", "2", "3"}));
+    } else {
+      EXPECT_NE(std::ranges::find(told.stages, "1, 2, 3"), told.stages.end());
+    }
+  }
+}
+
+// After a stop what runs ends, what is finished is kept, and nothing new begins but what the caller asks for.
+TEST_F(JobsTest, AStopEndsWhatRuns) {
+  Told told;
+  Squares squares;
+  squares.first = [&](size_t job, const JobContext& context) {
+    if (job == 0) return;
+    if (job == 1) told.stops = true;
+    while (!context.callback->stop()) std::this_thread::sleep_for(1ms);
+    throw NumericalError("stopped before it had parameters");
+  };
+  {
+    Jobs<int> jobs(plan(false, 2, &told), squares.work());
+    jobs.begin();
+    jobs.ahead(0, 9);
+    EXPECT_EQ(jobs.take(0).value(), 0);
+    EXPECT_THROW(jobs.take(1).value(), NumericalError);
+  }
+  EXPECT_FALSE(squares.runs.contains(8));
+  EXPECT_EQ(files(), (Names{"m.ckpt", "m.ckpt.0"}));  // the stopped jobs have not failed
+}
+
+// Whatever job a worker holds when the process ends: the results are the same with other workers.
+TEST_F(JobsTest, TheSameResultsWhereverARunEnds) {
+  for (size_t last = 0; last < 6; ++last) {
+    Squares squares;
+    {
+      Jobs<int> jobs(plan(false, 1 + static_cast<int>(last) % 3), squares.work());
+      jobs.begin();
+      jobs.ahead(0, 6);
+      for (size_t job = 0; job < last; ++job) jobs.take(job);
+    }
+    Jobs<int> jobs(plan(true, 3 - static_cast<int>(last) % 3), squares.work());
+    jobs.begin();
+    jobs.ahead(0, 6);
+    for (size_t job = 0; job < 6; ++job) EXPECT_EQ(jobs.take(job).value(), static_cast<int>(job * job));
+    for (const auto& [job, runs] : squares.runs) EXPECT_EQ(runs, 1) << job;
+  }
+}
+
+TEST(TimeShares, JobsBesideEachOtherShareTheirTime) {
+  EXPECT_EQ(time_shares(5, 1), 5U);
+  EXPECT_EQ(time_shares(5, 2), 3U);
+  EXPECT_EQ(time_shares(5, 8), 1U);
+  EXPECT_EQ(time_shares(0, 2), 1U);
+}
+
+TEST_F(JobsTest, RemovingACheckpointTakesItsParts) {
+  for (const char* name : {"m.ckpt", "m.ckpt.0", "m.ckpt.0.1", "m.ckpt.old", "m.ckptx.1"}) touch(name);
+  remove_checkpoint(folder_ / "m.ckpt");
+  EXPECT_EQ(files(), (Names{"m.ckpt.old", "m.ckptx.1"}));
+  remove_checkpoint(folder_ / "absent.ckpt");
+}
+
+TEST_F(JobsTest, AForeignFingerprintIsNamedByWhatDiffers) {
+  const auto message = [](const std::string& found) {
+    try {
+      check_fingerprint(found, R"({"seed":1,"threads":2,"options":{"a":1}}, ensemble 3)", "the checkpoint",
+                        "remove it");
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message(R"({"seed":1,"threads":2,"options":{"a":1}}, ensemble 3)"), "");
+  EXPECT_NE(message(R"({"seed":2,"threads":2,"options":{"a":2}})").find("one of another: options, seed;"),
+            std::string::npos);
+  EXPECT_NE(message(R"({"seed":1,"threads":2,"options":{"a":1}})").find("one of another: kind;"),
+            std::string::npos);
+  EXPECT_NE(message("old").find("data, options, seed or threads"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace slimbayes
