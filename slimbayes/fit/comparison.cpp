@@ -222,8 +222,9 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
   const bool several = std::ranges::count_if(methods, takes_network) > 1;
   std::vector<ComparedFit> fits = fits_of(fit, methods, plan);
   const int workers = fits.size() > 1 ? comparison_workers(examples, fit, methods) : 1;
-  if (workers > 1)  // each fit has one thread, whether it runs beside others or not
-    for (ComparedFit& one : fits) one.fit.threads = kThreadsOfProcess;
+  if (fits.size() > 1) {  // each fit has one thread, whether it runs beside others or not
+    for (ComparedFit& one : fits) one.fit.threads = one.fit.workers = 1;
+  }
   const auto run = [&](size_t i, const JobContext& job) {
     const auto own = several && takes_network(methods[fits[i].method]) ? networks.shared() : nullptr;
     TitledCallback titled(job.callback, fits[i].title);

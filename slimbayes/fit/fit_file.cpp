@@ -231,6 +231,7 @@ FitOutcome FitFile::fit(const ResolvedFit& request, const Examples& examples, co
   if (resume_) out.model = finished(model_, checkpoint_, prints.fit);
   if (out.model) {
     callback.note(fmt::format("{} is finished already; nothing to do", model_.string()));
+    remove_parts(checkpoint_);  // a kill may have left them
     score_held_out(out, data, request.fit.level);
     return out;
   }

@@ -18,6 +18,7 @@
 #include "slimbayes/method/timed_part.h"
 #include "slimbayes/model/input_groups.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/train/failure.h"
 #include "slimbayes/train/job_files.h"
 
 namespace slimbayes {

@@ -114,8 +114,8 @@ ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodCh
   const int workers = fit_workers(fit);
   // Where the fit consists of independent ones, each has one thread: so their bits do not depend on how many
   // run beside each other. The folds that estimate the noise of a small table are such fits.
-  const bool in_folds =
-      method.resumable && fit.noise_folds > 0 && kind == InputKind::table && count(examples) <= kMostRows;
+  const bool in_folds = method.resumable && fit.noise_folds > 0 && kind == InputKind::table &&
+                        count(examples) <= 2 * kMostRows;  // half of them may train
   const bool of_fits = method.candidates || &inner != &method || !fit.tune.empty() || in_folds;
   const int threads = of_fits ? 1 : fit.threads == kThreadsOfMethod ? fit_threads(method) : fit.threads;
   return {std::move(fit), &method, std::move(options), &inner, by_task, kind, std::move(scale),

@@ -199,7 +199,7 @@ class Search {
       entry["failed"] = numerical_failure(outcome.thrown);
     }
     report_["tried"].push_back(entry);
-    tell(entry);
+    if (outcome.cpu_seconds > 0) tell(entry);  // an earlier run has told of what it finished
     return true;
   }
 

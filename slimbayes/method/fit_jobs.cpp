@@ -17,6 +17,7 @@ JobPlan plan_of(const FitContext& context, std::string kind, std::function<std::
 FitContext part_of(const FitContext& whole, const Stream& stream, const JobContext& job) {
   FitContext part = part_of(whole, stream, job.checkpoint);
   part.callback = job.callback;
+  part.workers = job.workers;
   return part;
 }
 

@@ -62,14 +62,15 @@ TrainedNetwork NetworkCache::trained(const std::string& key, const std::function
       store_->entries.erase(key);
     store_->changed.notify_all();
   };
+  bool whole = false;
   try {
     network = train();
-  } catch (...) {
+    whole = network->summary.stopped != Stopped::interrupted;
+    leave(whole);
+  } catch (...) {  // the others, who wait, try themselves
     leave(false);
     throw;
   }
-  const bool whole = network->summary.stopped != Stopped::interrupted;
-  leave(whole);
   if (whole) add({key, seconds, seconds, false});
   return *std::move(network);
 }

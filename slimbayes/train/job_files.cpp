@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* kTraining = "training";  // metadata key of the fingerprint of the training alone
 constexpr const char* kResults = "results";    // metadata key: whether a job is finished, "0" or "1"
+constexpr const char* kFirst = "first";        // metadata key: the record has the result of job 0
 constexpr const char* kFinished = "finished job";
 constexpr const char* kRepeat = "repeat the first command with --resume, or remove the file";
 
@@ -58,7 +59,8 @@ std::string JobFiles::begin() {
     check_fingerprint(read.text(!results_ && apart ? kTraining : "fingerprint"),
                       results_ ? policy_.fingerprint : policy_.of_training(), of_this_fit(policy_.path),
                       kRepeat);
-    resumed_ = true;
+    recorded_ = results_;
+    if (record.metadata.contains(kFirst)) first_ = record;
   } else if (!policy_.resume) {
     remove_checkpoint(policy_.path);
   }
@@ -73,11 +75,13 @@ std::string JobFiles::begin() {
 
 std::string JobFiles::begin_after(TensorFile first) {
   if (!any()) return "";
-  remove_parts(policy_.path);
+  first_ = std::move(first);
+  first_->metadata[kFirst] = "1";
   results_ = true;
   try {
-    write_result(0, std::move(first));
-    write_record();  // over the checkpoint of job 0, whose result is safe now
+    write_record();  // over the checkpoint of job 0
+    recorded_ = true;
+    remove_parts(policy_.path);
   } catch (const DataError& error) {
     return not_written(error);
   }
@@ -93,17 +97,32 @@ CheckpointPolicy JobFiles::part(size_t job) const {
   return own;
 }
 
+fs::path JobFiles::place(size_t job) const { return job == 0 && first_ ? policy_.path : part(job).path; }
+
 bool JobFiles::is_finished(size_t job) const {
-  if (!resumed_) return false;
-  const fs::path path = part(job).path;
-  return is_file(path) && is_of_kind(read_tensor_file(path), kFinished);
+  if (job == 0 && first_) return true;
+  if (!any() || !policy_.resume) return false;
+  const CheckpointPolicy own = part(job);
+  if (!is_file(own.path)) return false;
+  const TensorFile file = read_tensor_file(own.path);
+  // A kill in begin_after() leaves parts of the series that made the first result.
+  if (const auto print = file.metadata.find("fingerprint"); first_ && print != file.metadata.end() &&
+                                                            print->second != own.fingerprint &&
+                                                            print->second != own.of_training()) {
+    remove_checkpoint(own.path);
+    return false;
+  }
+  return is_of_kind(file, kFinished);
 }
 
 TensorFile JobFiles::result(size_t job) const {
+  if (job == 0 && first_) return *first_;
   const CheckpointPolicy own = part(job);
   TensorFile file = read_tensor_file(own.path);
-  check_fingerprint(CheckpointReader(file, own.path).text("fingerprint"), own.fingerprint,
-                    of_this_fit(own.path), kRepeat);
+  const CheckpointReader read(file, own.path);
+  if (read.text("fingerprint") != own.fingerprint)
+    throw DataError(own.path.string(),
+                    fmt::format("expected a result of this fit; received one of another; {}", kRepeat));
   return file;
 }
 
@@ -111,8 +130,9 @@ std::string JobFiles::keep(size_t job, TensorFile result) {
   const std::scoped_lock held(lock_);
   unwritten_[job] = std::move(result);
   try {
-    if (!std::exchange(results_, true))
-      write_record();  // first: what follows must have the whole fingerprint
+    results_ = true;
+    if (!recorded_) write_record();  // first: what follows must have the whole fingerprint
+    recorded_ = true;
     while (!unwritten_.empty()) {
       const auto next = unwritten_.begin();
       write_result(next->first, next->second);
@@ -125,7 +145,7 @@ std::string JobFiles::keep(size_t job, TensorFile result) {
 }
 
 void JobFiles::write_record() const {
-  TensorFile record;
+  TensorFile record = first_.value_or(TensorFile{});
   record.metadata["kind"] = kind_;
   record.metadata["fingerprint"] = policy_.fingerprint;
   if (policy_.of_training() != policy_.fingerprint) record.metadata[kTraining] = policy_.of_training();

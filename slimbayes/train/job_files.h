@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "slimbayes/storage/tensor_file.h"
@@ -11,8 +13,8 @@
 namespace slimbayes {
 
 /// The files of a series of jobs (jobs.h). The file `path` of the policy is the record: the kind of the
-/// series and the fingerprint. The file `path`.<job> is the checkpoint of a running job or the result of a
-/// finished one. If the path is empty, nothing is written. Safe to share between threads after begin().
+/// series, the fingerprint and, after begin_after(), the result of job 0. The file `path`.<job> is the
+/// checkpoint of a running job or the result of a finished one. If the path is empty, nothing is written. Safe to share between threads after begin().
 class JobFiles {
  public:
   JobFiles(CheckpointPolicy policy, std::string kind);
@@ -27,11 +29,14 @@ class JobFiles {
   /// Returns the checkpoint policy of a job: its file, and a fingerprint that names the job.
   CheckpointPolicy part(size_t job) const;
 
+  /// Returns the file that holds the result of a finished job.
+  std::filesystem::path place(size_t job) const;
+
   /// Returns whether an earlier run has finished the job.
   bool is_finished(size_t job) const;
 
-  /// Returns the result of a job that an earlier run has finished. Throws std::invalid_argument if it belongs
-  /// to another fit, and DataError if the file is damaged.
+  /// Returns the result of a job that an earlier run has finished. Throws DataError if it belongs to another
+  /// fit or the file is damaged.
   TensorFile result(size_t job) const;
 
   /// Writes the result of a job over its checkpoint, and results that could not be written before. Returns a
@@ -44,10 +49,11 @@ class JobFiles {
 
   const CheckpointPolicy policy_;
   const std::string kind_;
-  bool resumed_ = false;  // an earlier run's record was found
+  std::optional<TensorFile> first_;  // see begin_after
 
-  std::mutex lock_;       // of what follows
-  bool results_ = false;  // the record says that a job is finished
+  std::mutex lock_;        // of what follows
+  bool results_ = false;   // a job is finished
+  bool recorded_ = false;  // the record says so
   std::map<size_t, TensorFile> unwritten_;
 };
 

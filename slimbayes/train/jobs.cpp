@@ -1,6 +1,6 @@
 #include "slimbayes/train/jobs.h"
 
-#include <c10/util/Exception.h>
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,10 +17,10 @@
 #include <thread>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/refused_memory.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/train/checkpoint_reader.h"
+#include "slimbayes/train/failure.h"
 #include "slimbayes/train/job_files.h"
 
 namespace slimbayes {
@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 // Metadata keys of a job's file: how long it took, and how it failed.
-constexpr const char *kSeconds = "job seconds", *kFailure = "job failure", *kFailed = "job failed";
+constexpr const char *kSeconds = "job seconds", *kFailure = "job failure";
 constexpr auto kLook = 50ms;  // between two looks of the waiting caller at its callback
 
 thread_local bool within_job = false;  // whether this thread is a worker
@@ -47,15 +47,20 @@ double cpu_seconds() {
 /// What workers tell the caller's thread, under the queue's lock.
 struct JobNews {
   std::deque<std::string> notes;
+  std::vector<size_t> begun;                          // jobs, since the last look
   std::map<size_t, std::optional<Progress>> running;  // by job: its last report since the last look
+};
+
+/// What the caller's thread tells the workers, and whether one of them has asked.
+struct JobSignals {
+  std::atomic<bool> stop = false, late = false, asked = false;
 };
 
 /// The callback of a job on a worker's thread. It keeps what the job reports for the caller's thread.
 class WorkerCallback : public Callback {
  public:
-  WorkerCallback(size_t job, JobNews& news, std::mutex& lock, const std::atomic<bool>& stop,
-                 JobDeadline deadline)
-      : job_(job), news_(news), lock_(lock), stop_(stop), deadline_(deadline) {}
+  WorkerCallback(size_t job, JobNews& news, std::mutex& lock, JobSignals& signals, JobDeadline deadline)
+      : job_(job), news_(news), lock_(lock), signals_(signals), deadline_(deadline) {}
   void report(const Progress& progress) override {
     const std::scoped_lock held(lock_);
     news_.running[job_] = progress;
@@ -64,8 +69,11 @@ class WorkerCallback : public Callback {
     const std::scoped_lock held(lock_);
     news_.notes.push_back(sentence);
   }
-  bool stop() override { return stop_; }
-  bool late() override { return seconds_left() < 0; }
+  bool stop() override {
+    signals_.asked = true;
+    return signals_.stop;
+  }
+  bool late() override { return signals_.late || seconds_left() < 0; }
   double seconds_left() const override {
     if (!deadline_) return std::numeric_limits<double>::infinity();
     return std::chrono::duration<double>(*deadline_ - Clock::now()).count();
@@ -75,51 +83,9 @@ class WorkerCallback : public Callback {
   size_t job_;
   JobNews& news_;
   std::mutex& lock_;
-  const std::atomic<bool>& stop_;
+  JobSignals& signals_;
   JobDeadline deadline_;
 };
-
-namespace {
-
-/// How an exception of failure_of() is kept in a file and made again from it. Too little memory is not kept:
-/// a resumed run may have more.
-std::string kind_of_failure(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const NumericalError&) {
-    return "numerical";
-  } catch (const std::invalid_argument&) {
-    return "invalid";
-  } catch (...) {
-    return "";
-  }
-}
-
-std::exception_ptr stored_failure(const std::string& kind, const std::string& message) {
-  if (kind == "numerical") return std::make_exception_ptr(NumericalError(message));
-  if (kind == "invalid") return std::make_exception_ptr(std::invalid_argument(message));
-  refuse("resume", "a numerical or an invalid fit", kind);
-}
-
-}  // namespace
-
-std::optional<std::string> failure_of(const std::exception_ptr& thrown) {
-  if (!thrown) return {};
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const NumericalError& error) {
-    return error.what();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  } catch (const std::bad_alloc&) {
-    return "out of memory";
-  } catch (const c10::Error& error) {
-    if (refused_memory(error)) return "out of memory";
-    return {};
-  } catch (...) {
-    return {};
-  }
-}
 
 size_t time_shares(size_t jobs, int workers) {
   const auto beside = static_cast<size_t>(std::max(workers, 1));
@@ -142,7 +108,7 @@ class JobQueue::Impl {
   ~Impl() {
     {
       const std::scoped_lock held(lock_);
-      quit_ = stop_ = true;
+      quit_ = signals_.stop = true;
     }
     changed_.notify_all();
     for (std::thread& thread : threads_) thread.join();
@@ -178,7 +144,7 @@ class JobQueue::Impl {
 
   bool has(size_t job) const {
     const std::scoped_lock held(lock_);
-    return outcomes_.contains(job) || files_.is_finished(job);
+    return begun_.contains(job) || outcomes_.contains(job) || files_.is_finished(job);
   }
 
   CheckpointPolicy part(size_t job) const { return files_.part(job); }
@@ -190,10 +156,13 @@ class JobQueue::Impl {
 
   void start_threads() {
     one_thread_.emplace(1);
+    parallel_ = true;
     try {
       while (std::ssize(threads_) < workers_) threads_.emplace_back([this] { run_jobs(); });
     } catch (const std::system_error&) {
-      if (threads_.empty()) workers_ = 1;  // the caller's thread does the work
+      if (!threads_.empty()) return;
+      workers_ = 1;  // the caller's thread does the work
+      parallel_ = false;
     }
   }
 
@@ -226,44 +195,62 @@ class JobQueue::Impl {
     return fmt::format("{}", fmt::join(titles, ", "));
   }
 
+  void show(const std::vector<size_t>& running) {
+    const std::string title = title_of(running);
+    if (running != shown_ && !title.empty()) plan_.callback->stage(title);
+    shown_ = running;
+  }
+
   /// Passes on what the workers have told, and asks whether to stop.
   void look() {
     Callback* callback = plan_.callback;
     if (callback == nullptr) return;
     std::deque<std::string> notes;
-    std::vector<size_t> running;
+    std::vector<size_t> begun, running;
     std::optional<Progress> progress;
     {
       const std::scoped_lock held(lock_);
       notes.swap(news_.notes);
+      begun.swap(news_.begun);
       for (auto& [job, last] : news_.running) {
         running.push_back(job);
         if (job == running.front()) progress = std::exchange(last, {});
       }
     }
     for (const std::string& note : notes) callback->note(note);
-    if (running != shown_) {
-      if (const std::string title = title_of(running); !title.empty()) callback->stage(title);
-      shown_ = running;
-    }
+    // The caller hears of each job, also of one that has ended since; then of what runs.
+    for (size_t job : begun) show({job});
+    if (!running.empty()) show(running);
     if (progress) callback->report(*progress);
-    if (callback->stop()) stop_ = true;
+    // Before a training has begun nobody asks, so that the caller may take a stop() for its first step.
+    if (!signals_.asked) return;
+    if (callback->stop()) signals_.stop = true;
+    if (callback->late()) signals_.late = true;
   }
 
   // The workers' threads.
 
   void run_jobs() {
     within_job = true;
+    at::get_num_threads();  // this thread takes over the process's number, which is 1
     while (true) {
       std::unique_lock held(lock_);
       std::optional<std::pair<size_t, JobDeadline>> next;
       changed_.wait(held, [&] { return quit_ || (next = next_job()).has_value(); });
       if (quit_) return;
       begun_.insert(next->first);
+      news_.begun.push_back(next->first);
       news_.running.emplace(next->first, std::nullopt);
       held.unlock();
-      WorkerCallback callback(next->first, news_, lock_, stop_, deadline_);
-      JobOutcome<std::any> outcome = executed(next->first, &callback, next->second);
+      changed_.notify_all();
+      WorkerCallback callback(next->first, news_, lock_, signals_, deadline_);
+      JobOutcome<std::any> outcome;
+      try {
+        outcome = executed(next->first, &callback, next->second);
+      } catch (...) {  // of the files
+        outcome = {};
+        outcome.thrown = std::current_exception();
+      }
       held.lock();
       news_.running.erase(next->first);
       outcomes_[next->first] = std::move(outcome);
@@ -277,7 +264,7 @@ class JobQueue::Impl {
   std::optional<std::pair<size_t, JobDeadline>> next_job() {
     const auto is_open = [&](size_t job) { return !begun_.contains(job); };
     if (const auto wanted = std::exchange(wanted_, {}); wanted && is_open(wanted->first)) return wanted;
-    while (!queue_.empty() && !stop_) {
+    while (!queue_.empty() && !signals_.stop) {
       const auto next = queue_.front();
       queue_.pop_front();
       if (is_open(next.first)) return next;
@@ -288,28 +275,26 @@ class JobQueue::Impl {
   // Either.
 
   JobOutcome<std::any> executed(size_t job, Callback* callback, JobDeadline until) {
+    if (files_.is_finished(job)) return from_file(job);
     JobOutcome<std::any> outcome;
     const auto begin = Clock::now();
     const double cpu = cpu_seconds();
-    const auto measure = [&] {
-      outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-      outcome.cpu_seconds = cpu_seconds() - cpu;
-    };
     try {
-      if (files_.is_finished(job)) return from_file(job);
-      outcome.result = work_.run(job, {part(job), callback, until});
-      measure();
-      if (files_.any() && work_.whole(*outcome.result)) tell(files_.keep(job, result_file(outcome)));
+      outcome.result = work_.run(job, {part(job), callback, until, parallel_ ? 1 : workers_});
     } catch (...) {
-      measure();
-      outcome.result.reset();
       outcome.thrown = std::current_exception();
-      // A fit that is stopped before it has parameters throws as well: that is no failure of the job.
-      const bool stopped = callback != nullptr && callback->stop();
-      if (files_.any() && !stopped && !kind_of_failure(outcome.thrown).empty())
-        tell(files_.keep(job, result_file(outcome)));
     }
+    outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    outcome.cpu_seconds = cpu_seconds() - cpu;
+    if (files_.any() && is_final(outcome, callback)) tell(files_.keep(job, result_file(outcome)));
     return outcome;
+  }
+
+  /// Returns whether a resumed run need not repeat the job. A fit that is stopped before it has parameters
+  /// throws as well: that is no failure. What is invalid is found out again at once.
+  bool is_final(const JobOutcome<std::any>& outcome, Callback* callback) const {
+    if (outcome.result) return work_.whole(*outcome.result);
+    return is_numerical(outcome.thrown) && !(callback != nullptr && callback->stop());
   }
 
   TensorFile result_file(const JobOutcome<std::any>& outcome) const {
@@ -317,7 +302,6 @@ class JobQueue::Impl {
     if (outcome.result) {
       file = work_.save(*outcome.result);
     } else {
-      file.metadata[kFailed] = kind_of_failure(outcome.thrown);
       file.metadata[kFailure] = failure_of(outcome.thrown).value_or("");
     }
     file.metadata[kSeconds] = fmt::format("{:a}", outcome.seconds);
@@ -326,21 +310,21 @@ class JobQueue::Impl {
 
   void tell(const std::string& note) {
     if (plan_.callback == nullptr || note.empty()) return;
-    if (!within_job || threads_.empty()) return plan_.callback->note(note);
+    if (!within_job || !parallel_) return plan_.callback->note(note);
     const std::scoped_lock held(lock_);
     news_.notes.push_back(note);
   }
 
   JobOutcome<std::any> from_file(size_t job) const {
     const TensorFile file = files_.result(job);
-    const auto path = part(job).path;
+    const auto path = files_.place(job);
     const CheckpointReader read(file, path);
     JobOutcome<std::any> outcome;
     outcome.seconds = read.number(kSeconds);
     if (!(outcome.seconds >= 0 && outcome.seconds < 1e12)) read.refuse("seconds of at least 0", "others");
     read_contents(checkpoint_name(path), kCheckpointHint, [&] {
-      if (file.metadata.contains(kFailed))
-        outcome.thrown = stored_failure(read.text(kFailed), read.text(kFailure));
+      if (file.metadata.contains(kFailure))
+        outcome.thrown = std::make_exception_ptr(NumericalError(read.text(kFailure)));
       else
         outcome.result = work_.load(job, file);
     });
@@ -351,6 +335,7 @@ class JobQueue::Impl {
   const JobWork<std::any> work_;
   JobFiles files_;
   int workers_;
+  bool parallel_ = false;  // workers run
   JobDeadline deadline_;
   std::optional<ThreadScope> one_thread_;  // while workers compute beside each other
 
@@ -361,7 +346,7 @@ class JobQueue::Impl {
   std::map<size_t, JobOutcome<std::any>> outcomes_;
   std::set<size_t> begun_;  // by a worker
   JobNews news_;
-  std::atomic<bool> stop_ = false;
+  JobSignals signals_;
   bool quit_ = false;
   std::vector<size_t> shown_;  // the caller's thread alone
   std::vector<std::thread> threads_;

@@ -24,7 +24,8 @@ using JobDeadline = std::optional<std::chrono::steady_clock::time_point>;
 struct JobContext {
   CheckpointPolicy checkpoint;  // the job's own file, named after the record: `path`.<number>
   Callback* callback;           // of the job; nullptr: nobody watches
-  JobDeadline until;            // as given to Jobs::ahead or Jobs::take
+  JobDeadline until = {};       // as given to Jobs::ahead or Jobs::take
+  int workers = 1;              // for series within the job
 };
 
 /// Several fits of one call that share a record, such as the members of an ensemble.
@@ -64,11 +65,6 @@ struct JobWork {
   std::function<bool(const Result&)> whole;
 };
 
-/// Returns the message of an exception that says that this fit cannot be made, although others may: a
-/// numerical failure, an option that does not suit the rows, too little memory. Nothing for other exceptions,
-/// which end the whole call.
-std::optional<std::string> failure_of(const std::exception_ptr& thrown);
-
 /// Returns into how many parts the time that is left for `jobs` jobs is divided, if so many run beside each
 /// other.
 size_t time_shares(size_t jobs, int workers);
@@ -100,9 +96,10 @@ class JobQueue {
 /// take: with several workers these jobs begin already. The results are the same for any number of workers,
 /// because a job sees only its number, its stream and its rows. A result that is not taken is dropped.
 ///
-/// With one worker, or within a job of another series, a job runs in take(), on the caller's thread. With
-/// more, each worker computes with one thread of its own, and the caller's thread waits: it shows what runs,
-/// passes on notes, and asks the caller's callback whether to stop; nobody else calls that callback.
+/// With one worker, or within a job of another series, a job runs in take(), on the caller's thread and with
+/// its number of threads. With more, each worker computes with one thread of its own, and the caller's thread
+/// waits: it shows what runs, passes on notes, and asks the caller's callback whether to stop; nobody else
+/// calls that callback.
 ///
 /// Checkpoints: the file `path` is the record of the series, `path`.<number> the checkpoint of a running job
 /// or the result of a finished one. So a killed run loses no finished job, and a resumed one takes their
@@ -149,7 +146,7 @@ class Jobs {
     return own;
   }
 
-  /// Returns whether take() need not wait: the job has ended, or its result is in the checkpoint.
+  /// Returns whether a worker has begun the job, or its result is in the checkpoint: take() begins nothing.
   bool has(size_t job) const { return queue_.has(job); }
 
   /// Returns the checkpoint policy of a job: the path `path`.<job> and a fingerprint that names the job.

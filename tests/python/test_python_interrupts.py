@@ -64,10 +64,14 @@ def test_ctrl_c_in_auto_keeps_the_candidates_that_ended(monkeypatch, name):
     assert not any("nan" in fact for fact in facts), facts
 
 
+# With one thread, so that nothing has ended where this stage begins.
 @pytest.mark.parametrize("name", ["Regressor", "Classifier", "CountRegressor"])
 def test_ctrl_c_before_a_candidate_ended_raises(monkeypatch, name):
+    fits = {"Regressor": lambda: sb.Regressor(time_limit=60, threads=1).fit(*toys.matrix(200)),
+            "Classifier": lambda: sb.Classifier(time_limit=60, threads=1).fit(toys.matrix(200)[0], toys.matrix(200)[1] > 0),
+            "CountRegressor": lambda: sb.CountRegressor(time_limit=60, threads=1).fit(*counts())}
     with pytest.raises(KeyboardInterrupt):
-        interrupted_at(monkeypatch, "constant 1/", FITS[name][1])
+        interrupted_at(monkeypatch, "constant 1/", fits[name])
 
 
 IGNORING = """

@@ -2,188 +2,25 @@
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
-#include <fstream>
+#include <chrono>
 #include <map>
-#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/storage/error.h"
-#include "slimbayes/train/checkpoint.h"
-#include "slimbayes/train/job_files.h"
+#include "slimbayes/train/failure.h"
+#include "tests/train/squares.h"
 
 namespace slimbayes {
 namespace {
 
-namespace fs = std::filesystem;
-using Names = std::vector<std::string>;
 using namespace std::chrono_literals;
-
-class JobsTest : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("jobs" + std::to_string(::getpid()));
-    fs::remove_all(folder_);
-    fs::create_directory(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  CheckpointPolicy policy(bool resume, std::string fingerprint = "abc") const {
-    return {folder_ / "m.ckpt", resume, std::move(fingerprint)};
-  }
-  JobPlan plan(bool resume, int workers = 1, Callback* callback = nullptr) const {
-    return {policy(resume), "toy", callback, workers, [](size_t job) { return std::to_string(job + 1); }};
-  }
-  void touch(const std::string& name) const { std::ofstream(folder_ / name) << "x"; }
-  Names files() const {
-    Names names;
-    for (const auto& entry : fs::directory_iterator(folder_))
-      names.push_back(entry.path().filename().string());
-    std::ranges::sort(names);
-    return names;
-  }
-
-  fs::path folder_;
-};
-
-/// Jobs whose result is the square of their number. They count how often each has run.
-struct Squares {
-  std::map<size_t, int> runs;
-  std::mutex lock;
-  std::function<void(size_t, const JobContext&)> first = [](size_t, const JobContext&) {};
-
-  JobWork<int> work() {
-    return {[this](size_t job, const JobContext& context) {
-              {
-                const std::scoped_lock held(lock);
-                ++runs[job];
-              }
-              first(job, context);
-              return static_cast<int>(job * job);
-            },
-            [](int result) {
-              TensorFile file;
-              file.metadata["square"] = std::to_string(result);
-              return file;
-            },
-            [](size_t, const TensorFile& file) { return std::stoi(file.metadata.at("square")); },
-            [](int) { return true; }};
-  }
-};
-
-TEST_F(JobsTest, BeginsWithAnEmptyRecordAndWithoutOldParts) {
-  for (const char* name : {"m.ckpt.0", "m.ckpt.0.1", "m.ckpt.old", "m.ckptx.1", "n.ckpt.1"}) touch(name);
-  Squares squares;
-  Jobs<int> jobs(plan(false), squares.work());
-  jobs.begin();
-  EXPECT_EQ(files(), (Names{"m.ckpt", "m.ckpt.old", "m.ckptx.1", "n.ckpt.1"}));
-}
-
-TEST_F(JobsTest, AResumedSeriesTakesFinishedJobsFromTheirFiles) {
-  Squares squares;
-  {
-    Jobs<int> jobs(plan(false), squares.work());
-    jobs.begin();
-    for (const char* name : {"m.ckpt.2", "m.ckpt.2.4", "m.ckpt.1"}) touch(name);
-    EXPECT_EQ(jobs.take(2).value(), 4);
-  }
-  EXPECT_EQ(files(), (Names{"m.ckpt", "m.ckpt.1", "m.ckpt.2"}));  // that of job 1 is its checkpoint
-  fs::remove(folder_ / "m.ckpt.1");
-  for (int workers : {1, 3}) {
-    Jobs<int> jobs(plan(true, workers), squares.work());
-    jobs.begin();
-    EXPECT_TRUE(jobs.has(2));
-    EXPECT_FALSE(jobs.has(9));
-    jobs.ahead(2, 5);
-    EXPECT_EQ(jobs.take(2).value(), 4);
-    EXPECT_EQ(jobs.take(3).value(), 9);
-  }
-  EXPECT_EQ(squares.runs[2], 1);
-  EXPECT_EQ(squares.runs[3], 1);
-}
-
-TEST_F(JobsTest, ARecordOfAnotherFitIsRefused) {
-  Squares squares;
-  {
-    Jobs<int> jobs(plan(false), squares.work());
-    jobs.begin();
-    jobs.take(0);
-  }
-  JobPlan other = plan(true);
-  other.checkpoint.fingerprint = "abd";
-  EXPECT_THROW(Jobs<int>(other, squares.work()).begin(), std::invalid_argument);
-  other = plan(true);
-  other.kind = "other";
-  EXPECT_THROW(Jobs<int>(other, squares.work()).begin(), std::invalid_argument);
-  EXPECT_TRUE(is_record(policy(true), "toy"));
-  EXPECT_FALSE(is_record(policy(true), "other"));
-  EXPECT_FALSE(is_record(policy(false), "toy"));
-}
-
-// Options that act after the training may change while no job is finished.
-TEST_F(JobsTest, WithoutAResultOnlyTheTrainingMustBeTheSame) {
-  Squares squares;
-  JobPlan first = plan(false);
-  first.checkpoint.training = "training";
-  Jobs<int>(first, squares.work()).begin();
-  JobPlan second = plan(true);
-  second.checkpoint = {folder_ / "m.ckpt", true, "other answers", 2, "training"};
-  {
-    Jobs<int> jobs(second, squares.work());
-    EXPECT_NO_THROW(jobs.begin());
-    jobs.take(1);
-  }
-  first.checkpoint.resume = true;
-  EXPECT_THROW(Jobs<int>(first, squares.work()).begin(), std::invalid_argument);
-}
-
-TEST_F(JobsTest, PartsHavePathsAndFingerprintsOfTheirOwn) {
-  Squares squares;
-  const Jobs<int> jobs(plan(true), squares.work());
-  EXPECT_EQ(jobs.part(3).path, folder_ / "m.ckpt.3");
-  EXPECT_TRUE(jobs.part(3).resume);
-  EXPECT_NE(jobs.part(3).fingerprint, jobs.part(4).fingerprint);
-  EXPECT_NE(jobs.part(3).fingerprint, "abc");
-}
-
-TEST_F(JobsTest, WithoutAPathNothingIsWritten) {
-  Squares squares;
-  for (int workers : {1, 2}) {
-    Jobs<int> jobs({.kind = "toy", .workers = workers}, squares.work());
-    jobs.begin();
-    jobs.ahead(0, 3);
-    EXPECT_EQ(jobs.take(2).value(), 4);
-    EXPECT_TRUE(jobs.part(1).path.empty());
-  }
-  EXPECT_TRUE(files().empty());
-}
-
-// The result of job 0 replaces its checkpoint, which lies where the record will be.
-TEST_F(JobsTest, ASeriesBeginsAfterAFirstFit) {
-  touch("m.ckpt");
-  touch("m.ckpt.5");
-  Squares squares;
-  {
-    Jobs<int> jobs(plan(true), squares.work());
-    jobs.begin_after(0);
-    EXPECT_EQ(files(), (Names{"m.ckpt", "m.ckpt.0"}));
-    jobs.take(1);
-  }
-  Jobs<int> jobs(plan(true), squares.work());
-  jobs.begin();
-  EXPECT_EQ(jobs.take(0).value(), 0);
-  EXPECT_EQ(jobs.take(1).value(), 1);
-  EXPECT_EQ(squares.runs, (std::map<size_t, int>{{1, 1}}));
-}
 
 TEST_F(JobsTest, AFailureIsKeptAndIsOneAgain) {
   for (int workers : {1, 2}) {
@@ -192,17 +29,19 @@ TEST_F(JobsTest, AFailureIsKeptAndIsOneAgain) {
       if (job == 1) throw NumericalError("no pivot");
       if (job == 2) throw std::bad_alloc();
       if (job == 3) throw DataError("a file", "broken");
+      if (job == 4) throw std::invalid_argument("no such rank");
     };
     for (bool resume : {false, true}) {
       Jobs<int> jobs(plan(resume, workers), squares.work());
       jobs.begin();
-      jobs.ahead(0, 4);
+      jobs.ahead(0, 5);
       EXPECT_EQ(jobs.take(0).value(), 0);
       EXPECT_THROW(jobs.take(1).value(), NumericalError);
+      EXPECT_EQ(failure_of(jobs.take(4).thrown), "no such rank");
       EXPECT_EQ(failure_of(jobs.take(2).thrown), "out of memory");
       EXPECT_FALSE(failure_of(jobs.take(3).thrown));
     }
-    EXPECT_EQ(squares.runs, (std::map<size_t, int>{{0, 1}, {1, 1}, {2, 2}, {3, 2}}));
+    EXPECT_EQ(squares.runs, (std::map<size_t, int>{{0, 1}, {1, 1}, {2, 2}, {3, 2}, {4, 2}}));
   }
 }
 
@@ -346,31 +185,6 @@ TEST(TimeShares, JobsBesideEachOtherShareTheirTime) {
   EXPECT_EQ(time_shares(5, 2), 3U);
   EXPECT_EQ(time_shares(5, 8), 1U);
   EXPECT_EQ(time_shares(0, 2), 1U);
-}
-
-TEST_F(JobsTest, RemovingACheckpointTakesItsParts) {
-  for (const char* name : {"m.ckpt", "m.ckpt.0", "m.ckpt.0.1", "m.ckpt.old", "m.ckptx.1"}) touch(name);
-  remove_checkpoint(folder_ / "m.ckpt");
-  EXPECT_EQ(files(), (Names{"m.ckpt.old", "m.ckptx.1"}));
-  remove_checkpoint(folder_ / "absent.ckpt");
-}
-
-TEST_F(JobsTest, AForeignFingerprintIsNamedByWhatDiffers) {
-  const auto message = [](const std::string& found) {
-    try {
-      check_fingerprint(found, R"({"seed":1,"threads":2,"options":{"a":1}}, ensemble 3)", "the checkpoint",
-                        "remove it");
-    } catch (const std::invalid_argument& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  EXPECT_EQ(message(R"({"seed":1,"threads":2,"options":{"a":1}}, ensemble 3)"), "");
-  EXPECT_NE(message(R"({"seed":2,"threads":2,"options":{"a":2}})").find("one of another: options, seed;"),
-            std::string::npos);
-  EXPECT_NE(message(R"({"seed":1,"threads":2,"options":{"a":1}})").find("one of another: kind;"),
-            std::string::npos);
-  EXPECT_NE(message("old").find("data, options, seed or threads"), std::string::npos);
 }
 
 }  // namespace

@@ -44,6 +44,7 @@
 #include "slimbayes/methods/portfolio/portfolio_weights.h"
 #include "slimbayes/methods/portfolio/search_budget.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/train/failure.h"
 #include "slimbayes/train/until_deadline.h"
 
 namespace slimbayes {
@@ -211,8 +212,9 @@ class Search {
     if (const double more = one.seconds / std::max(1.0, static_cast<double>(k)) * left;
         has_answer() && !needed && k > 0 && more > rest && !jobs_.has(job_of(one, k)))
       return leave_for_time(one, would_take(more, rest));
-    const JobDeadline until = in_seconds(needed ? rest / left : rest);
-    if (jobs_.workers() > 1) jobs_.ahead(probably_next(i, until));
+    const std::optional<double> share = needed ? std::optional(rest / left) : std::nullopt;
+    const JobDeadline until = in_seconds(share.value_or(rest));
+    if (jobs_.workers() > 1) jobs_.ahead(probably_next(i, until, share));
     const auto member = fitted(one, until);
     if (!member || interrupted_) return;
     const bool cut = (*member)->summary().stopped == Stopped::time;
@@ -224,8 +226,10 @@ class Search {
   }
 
   /// Returns the fits that will probably be taken next: what candidate i still needs, then those of the
-  /// candidates after it that nothing known rules out.
-  std::vector<std::pair<size_t, JobDeadline>> probably_next(size_t i, JobDeadline until) {
+  /// candidates after it that nothing known rules out. The former must end at `until` or, if each has a share
+  /// of so many seconds, after it.
+  std::vector<std::pair<size_t, JobDeadline>> probably_next(size_t i, JobDeadline until,
+                                                            std::optional<double> share) {
     std::vector<std::pair<size_t, JobDeadline>> order;
     for (size_t c = i; c < tried_.size(); ++c) {
       const TriedCandidate& one = tried_[c];
@@ -233,10 +237,14 @@ class Search {
         continue;
       // The time that a network may take depends on what the candidates before it leave.
       if (c > i && !has_more_than_plain(tried_) && !find_method(one.candidate.method).plain) break;
-      const JobDeadline own =
-          c == i ? until : in_seconds(budget_.left() - budget_.seconds_to_finish(one.candidate));
-      for (size_t k = one.members.size(); k < needed_fits(one.candidate, rows_); ++k)
+      const double rest = budget_.left() - budget_.seconds_to_finish(one.candidate);
+      const size_t first = one.members.size(), end = needed_fits(one.candidate, rows_);
+      for (size_t k = first; k < end; ++k) {
+        // Those that wait for a worker have the time after those before them.
+        const auto turn = static_cast<double>(1 + (k - first) / static_cast<size_t>(jobs_.workers()));
+        const JobDeadline own = c > i ? in_seconds(rest) : !share ? until : in_seconds(*share * turn);
         order.emplace_back(job_of(one, k), own);
+      }
     }
     return order;
   }
