@@ -65,7 +65,7 @@ GENERAL = (
     Keyword("preset", None, "name of a set of options, such as \"paper\"; see slimbayes.describe(method)[\"presets\"]."),
     Keyword("tune", False, "True: choose every option that has a grid by validation NLL; a list: these options."),
     Keyword("level", 0.95, "coverage of the intervals in reports."),
-    Keyword("threads", None, "threads of the fit. None: the method's choice, one for networks. 0: as many as the process uses."),
+    Keyword("threads", None, "cores. None: all for independent fits (folds, members, candidates), one each; a single fit of a network takes one. 0: as many as the process uses."),
     Keyword("progress", None, "True: show a progress bar. None: only in a terminal or a notebook."),
 )
 
