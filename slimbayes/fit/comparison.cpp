@@ -88,8 +88,8 @@ ComparedRun one_run(const Examples& examples, const FitOptions& fit, std::vector
   return run;
 }
 
-/// Returns the report with the seconds of the run. `known` are the networks of the runs before it in the list:
-/// that list, not the order in which the fits ran, says who shares a network.
+/// Returns the report with the seconds of the run. `known` are the networks of the runs before it in the
+/// list: that list, not the order in which the fits ran, says who shares a network.
 json with_seconds(ComparedRun run, std::set<std::string>& known) {
   double shared = 0;
   bool shares = false;

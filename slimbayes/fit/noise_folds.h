@@ -23,9 +23,10 @@ namespace slimbayes {
 /// has a note on them.
 ///
 /// If few validation rows are the reason, the main fit and the folds are one series of fits with a common
-/// checkpoint (train/jobs.h). For the other two reasons, which are known only after the main fit, the checkpoint
-/// of the folds then replaces that of the main fit. A run that is killed and resumed gives the same bits.
-/// Throws std::invalid_argument if the number of folds is negative or 1; 0 turns cross-fitting off.
+/// checkpoint (train/jobs.h). For the other two reasons, which are known only after the main fit, the
+/// checkpoint of the folds then replaces that of the main fit. A run that is killed and resumed gives the
+/// same bits. Throws std::invalid_argument if the number of folds is negative or 1; 0 turns cross-fitting
+/// off.
 CrossFitted fit_with_noise_folds(const MethodInfo& method,
                                  const std::function<Tuned(const FitContext&)>& main, const Split& parts,
                                  const NoiseFolds& folds, const FitContext& context);

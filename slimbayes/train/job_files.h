@@ -14,7 +14,8 @@ namespace slimbayes {
 
 /// The files of a series of jobs (jobs.h). The file `path` of the policy is the record: the kind of the
 /// series, the fingerprint and, after begin_after(), the result of job 0. The file `path`.<job> is the
-/// checkpoint of a running job or the result of a finished one. If the path is empty, nothing is written. Safe to share between threads after begin().
+/// checkpoint of a running job or the result of a finished one. If the path is empty, nothing is written.
+/// Safe to share between threads after begin().
 class JobFiles {
  public:
   JobFiles(CheckpointPolicy policy, std::string kind);

@@ -74,8 +74,8 @@ std::map<std::string, std::vector<std::string>> left_out(const std::vector<Tried
   return names;
 }
 
-/// Returns a warning if the answers to the rows of the folds are not clearly better than those of `constant`: by
-/// less than two nats in all, which the fitted weights may win by chance. Returns "" else, or if no other
+/// Returns a warning if the answers to the rows of the folds are not clearly better than those of `constant`:
+/// by less than two nats in all, which the fitted weights may win by chance. Returns "" else, or if no other
 /// candidate has a score. Validation rows have their warning in model/trust_notes.
 std::string nothing_learnt(const SearchResult& found, const SearchRows& rows, const std::string& score) {
   constexpr double kByChance = 2;

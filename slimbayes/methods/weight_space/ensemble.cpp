@@ -149,8 +149,8 @@ class EnsembleMethod : public Method {
     method_ = row_.make(member_options());
   }
 
-  /// The members are independent jobs (train/jobs.h). If the caller stops, the ensemble consists of the members
-  /// that are finished; only the first may be half trained, so that there is an answer.
+  /// The members are independent jobs (train/jobs.h). If the caller stops, the ensemble consists of the
+  /// members that are finished; only the first may be half trained, so that there is an answer.
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& given) const override {
     const FitContext context =
         within_memory(given, split.train, {{std::string(row_.name), member_options()}});
