@@ -20,6 +20,7 @@ struct AutoOptions {
   std::string log_target = "auto";
   std::string tails = "auto";
   int64_t folds = 5;
+  std::string fits = "needed";
   double time_limit = 0;
 };
 
@@ -43,6 +44,11 @@ void describe(AutoOptions& o, V& v) {
     Choices{{"auto", "gaussian"}}, "slimbayes");
   v("folds", o.folds, "folds that score the candidates where there are no validation rows", Range{2, 20},
     "slimbayes");
+  v("fits", o.fits,
+    "needed: a candidate that adds next to nothing to the others on the first folds is not fitted on the "
+    "rest, "
+    "nor with other seeds where these change next to nothing; all: every fit",
+    Choices{{"needed", "all"}}, "successive halving, Jamieson and Talwalkar 2016");
   v("time_limit", o.time_limit,
     "seconds of the whole call, from reading the data to the model file; what they do not allow is left out, "
     "and said; 0: about 60 for the fits of up to 1,000 rows, 600 of 50,000",

@@ -92,6 +92,12 @@ std::vector<Candidate> candidates_for(const AutoOptions& options, const json& pa
   return all;
 }
 
+std::vector<MethodChoice> choices_of(const std::vector<Candidate>& candidates) {
+  std::vector<MethodChoice> all;
+  for (const Candidate& one : candidates) all.push_back({one.method, one.options});
+  return all;
+}
+
 double seconds_for(const AutoOptions& options, int64_t n) {
   if (options.time_limit > 0) return options.time_limit;
   return 60 * std::pow(std::max(1.0, static_cast<double>(n) / 1000), 0.59);

@@ -33,6 +33,9 @@ struct Candidate {
 std::vector<Candidate> candidates_for(const AutoOptions& options, const nlohmann::json& passed_on,
                                       const Dataset& rows);
 
+/// Returns the methods with their options.
+std::vector<MethodChoice> choices_of(const std::vector<Candidate>& candidates);
+
 /// Returns the seconds that a fit to n rows may take: options.time_limit or, if that is 0, 60 for up to 1,000
 /// rows, then growing with n^0.59 to 600 for 50,000.
 double seconds_for(const AutoOptions& options, int64_t n);

@@ -124,6 +124,15 @@ RowScale stored_row_scale(const TensorFile& file) {
 
 }  // namespace
 
+std::vector<TriedCandidate> untried(const std::vector<Candidate>& candidates) {
+  std::vector<TriedCandidate> all;
+  for (const Candidate& candidate : candidates) {
+    all.emplace_back().candidate = candidate;
+    all.back().number = all.size() - 1;
+  }
+  return all;
+}
+
 at::Tensor scale_features(const Dataset& rows, const at::Tensor& mean) {
   check(rows.schema.input.is_vector(), "auto", "vectors of numbers for a noise by row", "other inputs",
         "the model file is damaged");

@@ -26,6 +26,13 @@ std::pair<double, double> both_views(const std::vector<TriedCandidate>& all, con
   return nll;
 }
 
+/// Returns whether the method left the race for want of a gain with this view of the target.
+bool adds_little(const std::vector<TriedCandidate>& all, const std::string& method, Warp warp) {
+  return std::ranges::any_of(all, [&](const TriedCandidate& t) {
+    return t.adds_little && t.candidate.method == method && t.candidate.warp == warp;
+  });
+}
+
 }  // namespace
 
 bool has_score(const TriedCandidate& tried) { return tried.left_out.empty() && std::isfinite(tried.nll); }
@@ -47,6 +54,9 @@ std::string why_not_begun(const TriedCandidate& one, const std::vector<TriedCand
     if (find_method(first).plain || !has_score(t)) continue;
     if (first == one.candidate.method) return "";
     const auto [as_is, log] = both_views(all, first);
+    if (adds_little(all, first, one.candidate.warp))
+      return fmt::format("{} of {} adds too little, so that no other tries it", first,
+                         one.candidate.warp == Warp::log ? "log y" : "y");
     const bool worse = one.candidate.warp == Warp::log ? log > as_is : as_is > log;
     return worse ? fmt::format("{} fits {} better, which alone the others try", first,
                                log > as_is ? "y" : "log y")

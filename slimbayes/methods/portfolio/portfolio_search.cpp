@@ -10,10 +10,12 @@
 //             more of the held-out rows lie outside their 95 % intervals than chance explains.
 //             3. A candidate answers with all its fits, one a fold, so that every row has trained some of
 //             them. One that learns all rows without validation rows is fitted once more to all rows instead.
+// Race        A candidate whose fits to the first folds add too little to those before it gets no more
+//             (methods/portfolio/candidate_race.h).
 // Validation  With validation rows there is one fold. They have ended the training too, so that their scores
 //             are slightly too good; a table that is too large for folds has hundreds of them by default.
 //             With validation rows, those that the mixture would use get further fits with other seeds, as
-//             the time allows; their equally weighted mixture answers.
+//             the time allows and until one adds too little; their equally weighted mixture answers.
 // Time        The limit is one of the user's call (methods/portfolio/search_budget.h). The first candidate is
 //             fitted in any case; by-size it is `constant`, which costs nothing. Others are not begun if the
 //             time is over or if their cost, which follows from the numbers of rows and columns, is too large
@@ -37,9 +39,9 @@
 #include <utility>
 #include <vector>
 
-#include "slimbayes/core/check.h"
 #include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/registry.h"
+#include "slimbayes/methods/portfolio/candidate_race.h"
 #include "slimbayes/methods/portfolio/portfolio_choice.h"
 #include "slimbayes/methods/portfolio/portfolio_weights.h"
 #include "slimbayes/methods/portfolio/search_budget.h"
@@ -63,9 +65,12 @@ class Search {
       : options_(options),
         rows_(rows),
         candidates_(candidates_for(options, passed_on, rows.all)),
-        context_(within_memory(context, rows.all, choices(candidates_))),
+        context_(within_memory(context, rows.all, choices_of(candidates_))),
         targets_(held_targets(rows)),
         budget_(options, rows, context),
+        race_(rows, options),
+        tried_(untried(candidates_)),
+        held_(tried_.size()),
         jobs_(plan_of(context_, "auto", [this](size_t job) { return title(job); }),
               fit_work([this](size_t job, const JobContext& of) { return fit(job, of); },
                        [this](size_t job) -> const RegistryRow& {
@@ -73,21 +78,14 @@ class Search {
                        },
                        [this](size_t job) {
                          return rows_of_fit(seen_by(job / kMostFits), rows_, job % kMostFits).train;
-                       })) {
-    for (const Candidate& candidate : candidates_) {
-      tried_.emplace_back().candidate = candidate;
-      tried_.back().number = tried_.size() - 1;
-    }
-    held_.resize(tried_.size());
-  }
+                       })) {}
 
   SearchResult run() {
     jobs_.begin();
     for (size_t i = 0; i < tried_.size() && !interrupted_; ++i) {
       try_log_target_first(tried_, i);
-      TriedCandidate& one = tried_[i];
-      leave_out_if_vain(one);
-      if (one.left_out.empty()) fit_needed(i);
+      leave_out_if_vain(tried_[i]);
+      if (tried_[i].left_out.empty()) fit_needed(i);
     }
     if (!rows_.in_folds && !interrupted_) {
       const std::vector<bool> copied = candidates_to_copy(tried_, held_, rows_, targets_, options_);
@@ -99,16 +97,9 @@ class Search {
   }
 
  private:
-  static std::vector<MethodChoice> choices(const std::vector<Candidate>& candidates) {
-    std::vector<MethodChoice> all;
-    for (const Candidate& one : candidates) all.push_back({one.method, one.options});
-    return all;
-  }
-
   static size_t job_of(const TriedCandidate& one, size_t k) { return one.number * kMostFits + k; }
 
   // What jobs do: with one thread or several, they use only what does not change.
-
   std::string title(size_t job) const {
     const Candidate& candidate = candidates_.at(job / kMostFits);
     return fmt::format("{} {}/{}", candidate.label(), job % kMostFits + 1, all_fits(candidate, rows_));
@@ -146,10 +137,10 @@ class Search {
     const size_t needed = needed_fits(one.candidate, rows_);
     if (!jobs_.has(job_of(one, 0)))
       if (const std::string why = too_large(one); !why.empty()) return leave_for_time(one, why);
-    while (one.members.size() < needed && !interrupted_ && one.left_out.empty()) fit_next(i);
-    if (one.members.size() < needed || !one.left_out.empty()) return;
     // A candidate whose last fit the caller stopped after its end counts, too.
     try {
+      while (one.members.size() < needed && !interrupted_ && one.left_out.empty()) fit_next(i);
+      if (one.members.size() < needed || !one.left_out.empty()) return;
       one.view = seen_by(one.number).view;
       score(i);
     } catch (...) {
@@ -181,13 +172,7 @@ class Search {
     if (!has_answer() || (first_network && !budget_.is_asked())) return "";
     const double needed = budget_.least_seconds(
         one.candidate, time_shares(needed_fits(one.candidate, rows_) - one.members.size(), jobs_.workers()));
-    const double left = budget_.left();
-    return needed > left ? would_take(needed, left) : "";
-  }
-
-  static std::string would_take(double seconds, double left) {
-    const auto text = [](double s) { return fmt::format("{:.{}f}", s, s < 10 ? 1 : 0); };
-    return fmt::format("would take {} s, {} are left", text(seconds), text(std::max(0.0, left)));
+    return needed > budget_.left() ? would_take(needed, budget_.left()) : "";
   }
 
   /// Leaves the candidate out if no time is left or its fit would be in vain.
@@ -223,14 +208,36 @@ class Search {
     one.cut = one.cut || cut;
     one.members.push_back(*member);
     interrupted_ = is_stopped(context_);
+    if (races(i) && !interrupted_) leave_if_it_adds_little(i);
   }
 
-  /// Returns the fits that will probably be taken next: what candidate i still needs, then those of the
-  /// candidates after it that nothing known rules out. The former must end at `until` or, if each has a share
-  /// of so many seconds, after it.
+  /// Leaves the candidate out if its fits to the first folds add too little to the other candidates.
+  void leave_if_it_adds_little(size_t i) {
+    TriedCandidate& one = tried_[i];
+    one.view = seen_by(one.number).view;
+    const std::optional<HeldOutGain> gain = race_.gain(tried_, i);
+    if (gain && adds_little(*gain)) {
+      one.left_out = fmt::format("adds {:.2g} +- {:.2g} nats a row on {} of {} folds", gain->mean,
+                                 gain->standard_error, one.members.size(), rows_.folds.size());
+      one.adds_little = true;
+    }
+  }
+
+  /// Returns whether candidate i may still leave because its first folds add too little to the others.
+  bool races(size_t i) const {
+    const TriedCandidate& one = tried_[i];
+    return options_.fits == "needed" && rows_.in_folds && has_more_than_plain(tried_) &&
+           !find_method(one.candidate.method).plain &&
+           one.members.size() <= std::min(kDecidingFolds, scoring_fits(one.candidate, rows_) - 1);
+  }
+
+  /// Returns the fits that will probably be taken next, the surest first: what candidate i still needs, then
+  /// those of the candidates after it that nothing known rules out. Where i races, the first fits of the
+  /// candidates after it come before its own further ones. The fits of i must end at `until` or, if each has a
+  /// share of so many seconds, after it.
   std::vector<std::pair<size_t, JobDeadline>> probably_next(size_t i, JobDeadline until,
                                                             std::optional<double> share) {
-    std::vector<std::pair<size_t, JobDeadline>> order;
+    std::vector<std::pair<size_t, JobDeadline>> order, later;
     for (size_t c = i; c < tried_.size(); ++c) {
       const TriedCandidate& one = tried_[c];
       if (c > i && (!one.left_out.empty() || !why_not_begun(one, tried_).empty() || !too_large(one).empty()))
@@ -243,30 +250,25 @@ class Search {
         // Those that wait for a worker have the time after those before them.
         const auto turn = static_cast<double>(1 + (k - first) / static_cast<size_t>(jobs_.workers()));
         const JobDeadline own = c > i ? in_seconds(rest) : !share ? until : in_seconds(*share * turn);
-        order.emplace_back(job_of(one, k), own);
+        (races(c) && k > first ? later : order).emplace_back(job_of(one, k), own);
       }
     }
+    order.insert(order.end(), later.begin(), later.end());
     return order;
   }
 
-  JobDeadline in_seconds(double seconds) const {
-    if (seconds > 1e9) return {};
-    return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  }
-
-  /// Makes copies of a candidate that the mixture would use, as long as there is time for another. A copy
-  /// that does not end is left out. If one fails, or the answer with the copies has no score, the candidate
-  /// answers with its first fit, and a note says so.
+  /// Makes copies of a candidate that the mixture would use, as long as there is time for another and the last
+  /// one changed the mixture. A copy that does not end is left out. If one fails, or the answer with it has no
+  /// score, the candidate answers without it, and a note says so.
   void fit_copies(size_t i) {
     TriedCandidate& one = tried_[i];
-    const auto first = std::pair(one, held_[i]);
-    std::string failure;
+    at::Tensor before = row_nll_of_all();
     while (one.members.size() < all_fits(one.candidate, rows_) && !interrupted_) {
       const size_t k = one.members.size();
       const double rest = budget_.left() - budget_.seconds_to_finish(one.candidate);
       if (one.seconds / static_cast<double>(k) > rest && !jobs_.has(job_of(one, k))) {
         fewer_copies_ = true;
-        break;
+        return;
       }
       const JobDeadline until = in_seconds(rest);
       if (jobs_.workers() > 1) {
@@ -275,28 +277,46 @@ class Search {
           order.emplace_back(job_of(one, next), until);
         jobs_.ahead(order);
       }
-      const auto member = fitted(one, until);
-      if (!member || interrupted_) break;
-      if ((*member)->summary().stopped == Stopped::time) {
-        fewer_copies_ = true;
-        break;
+      const auto last = std::pair(one, held_[i]);
+      add_copy(i, until);
+      if (!one.left_out.empty()) {
+        if (context_.callback)
+          context_.callback->note(fmt::format("{} answers with {} of {} fits: {}", one.candidate.label(), k,
+                                              all_fits(one.candidate, rows_), one.left_out));
+        const double spent = one.seconds;
+        std::tie(one, held_[i]) = last;
+        one.seconds = spent;
       }
-      one.members.push_back(*member);
-      interrupted_ = is_stopped(context_);
+      if (one.members.size() == k) return;
+      const at::Tensor now = row_nll_of_all();
+      if (options_.fits == "needed" && gain_of(before, now).mean < kLeastGain) return;
+      before = now;
     }
+  }
+
+  /// Adds a copy to candidate i and scores it, unless the copy is stopped. Sets `left_out` if that fails.
+  void add_copy(size_t i, JobDeadline until) {
+    TriedCandidate& one = tried_[i];
+    const auto member = fitted(one, until);
+    if (!member || interrupted_) return;
+    if ((*member)->summary().stopped == Stopped::time) {
+      fewer_copies_ = true;
+      return;
+    }
+    one.members.push_back(*member);
+    interrupted_ = is_stopped(context_);
     try {
-      if (one.left_out.empty() && one.members.size() > 1) score(i);
+      score(i);
     } catch (...) {
       failed(one, std::current_exception());
     }
-    if (one.left_out.empty()) return;
-    failure = one.left_out;
-    const double spent = one.seconds;
-    std::tie(one, held_[i]) = first;
-    one.members.resize(1);
-    one.seconds = spent;
-    if (context_.callback)
-      context_.callback->note(fmt::format("{} answers without copies: {}", one.candidate.label(), failure));
+  }
+
+  /// Returns the NLL of each held-out row, [n], by all candidates together as they are now.
+  at::Tensor row_nll_of_all() const {
+    at::NoGradGuard no_grad;
+    std::vector<TriedCandidate> together = tried_;
+    return weigh(together, held_, targets_, options_.combine == "best").row_nll;
   }
 
   /// Takes the next fit of the candidate; at this time it is told to end. Returns nothing if it failed, which
@@ -320,7 +340,7 @@ class Search {
 
   /// Scores candidate i, all of whose fits so far are made.
   void score(size_t i) {
-    at::NoGradGuard no_grad;
+    const at::NoGradGuard no_grad;
     const auto begin = Clock::now();
     const std::vector<HeldOutAnswers> parts = held_out_answers(tried_[i], rows_);
     budget_.set_aside(seconds_since(begin));
@@ -337,9 +357,8 @@ class Search {
     found.late = fewer_copies_ || std::ranges::any_of(tried_, &TriedCandidate::for_time);
     if (timed_ > 0) found.core_share = cpu_ / timed_;
     found.held = targets_.size(0);
-    const auto any = std::ranges::any_of(tried_, [&](const TriedCandidate& t) { return has_score(t); });
-    if (!any && failure_) std::rethrow_exception(failure_);
-    if (!any)
+    if (!has_answer() && failure_) std::rethrow_exception(failure_);
+    if (!has_answer())
       throw NumericalError(
           "[auto] expected a fitted candidate; received none: stopped before the first one ended");
     const Weighting weighed = weigh(tried_, held_, targets_, options_.combine == "best");
@@ -361,6 +380,7 @@ class Search {
   const FitContext context_;
   at::Tensor targets_;
   SearchBudget budget_;
+  CandidateRace race_;
   double cpu_ = 0, timed_ = 0;  // of the fits in this process: CPU time, and seconds
   std::vector<TriedCandidate> tried_;
   std::vector<std::optional<Predictive>> held_;      // tempered answers to the held-out rows, by candidate

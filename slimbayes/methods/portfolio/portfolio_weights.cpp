@@ -186,7 +186,8 @@ Weighting weigh(std::vector<TriedCandidate>& tried, const Held& held, const at::
     tried[found.used[k]].weight = found.weights[k];
     tried[found.used[k]].tempering.factor *= factor;
   }
-  return {row_nll(pool, targets).mean().item<double>(), found.power};
+  const at::Tensor nll = row_nll(pool, targets);
+  return {nll.mean().item<double>(), nll, found.power};
 }
 
 Predictive pooled(const std::vector<Predictive>& answers, const std::vector<double>& weights,

@@ -12,7 +12,8 @@ namespace slimbayes {
 
 /// The candidates together on the held-out rows.
 struct Weighting {
-  double nll = 0;
+  double nll = 0;      // the mean of row_nll
+  at::Tensor row_nll;  // [n], of each held-out row
   /// Of the class probabilities of several candidates: see pooled(). Other answers have none.
   std::optional<double> power;
 };

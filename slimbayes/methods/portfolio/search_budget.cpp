@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -41,6 +42,16 @@ double row_scale_operations(const SearchRows& rows) {
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+JobDeadline in_seconds(double seconds) {
+  if (seconds > 1e9) return {};
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+std::string would_take(double seconds, double left) {
+  const auto text = [](double s) { return fmt::format("{:.{}f}", s, s < 10 ? 1 : 0); };
+  return fmt::format("would take {} s, {} are left", text(seconds), text(std::max(0.0, left)));
 }
 
 SearchBudget::SearchBudget(const AutoOptions& options, const SearchRows& rows, const FitContext& context)

@@ -1,14 +1,22 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "slimbayes/methods/portfolio/auto_options.h"
 #include "slimbayes/methods/portfolio/portfolio.h"
 #include "slimbayes/methods/portfolio/search_rows.h"
+#include "slimbayes/train/jobs.h"
 
 namespace slimbayes {
 
 double seconds_since(std::chrono::steady_clock::time_point begin);
+
+/// Returns the time that is so many seconds ahead; nothing for more than 1e9.
+JobDeadline in_seconds(double seconds);
+
+/// Returns the reason of a candidate that is left out because of the time.
+std::string would_take(double seconds, double left);
 
 /// The time of a search: that of AutoOptions::time_limit or, by its default, of the number of rows, and no
 /// more than the user's call has left (FitContext::until). What comes after the fits is set aside: the

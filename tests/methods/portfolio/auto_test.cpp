@@ -256,8 +256,13 @@ Dataset product(int64_t n, uint64_t seed) {
 // copies after every candidate has had its turn.
 TEST(Auto, CopiesComeAfterEveryCandidateAndSurviveAKill) {
   const Split rows{product(2600, 1), product(200, 2)};
-  const auto method = registry_row("auto").make(
-      {{"steps", 800}, {"hidden", 8}, {"blocks", 1}, {"rank", 8}, {"patience", 0}, {"time_limit", 1e6}});
+  const auto method = registry_row("auto").make({{"steps", 800},
+                                                 {"hidden", 8},
+                                                 {"blocks", 1},
+                                                 {"rank", 8},
+                                                 {"patience", 0},
+                                                 {"time_limit", 1e6},
+                                                 {"fits", "all"}});
   const auto fit = [&](const FitContext& context) { return method->fit(rows, context); };
   std::vector<std::string> stages;
   struct Stages : Callback {
