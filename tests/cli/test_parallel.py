@@ -12,7 +12,7 @@ from conftest import TOOL, header, run, toy_rows, write_csv
 
 FEW = ["--steps", 300, "--hidden", 16, "--patience", 0]
 FITS = {
-    "auto": ["--candidates", "constant,ridge,dnn", *FEW],
+    "auto": ["--candidates", "constant,ridge,gp-exact,dnn,dbk", "--rank", 8, *FEW],  # dnn leaves after a fold
     "ensemble": ["--method", "ensemble", "--of", "dnn", "--members", 5, *FEW],
     "noise folds": ["--method", "dnn", *FEW],
     "tuning": ["--method", "dbk", "--tune", "--rank", 8, "--alpha", 1, *FEW],
