@@ -38,6 +38,12 @@ class CandidateRace {
   /// Both must outlive the race.
   CandidateRace(const SearchRows& rows, const AutoOptions& options) : rows_(rows), options_(options) {}
 
+  /// Returns whether fits that add too little are left out: those of numbers, where what that costs was
+  /// measured (experiments/auto_fits).
+  bool is_on() const {
+    return options_.fits == "needed" && rows_.all.schema.task.kind == TaskKind::regression;
+  }
+
   /// Returns what candidate i of `all` adds to the candidates that have a score, on the rows of the folds that
   /// it has fits of. Each candidate has the corrections, and all together the weights, that suit these rows
   /// best. Nothing if no other has a score there.

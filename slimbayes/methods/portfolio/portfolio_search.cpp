@@ -226,7 +226,7 @@ class Search {
   /// Returns whether candidate i may still leave because its first folds add too little to the others.
   bool races(size_t i) const {
     const TriedCandidate& one = tried_[i];
-    return options_.fits == "needed" && rows_.in_folds && has_more_than_plain(tried_) &&
+    return race_.is_on() && rows_.in_folds && has_more_than_plain(tried_) &&
            !find_method(one.candidate.method).plain &&
            one.members.size() <= std::min(kDecidingFolds, scoring_fits(one.candidate, rows_) - 1);
   }
@@ -289,7 +289,7 @@ class Search {
       }
       if (one.members.size() == k) return;
       const at::Tensor now = row_nll_of_all();
-      if (options_.fits == "needed" && gain_of(before, now).mean < kLeastGain) return;
+      if (race_.is_on() && gain_of(before, now).mean < kLeastGain) return;
       before = now;
     }
   }

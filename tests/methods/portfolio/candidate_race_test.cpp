@@ -68,5 +68,12 @@ TEST(CandidateRace, WhatAddsIsFittedToEveryFold) {
   EXPECT_LT(model->summary().best_score, -1) << json(model->summary().facts);
 }
 
+TEST(CandidateRace, ClassesHaveEveryFit) {
+  const Dataset rows = class_data(Stream(1).normal({60, 2}), (at::arange(60) % 2).to(at::kLong), 2);
+  const json options = {
+      {"candidates", "constant,extra-trees,dnn"}, {"steps", 20}, {"hidden", 8}, {"blocks", 1}};
+  EXPECT_TRUE(has_fact(*fitted(rows, options), "dnn: held-out NLL"));
+}
+
 }  // namespace
 }  // namespace slimbayes
