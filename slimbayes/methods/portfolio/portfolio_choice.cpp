@@ -26,13 +26,6 @@ std::pair<double, double> both_views(const std::vector<TriedCandidate>& all, con
   return nll;
 }
 
-/// Returns whether the method left the race for want of a gain with this view of the target.
-bool adds_little(const std::vector<TriedCandidate>& all, const std::string& method, Warp warp) {
-  return std::ranges::any_of(all, [&](const TriedCandidate& t) {
-    return t.adds_little && t.candidate.method == method && t.candidate.warp == warp;
-  });
-}
-
 }  // namespace
 
 bool has_score(const TriedCandidate& tried) { return tried.left_out.empty() && std::isfinite(tried.nll); }
@@ -40,6 +33,13 @@ bool has_score(const TriedCandidate& tried) { return tried.left_out.empty() && s
 bool has_more_than_plain(const std::vector<TriedCandidate>& all) {
   return std::ranges::any_of(
       all, [](const TriedCandidate& t) { return has_score(t) && !find_method(t.candidate.method).plain; });
+}
+
+bool comes_after_another(const TriedCandidate& one, const std::vector<TriedCandidate>& all) {
+  return !find_method(one.candidate.method).plain && std::ranges::any_of(all, [&](const TriedCandidate& t) {
+    return has_score(t) && !find_method(t.candidate.method).plain &&
+           t.candidate.method != one.candidate.method;
+  });
 }
 
 std::string why_not_begun(const TriedCandidate& one, const std::vector<TriedCandidate>& all) {
@@ -54,9 +54,6 @@ std::string why_not_begun(const TriedCandidate& one, const std::vector<TriedCand
     if (find_method(first).plain || !has_score(t)) continue;
     if (first == one.candidate.method) return "";
     const auto [as_is, log] = both_views(all, first);
-    if (adds_little(all, first, one.candidate.warp))
-      return fmt::format("{} of {} adds too little, so that no other tries it", first,
-                         one.candidate.warp == Warp::log ? "log y" : "y");
     const bool worse = one.candidate.warp == Warp::log ? log > as_is : as_is > log;
     return worse ? fmt::format("{} fits {} better, which alone the others try", first,
                                log > as_is ? "y" : "log y")

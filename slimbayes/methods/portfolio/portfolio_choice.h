@@ -21,6 +21,10 @@ bool has_score(const TriedCandidate& tried);
 /// Returns whether a candidate other than the plain methods is has_score.
 bool has_more_than_plain(const std::vector<TriedCandidate>& all);
 
+/// Returns whether the candidate is more than a plain method, and another such method is has_score. The first
+/// one, with y and with log y, decides which view the others try.
+bool comes_after_another(const TriedCandidate& one, const std::vector<TriedCandidate>& all);
+
 /// Returns why the scores of the others say that candidate `one` of `all` is not worth its time; "" if it may
 /// be.
 std::string why_not_begun(const TriedCandidate& one, const std::vector<TriedCandidate>& all);

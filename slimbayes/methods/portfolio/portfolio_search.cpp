@@ -219,15 +219,13 @@ class Search {
     if (gain && adds_little(*gain)) {
       one.left_out = fmt::format("adds {:.2g} +- {:.2g} nats a row on {} of {} folds", gain->mean,
                                  gain->standard_error, one.members.size(), rows_.folds.size());
-      one.adds_little = true;
     }
   }
 
   /// Returns whether candidate i may still leave because its first folds add too little to the others.
   bool races(size_t i) const {
     const TriedCandidate& one = tried_[i];
-    return race_.is_on() && rows_.in_folds && has_more_than_plain(tried_) &&
-           !find_method(one.candidate.method).plain &&
+    return race_.is_on() && rows_.in_folds && comes_after_another(one, tried_) &&
            one.members.size() <= std::min(kDecidingFolds, scoring_fits(one.candidate, rows_) - 1);
   }
 
