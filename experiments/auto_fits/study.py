@@ -16,7 +16,6 @@ from tables import grid
 TITLE = "Fits that auto leaves out"
 WHAT = "what auto saves by leaving out fits that add too little, and what that costs"
 PAPER = "ours"
-MAY_DIFFER = {"fits": "what is compared"}
 FIELDS = [*OF_A_FIT, "cpu_s"]
 FITS = ["needed", "all"]
 SPLITS = 3
@@ -43,7 +42,7 @@ def runner(tool, data):
 
 
 def pairs(rows):
-    """By table, then by split, the row of each of FITS; splits that have both."""
+    """By table, then by split, the row of each of FITS; splits that have both. A later row of a cell counts."""
     found = {}
     for row in rows:
         found.setdefault(row["data"], {}).setdefault(int(row["seed"]), {})[row["flags"].rpartition(" ")[2]] = row
@@ -67,7 +66,7 @@ def over_tables(found, what):
 
 
 def claims(found):
-    every = len(found) == len(ROWS)
+    every = all(len(found.get(table, {})) == SPLITS for table in ROWS)
 
     def on_average(what):
         return with_standard_error(of(over_tables(found, what))) if every else None
@@ -78,10 +77,12 @@ def claims(found):
                  [lower("mean of the tables", on_average(lambda t: differences(t, "nll_standardized")), limit(NLL))])
     cases = []
     for table in ROWS:
-        of_table = differences(found[table], "nll_standardized") if table in found else {}
-        mean = statistics.fmean(of_table.values()) if of_table else None
-        cases.append(Case(table, None if mean is None else mean <= MOST_NLL, "" if mean is None else f"{mean:+.4f} ({len(of_table)})"))
-    yield judged("ours", f"the mean NLL is at most {MOST_NLL} higher on every table", cases)
+        of_table = differences(found.get(table, {}), "nll_standardized")
+        if len(of_table) == SPLITS:
+            cases.append(lower(table, with_standard_error(of(of_table)), limit(MOST_NLL)))
+        else:
+            cases.append(Case(table, None, f"{statistics.fmean(of_table.values()):+.4f} ({len(of_table)})" if of_table else ""))
+    yield judged("ours", f"the NLL is at most {MOST_NLL} higher on every table", cases)
     yield judged("ours", f"coverage at 95 % is the same within {COVERAGE}, on the average of the tables",
                  [alike("mean of the tables", on_average(lambda t: differences(t, "coverage")), limit(0), COVERAGE)])
     yield judged("ours", f"CRPS is the same within {CRPS:.0%}, on the average of the tables",
@@ -100,4 +101,5 @@ def page(now):
                       f"{statistics.fmean(shares(of_table, 'crps_standardized').values()) - 1:+.1%}", f"{coverage:+.3f}"])
     head = ["table", "rows", "splits", "CPU s, all", "needed", "share", "NLL, difference", "worst split", "CRPS", "coverage"]
     return Page([" ".join(__doc__.split()) + " NLL and CRPS on the standardised target, means over the splits; below 0: lower with the fits "
-                 "that are needed.", grid(head, lines)], list(claims(found)))
+                 "that are needed. Both have the same order of candidates, and no time limit that binds: under the default limit the clock "
+                 "leaves out some of these fits, too. With several workers, fits that turn out not to be needed may have begun.", grid(head, lines)], list(claims(found)))

@@ -45,11 +45,9 @@ void describe(AutoOptions& o, V& v) {
   v("folds", o.folds, "folds that score the candidates where there are no validation rows", Range{2, 20},
     "slimbayes");
   v("fits", o.fits,
-    "needed: a candidate for numbers that adds next to nothing to the others on the first folds is not "
-    "fitted on "
-    "the rest, nor with other seeds where these change next to nothing; all: every fit, as for classes and "
-    "counts",
-    Choices{{"needed", "all"}}, "successive halving, Jamieson and Talwalkar 2016");
+    "needed: of numbers, without the fits that add next to nothing: those of a candidate to further folds, "
+    "and those with further seeds; all: every fit, as for classes and counts",
+    Choices{{"needed", "all"}}, "slimbayes");
   v("time_limit", o.time_limit,
     "seconds of the whole call, from reading the data to the model file; what they do not allow is left out, "
     "and said; 0: about 60 for the fits of up to 1,000 rows, 600 of 50,000",

@@ -4,14 +4,18 @@
 #include <ATen/core/grad_mode.h>
 
 #include <cmath>
+#include <exception>
 #include <limits>
 
 #include "slimbayes/methods/portfolio/portfolio_choice.h"
 #include "slimbayes/methods/portfolio/portfolio_weights.h"
+#include "slimbayes/train/failure.h"
 
 namespace slimbayes {
 
 namespace {
+
+constexpr int64_t kLeastRows = 50;  // on which a gain says something
 
 SearchRows first_folds(const SearchRows& rows, size_t folds) {
   SearchRows some = rows;
@@ -28,21 +32,30 @@ HeldOutGain gain_of(const at::Tensor& row_nll_without, const at::Tensor& row_nll
           n > 1 ? gain.std().item<double>() / std::sqrt(n) : std::numeric_limits<double>::infinity()};
 }
 
-bool adds_little(const HeldOutGain& gain) { return !(gain.mean - gain.standard_error >= kLeastGain); }
+bool adds_little(const HeldOutGain& gain) { return !(gain.mean - gain.standard_error / 2 >= kLeastGain); }
 
 const CandidateRace::OnFolds& CandidateRace::on_first_folds(const TriedCandidate& one, size_t folds) {
-  const auto [at, is_new] = known_.try_emplace({one.number, folds});
-  OnFolds& found = at->second;
-  if (!is_new) return found;
+  const auto key = std::pair(one.number, folds);
+  if (const auto at = known_.find(key); at != known_.end()) return at->second;
   const SearchRows some = first_folds(rows_, folds);
+  OnFolds found;
   found.tried = one;
   found.tried.members.resize(folds);
   found.held = scored(found.tried, some, held_out_answers(found.tried, some), held_targets(some),
                       options_.tails == "auto");
-  return found;
+  return known_.emplace(key, std::move(found)).first->second;
 }
 
 std::optional<HeldOutGain> CandidateRace::gain(const std::vector<TriedCandidate>& all, size_t i) {
+  try {
+    return measured_gain(all, i);
+  } catch (...) {
+    if (!failure_of(std::current_exception())) throw;
+    return {};
+  }
+}
+
+std::optional<HeldOutGain> CandidateRace::measured_gain(const std::vector<TriedCandidate>& all, size_t i) {
   const at::NoGradGuard no_grad;
   const size_t folds = all[i].members.size();
   std::vector<TriedCandidate> tried;
@@ -56,13 +69,14 @@ std::optional<HeldOutGain> CandidateRace::gain(const std::vector<TriedCandidate>
   };
   for (const TriedCandidate& one : all)
     if (has_score(one)) add(one);
-  if (tried.empty()) return {};
   const at::Tensor targets = held_targets(first_folds(rows_, folds));
+  if (tried.empty() || targets.numel() < kLeastRows) return {};
   const auto row_nll_of = [&](std::vector<TriedCandidate> together) {
-    return weigh(together, held, targets, options_.combine == "best").row_nll;
+    return weigh(together, held, targets, /*best=*/false).row_nll;
   };
   const at::Tensor without = row_nll_of(tried);
-  return add(all[i]) ? gain_of(without, row_nll_of(tried)) : HeldOutGain{};
+  if (!add(all[i])) return {};
+  return gain_of(without, row_nll_of(tried));
 }
 
 }  // namespace slimbayes

@@ -38,15 +38,16 @@ class CandidateRace {
   /// Both must outlive the race.
   CandidateRace(const SearchRows& rows, const AutoOptions& options) : rows_(rows), options_(options) {}
 
-  /// Returns whether fits that add too little are left out: those of numbers, where what that costs was
-  /// measured (experiments/auto_fits).
+  /// Returns whether fits that add too little are left out: those of numbers alone, since what that costs
+  /// classes and counts is not measured.
   bool is_on() const {
     return options_.fits == "needed" && rows_.all.schema.task.kind == TaskKind::regression;
   }
 
   /// Returns what candidate i of `all` adds to the candidates that have a score, on the rows of the folds that
-  /// it has fits of. Each candidate has the corrections, and all together the weights, that suit these rows
-  /// best. Nothing if no other has a score there.
+  /// it has fits of. Each candidate has the corrections, and all together the weights of a mixture, that suit
+  /// these rows best. Nothing if no other has a score there, if the candidate has none, if that fails
+  /// numerically, or on fewer than 50 rows, which say too little.
   std::optional<HeldOutGain> gain(const std::vector<TriedCandidate>& all, size_t i);
 
  private:
@@ -54,6 +55,7 @@ class CandidateRace {
     TriedCandidate tried;            // with the corrections
     std::optional<Predictive> held;  // its answers
   };
+  std::optional<HeldOutGain> measured_gain(const std::vector<TriedCandidate>& all, size_t i);
   const OnFolds& on_first_folds(const TriedCandidate& one, size_t folds);
 
   const SearchRows& rows_;

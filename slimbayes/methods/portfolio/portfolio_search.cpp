@@ -206,9 +206,10 @@ class Search {
     if (cut && !needed && has_answer())
       return leave_for_time(one, fmt::format("not ended after {:.2g} s", one.seconds));
     one.cut = one.cut || cut;
+    const bool decides = races(one);
     one.members.push_back(*member);
     interrupted_ = is_stopped(context_);
-    if (races(i) && !interrupted_) leave_if_it_adds_little(i);
+    if (decides && !interrupted_) leave_if_it_adds_little(i);
   }
 
   /// Leaves the candidate out if its fits to the first folds add too little to the other candidates.
@@ -216,17 +217,15 @@ class Search {
     TriedCandidate& one = tried_[i];
     one.view = seen_by(one.number).view;
     const std::optional<HeldOutGain> gain = race_.gain(tried_, i);
-    if (gain && adds_little(*gain)) {
+    if (gain && adds_little(*gain))
       one.left_out = fmt::format("adds {:.2g} +- {:.2g} nats a row on {} of {} folds", gain->mean,
                                  gain->standard_error, one.members.size(), rows_.folds.size());
-    }
   }
 
-  /// Returns whether candidate i may still leave because its first folds add too little to the others.
-  bool races(size_t i) const {
-    const TriedCandidate& one = tried_[i];
+  /// Returns whether the candidate's next fold decides whether it leaves.
+  bool races(const TriedCandidate& one) const {
     return race_.is_on() && rows_.in_folds && comes_after_another(one, tried_) &&
-           one.members.size() <= std::min(kDecidingFolds, scoring_fits(one.candidate, rows_) - 1);
+           one.members.size() < std::min(kDecidingFolds, scoring_fits(one.candidate, rows_) - 1);
   }
 
   /// Returns the fits that will probably be taken next, the surest first: what candidate i still needs, then
@@ -248,7 +247,7 @@ class Search {
         // Those that wait for a worker have the time after those before them.
         const auto turn = static_cast<double>(1 + (k - first) / static_cast<size_t>(jobs_.workers()));
         const JobDeadline own = c > i ? in_seconds(rest) : !share ? until : in_seconds(*share * turn);
-        (races(c) && k > first ? later : order).emplace_back(job_of(one, k), own);
+        (races(one) && k > first ? later : order).emplace_back(job_of(one, k), own);
       }
     }
     order.insert(order.end(), later.begin(), later.end());
@@ -256,11 +255,11 @@ class Search {
   }
 
   /// Makes copies of a candidate that the mixture would use, as long as there is time for another and the last
-  /// one changed the mixture. A copy that does not end is left out. If one fails, or the answer with it has no
-  /// score, the candidate answers without it, and a note says so.
+  /// one lowered the NLL of the mixture by kLeastGain. A copy that does not end is left out. If one fails, or
+  /// the answer with it has no score, the candidate answers without it, and a note says so.
   void fit_copies(size_t i) {
     TriedCandidate& one = tried_[i];
-    at::Tensor before = row_nll_of_all();
+    at::Tensor before;
     while (one.members.size() < all_fits(one.candidate, rows_) && !interrupted_) {
       const size_t k = one.members.size();
       const double rest = budget_.left() - budget_.seconds_to_finish(one.candidate);
@@ -275,38 +274,41 @@ class Search {
           order.emplace_back(job_of(one, next), until);
         jobs_.ahead(order);
       }
+      if (race_.is_on() && !before.defined()) before = row_nll_of_all();
       const auto last = std::pair(one, held_[i]);
-      add_copy(i, until);
-      if (!one.left_out.empty()) {
-        if (context_.callback)
+      if (!has_one_more(i, until)) {
+        if (!one.left_out.empty() && context_.callback)
           context_.callback->note(fmt::format("{} answers with {} of {} fits: {}", one.candidate.label(), k,
                                               all_fits(one.candidate, rows_), one.left_out));
         const double spent = one.seconds;
         std::tie(one, held_[i]) = last;
         one.seconds = spent;
+        return;
       }
-      if (one.members.size() == k) return;
+      if (!race_.is_on()) continue;
       const at::Tensor now = row_nll_of_all();
-      if (race_.is_on() && gain_of(before, now).mean < kLeastGain) return;
+      if (gain_of(before, now).mean < kLeastGain) return;
       before = now;
     }
   }
 
-  /// Adds a copy to candidate i and scores it, unless the copy is stopped. Sets `left_out` if that fails.
-  void add_copy(size_t i, JobDeadline until) {
+  /// Adds a copy to candidate i and scores it; returns whether that worked. Sets `left_out` if it failed.
+  bool has_one_more(size_t i, JobDeadline until) {
     TriedCandidate& one = tried_[i];
     const auto member = fitted(one, until);
-    if (!member || interrupted_) return;
+    if (!member || interrupted_) return false;
     if ((*member)->summary().stopped == Stopped::time) {
       fewer_copies_ = true;
-      return;
+      return false;
     }
     one.members.push_back(*member);
     interrupted_ = is_stopped(context_);
     try {
       score(i);
+      return one.left_out.empty();
     } catch (...) {
       failed(one, std::current_exception());
+      return false;
     }
   }
 
@@ -341,7 +343,7 @@ class Search {
     const at::NoGradGuard no_grad;
     const auto begin = Clock::now();
     const std::vector<HeldOutAnswers> parts = held_out_answers(tried_[i], rows_);
-    budget_.set_aside(seconds_since(begin));
+    budget_.set_aside(i, seconds_since(begin));
     held_[i] = scored(tried_[i], rows_, parts, targets_, options_.tails == "auto");
   }
 

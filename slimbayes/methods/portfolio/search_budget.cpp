@@ -59,7 +59,11 @@ SearchBudget::SearchBudget(const AutoOptions& options, const SearchRows& rows, c
       asked_(options.time_limit > 0 || context.until),
       limit_(std::min(seconds_for(options, rows.all.size()), seconds_left(context))) {}
 
-double SearchBudget::left() const { return limit_ - earlier_ - aside_ - seconds_since(begin_); }
+double SearchBudget::left() const {
+  double left = limit_ - earlier_ - seconds_since(begin_);
+  for (const auto& [candidate, seconds] : aside_) left -= seconds;
+  return left;
+}
 
 double SearchBudget::seconds_of(double operations) {
   if (operations > 0 && speed_ == 0) speed_ = measured_speed();

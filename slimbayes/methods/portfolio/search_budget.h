@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <map>
 #include <string>
 
 #include "slimbayes/methods/portfolio/auto_options.h"
@@ -40,8 +42,8 @@ class SearchBudget {
 
   /// Counts the seconds of fits of an earlier run, which this one resumes.
   void add_earlier(double seconds) { earlier_ += seconds; }
-  /// Sets aside the time of another pass over the rows that score, as long as the one that was measured.
-  void set_aside(double seconds) { aside_ += seconds; }
+  /// Sets aside the time of another pass of this candidate over the rows that score, as long as the last one.
+  void set_aside(size_t candidate, double seconds) { aside_[candidate] = seconds; }
 
  private:
   double seconds_of(double operations);
@@ -50,8 +52,9 @@ class SearchBudget {
   const SearchRows& rows_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   bool asked_;
-  double limit_, earlier_ = 0, aside_ = 0;
-  double speed_ = 0;  // operations a second; 0: not measured yet
+  double limit_, earlier_ = 0;
+  std::map<size_t, double> aside_;  // by candidate
+  double speed_ = 0;                // operations a second; 0: not measured yet
 };
 
 }  // namespace slimbayes

@@ -256,13 +256,9 @@ Dataset product(int64_t n, uint64_t seed) {
 // copies after every candidate has had its turn.
 TEST(Auto, CopiesComeAfterEveryCandidateAndSurviveAKill) {
   const Split rows{product(2600, 1), product(200, 2)};
-  const auto method = registry_row("auto").make({{"steps", 800},
-                                                 {"hidden", 8},
-                                                 {"blocks", 1},
-                                                 {"rank", 8},
-                                                 {"patience", 0},
-                                                 {"time_limit", 1e6},
-                                                 {"fits", "all"}});
+  json options = {{"steps", 800},  {"hidden", 8},       {"blocks", 1},  {"rank", 8},
+                  {"patience", 0}, {"time_limit", 1e6}, {"fits", "all"}};
+  const auto method = registry_row("auto").make(options);
   const auto fit = [&](const FitContext& context) { return method->fit(rows, context); };
   std::vector<std::string> stages;
   struct Stages : Callback {
@@ -282,6 +278,11 @@ TEST(Auto, CopiesComeAfterEveryCandidateAndSurviveAKill) {
   ASSERT_NE(first_copy, stages.end());
   EXPECT_TRUE(std::all_of(first_copy, stages.end(), [](const auto& s) { return s.find(" 1/") == s.npos; }));
   expect_the_same_bits(fit, {3000});  // of 800 calls a fit, the fourth is the first copy
+
+  // Copies that change next to nothing are not made.
+  options["fits"] = "needed";
+  const auto needed = registry_row("auto").make(options)->fit(rows, {Stream(7)});
+  EXPECT_LT(needed->summary().steps, fit({Stream(7)})->summary().steps);
 
   // Stopped among the copies, the model answers with what it has scored.
   StopAt stop(4000);

@@ -39,6 +39,7 @@ TEST(CandidateRace, TheGainIsAPairedMean) {
 
 TEST(CandidateRace, ACandidateLeavesUnlessItsGainIsSure) {
   EXPECT_FALSE(adds_little({0.02, 0.01}));
+  EXPECT_FALSE(adds_little({0.02, 0.02}));
   EXPECT_TRUE(adds_little({0.02, 0.04}));
   EXPECT_TRUE(adds_little({0, 0}));
   EXPECT_TRUE(adds_little({1, INFINITY}));
@@ -66,6 +67,12 @@ TEST(CandidateRace, WhatAddsIsFittedToEveryFold) {
       fitted(regression_data(x, y), with(kSmallNet, "candidates", "constant,ridge,dnn,gp-exact"));
   EXPECT_TRUE(has_fact(*model, "gp-exact: held-out NLL")) << json(model->summary().facts);
   EXPECT_LT(model->summary().best_score, -1) << json(model->summary().facts);
+}
+
+// 40 rows, 8 of which the first fold holds out, say too little.
+TEST(CandidateRace, FewRowsDecideNothing) {
+  const auto model = fitted(line(40, 1), with(kSmallNet, "steps", 30));
+  EXPECT_TRUE(has_fact(*model, "dnn: held-out NLL")) << json(model->summary().facts);
 }
 
 TEST(CandidateRace, ClassesHaveEveryFit) {
