@@ -25,8 +25,8 @@ HeldOutGain gain_of(const at::Tensor& row_nll_without, const at::Tensor& row_nll
 /// The gain in nats a row for which further fits are worth their time.
 inline constexpr double kLeastGain = 0.005;
 
-/// Returns whether a candidate with this gain is not worth its other fits: the mean less half its standard
-/// error is below kLeastGain.
+/// Returns whether a candidate with this gain is not worth its other fits: the mean less its standard error is
+/// below kLeastGain.
 bool adds_little(const HeldOutGain& gain);
 
 /// The folds after which a candidate may leave. Later ones would save little.
