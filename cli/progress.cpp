@@ -187,8 +187,8 @@ void ProgressPrinter::report(const Progress& progress) {
   printed_ = now;
 }
 
-AnswerProgress::AnswerProgress(std::string title)
-    : title_(shown(std::move(title))), started_(Clock::now()), printed_(started_) {}
+AnswerProgress::AnswerProgress(const std::string& title)
+    : title_(shown(title)), started_(Clock::now()), printed_(started_) {}
 
 AnswerProgress::~AnswerProgress() {
   if (drawn_) std::fputs("\r\x1b[K", stderr);

@@ -48,7 +48,7 @@ class ProgressPrinter : public Callback {
 class AnswerProgress {
  public:
   /// `title` says what is answered, such as "predict".
-  explicit AnswerProgress(std::string title);
+  explicit AnswerProgress(const std::string& title);
   ~AnswerProgress();
   AnswerProgress(const AnswerProgress&) = delete;
   AnswerProgress& operator=(const AnswerProgress&) = delete;

@@ -302,7 +302,7 @@ std::unique_ptr<Method> last_layer_method(LastLayer layer) {
 }
 
 RegistryRow last_layer_row(std::string_view name,
-                           std::function<LastLayer(const nlohmann::json& options)> of) {
+                           const std::function<LastLayer(const nlohmann::json& options)>& of) {
   return {name, [of](const nlohmann::json& options) { return last_layer_method(of(options)); },
           [of](const TensorFile& file) { return load_last_layer(of(stored_json(file, "options")), file); }};
 }

@@ -41,6 +41,7 @@ std::unique_ptr<Method> last_layer_method(LastLayer layer);
 std::unique_ptr<Fitted> load_last_layer(LastLayer layer, const TensorFile& file);
 
 /// Returns the row of the registry of a method whose options `of` turns into a last layer.
-RegistryRow last_layer_row(std::string_view name, std::function<LastLayer(const nlohmann::json& options)> of);
+RegistryRow last_layer_row(std::string_view name,
+                           const std::function<LastLayer(const nlohmann::json& options)>& of);
 
 }  // namespace slimbayes

@@ -245,8 +245,9 @@ class Search {
       const size_t first = one.members.size(), end = needed_fits(one.candidate, rows_);
       for (size_t k = first; k < end; ++k) {
         // Those that wait for a worker have the time after those before them.
-        const auto turn = static_cast<double>(1 + (k - first) / static_cast<size_t>(jobs_.workers()));
-        const JobDeadline own = c > i ? in_seconds(rest) : !share ? until : in_seconds(*share * turn);
+        const size_t turn = 1 + (k - first) / static_cast<size_t>(jobs_.workers());
+        const double seconds = share ? *share * static_cast<double>(turn) : 0;
+        const JobDeadline own = c > i ? in_seconds(rest) : share ? in_seconds(seconds) : until;
         (races(one) && k > first ? later : order).emplace_back(job_of(one, k), own);
       }
     }
