@@ -10,8 +10,7 @@
 //             more of the held-out rows lie outside their 95 % intervals than chance explains.
 //             3. A candidate answers with all its fits, one a fold, so that every row has trained some of
 //             them. One that learns all rows without validation rows is fitted once more to all rows instead.
-// Race        A candidate whose fits to the first folds add too little to those before it gets no more
-//             (methods/portfolio/candidate_race.h).
+// Race        What adds too little on the first folds gets no more fits (methods/portfolio/candidate_race.h).
 // Validation  With validation rows there is one fold. They have ended the training too, so that their scores
 //             are slightly too good; a table that is too large for folds has hundreds of them by default.
 //             With validation rows, those that the mixture would use get further fits with other seeds, as
@@ -39,6 +38,7 @@
 #include <utility>
 #include <vector>
 
+#include "slimbayes/core/check.h"
 #include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/methods/portfolio/candidate_race.h"
