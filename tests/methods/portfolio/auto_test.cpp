@@ -266,7 +266,8 @@ TEST(Auto, CopiesComeAfterEveryCandidateAndSurviveAKill) {
     explicit Stages(std::vector<std::string>& to) : seen(to) {}
     void stage(const std::string& name) override { seen.push_back(name); }
   } watcher(stages);
-  const json list = json::parse(fit({Stream(7), &watcher})->save().metadata["portfolio"]);
+  const auto whole = fit({Stream(7), &watcher});
+  const json list = json::parse(whole->save().metadata["portfolio"]);
   int64_t copies = 0;
   for (const json& one : list)
     if (one["weight"] > 0) {
@@ -282,7 +283,7 @@ TEST(Auto, CopiesComeAfterEveryCandidateAndSurviveAKill) {
   // Copies that change next to nothing are not made.
   options["fits"] = "needed";
   const auto needed = registry_row("auto").make(options)->fit(rows, {Stream(7)});
-  EXPECT_LT(needed->summary().steps, fit({Stream(7)})->summary().steps);
+  EXPECT_LT(needed->summary().steps, whole->summary().steps);
 
   // Stopped among the copies, the model answers with what it has scored.
   StopAt stop(4000);
