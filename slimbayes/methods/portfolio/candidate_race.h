@@ -25,8 +25,8 @@ HeldOutGain gain_of(const at::Tensor& row_nll_without, const at::Tensor& row_nll
 /// The gain in nats a row for which further fits are worth their time.
 inline constexpr double kLeastGain = 0.005;
 
-/// Returns whether a candidate with this gain is not worth its other fits: the mean less its standard error is
-/// below kLeastGain.
+/// Returns whether a candidate with this gain is not worth its other fits: the mean less its standard error
+/// is below kLeastGain.
 bool adds_little(const HeldOutGain& gain);
 
 /// The folds after which a candidate may leave. Later ones would save little.
@@ -44,8 +44,8 @@ class CandidateRace {
     return options_.fits == "needed" && rows_.all.schema.task.kind == TaskKind::regression;
   }
 
-  /// Returns what candidate i of `all` adds to the candidates that have a score, on the rows of the folds that
-  /// it has fits of. Each candidate has the corrections, and all together the weights of a mixture, that suit
+  /// Returns what candidate i of `all` adds to the candidates that have a score, on the rows of the folds
+  /// that it has fits of. Each candidate has the corrections, and all together the weights of a mixture, that suit
   /// these rows best. Nothing if no other has a score there, if the candidate has none, if that fails
   /// numerically, or on fewer than 50 rows, which say too little.
   std::optional<HeldOutGain> gain(const std::vector<TriedCandidate>& all, size_t i);

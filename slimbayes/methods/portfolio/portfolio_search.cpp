@@ -229,9 +229,9 @@ class Search {
   }
 
   /// Returns the fits that will probably be taken next, the surest first: what candidate i still needs, then
-  /// those of the candidates after it that nothing known rules out. Where i races, the first fits of the
-  /// candidates after it come before its own further ones. The fits of i must end at `until` or, if each has a
-  /// share of so many seconds, after it.
+  /// those of the candidates after it that nothing known rules out. Where i races, the first fits of those
+  /// after it come before its own further ones. The fits of i must end at `until` or, if each has a share of
+  /// so many seconds, after it.
   std::vector<std::pair<size_t, JobDeadline>> probably_next(size_t i, JobDeadline until,
                                                             std::optional<double> share) {
     std::vector<std::pair<size_t, JobDeadline>> order, later;
@@ -255,9 +255,9 @@ class Search {
     return order;
   }
 
-  /// Makes copies of a candidate that the mixture would use, as long as there is time for another and the last
-  /// one lowered the NLL of the mixture by kLeastGain. A copy that does not end is left out. If one fails, or
-  /// the answer with it has no score, the candidate answers without it, and a note says so.
+  /// Makes copies of a candidate that the mixture would use, as long as there is time for another and the
+  /// last one lowered the NLL of the mixture by kLeastGain. A copy that does not end is left out. If one
+  /// fails, or the answer with it has no score, the candidate answers without it, and a note says so.
   void fit_copies(size_t i) {
     TriedCandidate& one = tried_[i];
     at::Tensor before;
