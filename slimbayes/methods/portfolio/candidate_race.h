@@ -45,8 +45,8 @@ class CandidateRace {
   }
 
   /// Returns what candidate i of `all` adds to the candidates that have a score, on the rows of the folds
-  /// that it has fits of. Each candidate has the corrections, and all together the weights of a mixture, that suit
-  /// these rows best. Nothing if no other has a score there, if the candidate has none, if that fails
+  /// that it has fits of. Each candidate has the corrections, and all together the weights of a mixture, that
+  /// suit these rows best. Nothing if no other has a score there, if the candidate has none, if that fails
   /// numerically, or on fewer than 50 rows, which say too little.
   std::optional<HeldOutGain> gain(const std::vector<TriedCandidate>& all, size_t i);
 
