@@ -229,9 +229,8 @@ class Search {
   }
 
   /// Returns the fits that will probably be taken next, the surest first: what candidate i still needs, then
-  /// those of the candidates after it that nothing known rules out. Where i races, the first fits of those
-  /// after it come before its own further ones. The fits of i must end at `until` or, if each has a share of
-  /// so many seconds, after it.
+  /// those of the candidates after it that nothing known rules out. Of one that races the first fit decides
+  /// before others begin. The fits of i must end at `until` or, if each has a share, after so many seconds.
   std::vector<std::pair<size_t, JobDeadline>> probably_next(size_t i, JobDeadline until,
                                                             std::optional<double> share) {
     std::vector<std::pair<size_t, JobDeadline>> order, later;
@@ -242,7 +241,8 @@ class Search {
       // The time that a network may take depends on what the candidates before it leave.
       if (c > i && !has_more_than_plain(tried_) && !find_method(one.candidate.method).plain) break;
       const double rest = budget_.left() - budget_.seconds_to_finish(one.candidate);
-      const size_t first = one.members.size(), end = needed_fits(one.candidate, rows_);
+      const size_t first = one.members.size();
+      const size_t end = races(one) && first == 0 ? 1 : needed_fits(one.candidate, rows_);
       for (size_t k = first; k < end; ++k) {
         // Those that wait for a worker have the time after those before them.
         const size_t turn = 1 + (k - first) / static_cast<size_t>(jobs_.workers());
