@@ -19,7 +19,6 @@
 #include "slimbayes/method/network_cache.h"
 #include "slimbayes/model/held_out.h"
 #include "slimbayes/model/trust_notes.h"
-#include "slimbayes/storage/memory.h"
 #include "slimbayes/train/jobs.h"
 
 namespace slimbayes {
@@ -108,14 +107,14 @@ json with_seconds(ComparedRun run, std::set<std::string>& known) {
 }
 
 /// Returns how many fits run beside each other: as many as FitOptions says, or as the memory at hand allows
-/// for a table (workers_in_memory).
+/// for a table (workers_at_hand).
 int comparison_workers(const Examples& examples, const FitOptions& fit,
-                       const std::vector<MethodChoice>& methods) {
+                       const std::vector<MethodChoice>& methods, Callback* callback) {
   const int asked = fit_workers(fit);
   const Table* table = table_of(examples);
   if (table == nullptr || asked < 2 || kind_asked(examples, fit) != InputKind::table) return asked;
   const FitSize size{table->rows, {{static_cast<int64_t>(table->columns.size())}}};
-  return workers_in_memory(asked, size, most_bytes(size, methods), memory_at_hand());
+  return workers_at_hand(asked, size, methods, callback);
 }
 
 std::string message_of(const std::exception_ptr& thrown) {
@@ -221,7 +220,7 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
   const auto takes_network = [](const MethodChoice& c) { return find_method(c.method).takes_network; };
   const bool several = std::ranges::count_if(methods, takes_network) > 1;
   std::vector<ComparedFit> fits = fits_of(fit, methods, plan);
-  const int workers = fits.size() > 1 ? comparison_workers(examples, fit, methods) : 1;
+  const int workers = fits.size() > 1 ? comparison_workers(examples, fit, methods, callback) : 1;
   if (fits.size() > 1) {  // each fit has one thread, whether it runs beside others or not
     for (ComparedFit& one : fits) one.fit.threads = one.fit.workers = 1;
   }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "slimbayes/method/finished_fit.h"
-#include "slimbayes/storage/memory.h"
 
 namespace slimbayes {
 
@@ -55,15 +54,18 @@ double most_bytes(const FitSize& size, const std::vector<MethodChoice>& fits) {
   return bytes;
 }
 
+int workers_at_hand(int workers, const FitSize& size, const std::vector<MethodChoice>& fits,
+                    Callback* callback, uint64_t at_hand) {
+  const int fitting = workers_in_memory(workers, size, most_bytes(size, fits), at_hand);
+  if (fitting < workers && callback != nullptr)
+    callback->note(fmt::format("{} fits beside each other instead of {}: {} of memory are at hand", fitting,
+                               workers, bytes_text(at_hand)));
+  return fitting;
+}
+
 FitContext within_memory(FitContext context, const Dataset& train, const std::vector<MethodChoice>& fits) {
-  if (context.workers < 2) return context;
-  const FitSize size = size_of(train);
-  const uint64_t at_hand = memory_at_hand();
-  const int workers = workers_in_memory(context.workers, size, most_bytes(size, fits), at_hand);
-  if (workers < context.workers && context.callback != nullptr)
-    context.callback->note(fmt::format("{} fits beside each other instead of {}: {} of memory are at hand",
-                                       workers, context.workers, bytes_text(at_hand)));
-  context.workers = workers;
+  if (context.workers > 1)
+    context.workers = workers_at_hand(context.workers, size_of(train), fits, context.callback);
   return context;
 }
 

@@ -10,6 +10,7 @@
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/method/registry.h"
+#include "slimbayes/storage/memory.h"
 #include "slimbayes/train/jobs.h"
 
 namespace slimbayes {
@@ -38,6 +39,11 @@ int workers_in_memory(int workers, const FitSize& size, double bytes, uint64_t a
 
 /// Returns the most memory (FitCost::bytes) that one of these fits to so many rows takes.
 double most_bytes(const FitSize& size, const std::vector<MethodChoice>& fits);
+
+/// Returns how many of `workers` fits of these methods to so many rows may run beside each other in `at_hand`
+/// bytes. The callback, if any, gets a note if they are fewer.
+int workers_at_hand(int workers, const FitSize& size, const std::vector<MethodChoice>& fits,
+                    Callback* callback, uint64_t at_hand = memory_at_hand());
 
 /// Returns the context with as many workers as the memory at hand allows for fits of these methods to rows
 /// like `train`. The callback gets a note if these are fewer.

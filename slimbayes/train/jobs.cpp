@@ -56,22 +56,27 @@ struct JobSignals {
   std::atomic<bool> stop = false, late = false, asked = false;
 };
 
+/// Whether the caller will not take a job that runs.
+using JobDropped = std::atomic<bool>;
+
 /// The callback of a job on a worker's thread. It keeps what the job reports for the caller's thread.
 class WorkerCallback : public Callback {
  public:
-  WorkerCallback(size_t job, JobNews& news, std::mutex& lock, JobSignals& signals, JobDeadline deadline)
-      : job_(job), news_(news), lock_(lock), signals_(signals), deadline_(deadline) {}
+  WorkerCallback(size_t job, JobNews& news, std::mutex& lock, JobSignals& signals, const JobDropped& dropped,
+                 JobDeadline deadline)
+      : job_(job), news_(news), lock_(lock), signals_(signals), dropped_(dropped), deadline_(deadline) {}
   void report(const Progress& progress) override {
     const std::scoped_lock held(lock_);
     news_.running[job_] = progress;
   }
   void note(const std::string& sentence) override {
+    if (dropped_) return;
     const std::scoped_lock held(lock_);
     news_.notes.push_back(sentence);
   }
   bool stop() override {
     signals_.asked = true;
-    return signals_.stop;
+    return signals_.stop || dropped_;
   }
   bool late() override { return signals_.late || seconds_left() < 0; }
   double seconds_left() const override {
@@ -84,6 +89,7 @@ class WorkerCallback : public Callback {
   JobNews& news_;
   std::mutex& lock_;
   JobSignals& signals_;
+  const JobDropped& dropped_;
   JobDeadline deadline_;
 };
 
@@ -129,6 +135,15 @@ class JobQueue::Impl {
     }
     if (threads_.empty() && order.size() > 1) start_threads();
     changed_.notify_all();
+  }
+
+  void drop(size_t first, size_t end) {
+    const std::scoped_lock held(lock_);
+    for (auto at = running_.lower_bound(first); at != running_.end() && at->first < end; ++at)
+      at->second = true;
+    std::erase_if(queue_, [&](const auto& next) { return next.first >= first && next.first < end; });
+    std::erase_if(outcomes_,
+                  [&](const auto& outcome) { return outcome.first >= first && outcome.first < end; });
   }
 
   JobOutcome<std::any> take(size_t job, JobDeadline until) {
@@ -241,9 +256,10 @@ class JobQueue::Impl {
       begun_.insert(next->first);
       news_.begun.push_back(next->first);
       news_.running.emplace(next->first, std::nullopt);
+      const JobDropped& dropped = running_[next->first];  // false
       held.unlock();
       changed_.notify_all();
-      WorkerCallback callback(next->first, news_, lock_, signals_, deadline_);
+      WorkerCallback callback(next->first, news_, lock_, signals_, dropped, deadline_);
       JobOutcome<std::any> outcome;
       try {
         outcome = executed(next->first, &callback, next->second);
@@ -253,7 +269,8 @@ class JobQueue::Impl {
       }
       held.lock();
       news_.running.erase(next->first);
-      outcomes_[next->first] = std::move(outcome);
+      if (!dropped) outcomes_[next->first] = std::move(outcome);
+      running_.erase(next->first);
       held.unlock();
       changed_.notify_all();
     }
@@ -345,6 +362,7 @@ class JobQueue::Impl {
   std::optional<std::pair<size_t, JobDeadline>> wanted_;
   std::map<size_t, JobOutcome<std::any>> outcomes_;
   std::set<size_t> begun_;  // by a worker
+  std::map<size_t, JobDropped> running_;
   JobNews news_;
   JobSignals signals_;
   bool quit_ = false;
@@ -362,6 +380,8 @@ void JobQueue::begin() { impl_->begin(); }
 void JobQueue::begin_after(const std::any& first) { impl_->begin_after(first); }
 
 void JobQueue::ahead(const std::vector<std::pair<size_t, JobDeadline>>& order) { impl_->ahead(order); }
+
+void JobQueue::drop(size_t first, size_t end) { impl_->drop(first, end); }
 
 JobOutcome<std::any> JobQueue::take(size_t job, JobDeadline until) { return impl_->take(job, until); }
 

@@ -80,6 +80,7 @@ class JobQueue {
   void begin();
   void begin_after(const std::any& first);
   void ahead(const std::vector<std::pair<size_t, JobDeadline>>& order);
+  void drop(size_t first, size_t end);
   JobOutcome<std::any> take(size_t job, JobDeadline until);
   bool has(size_t job) const;
   CheckpointPolicy part(size_t job) const;
@@ -132,13 +133,18 @@ class Jobs {
   /// Sets which jobs the workers begin next, in this order; it replaces the earlier list. Jobs that run or
   /// have ended are left alone.
   void ahead(const std::vector<std::pair<size_t, JobDeadline>>& order) { queue_.ahead(order); }
-  void ahead(size_t first, size_t end) {
+  void ahead(size_t first, size_t end, JobDeadline until = {}) {
     std::vector<std::pair<size_t, JobDeadline>> order;
-    for (size_t job = first; job < end; ++job) order.emplace_back(job, JobDeadline{});
+    for (size_t job = first; job < end; ++job) order.emplace_back(job, until);
     queue_.ahead(order);
   }
 
-  /// Returns how the job ended: from a worker or the checkpoint, else it is run now. Take a job once.
+  /// Says that the caller will not take the jobs from `first` to before `end`, so that their workers can begin
+  /// others: one that runs is told to stop, and neither its result nor its notes are kept.
+  void drop(size_t first, size_t end) { queue_.drop(first, end); }
+
+  /// Returns how the job ended: from a worker or the checkpoint, else it is run now. Take a job once, and not
+  /// after drop().
   JobOutcome<Result> take(size_t job, JobDeadline until = {}) {
     JobOutcome<std::any> any = queue_.take(job, until);
     JobOutcome<Result> own{{}, any.thrown, any.seconds, any.cpu_seconds};

@@ -141,6 +141,31 @@ TEST_F(JobsTest, OnlyTheCallersThreadCallsItsCallback) {
   }
 }
 
+TEST_F(JobsTest, AJobThatIsDroppedEndsAndLeavesNothing) {
+  Told told;
+  Squares squares;
+  std::atomic<int> begun = 0, told_to_stop = 0;
+  squares.first = [&](size_t job, const JobContext& context) {
+    if (job == 0) return;
+    ++begun;
+    for (int i = 0; i < 5000 && !context.callback->stop(); ++i) std::this_thread::sleep_for(1ms);
+    told_to_stop += context.callback->stop() ? 1 : 0;
+    context.callback->note("too late");
+    throw NumericalError("stopped before there was a result");
+  };
+  Jobs<int> jobs(plan(false, 2, &told), squares.work());
+  jobs.begin();
+  jobs.ahead(1, 5);  // both workers begin, two jobs wait
+  for (int i = 0; i < 5000 && begun < 2; ++i) std::this_thread::sleep_for(1ms);
+  jobs.drop(1, 5);
+  EXPECT_EQ(jobs.take(0).value(), 0);  // a worker is free for it
+  for (int i = 0; i < 5000 && told_to_stop < 2; ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(begun, 2);  // those that waited do not begin
+  EXPECT_EQ(told_to_stop, 2);
+  EXPECT_EQ(told.notes, Names{});
+  EXPECT_FALSE(jobs.has(3));
+}
+
 // After a stop what runs ends, what is finished is kept, and nothing new begins but what the caller asks for.
 TEST_F(JobsTest, AStopEndsWhatRuns) {
   Told told;

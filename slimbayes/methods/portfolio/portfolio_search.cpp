@@ -12,15 +12,14 @@
 //             them. One that learns all rows without validation rows is fitted once more to all rows instead.
 // Race        What adds too little on the first folds gets no more fits (methods/portfolio/candidate_race.h).
 // Validation  With validation rows there is one fold. They have ended the training too, so that their scores
-//             are slightly too good; a table that is too large for folds has hundreds of them by default.
-//             With validation rows, those that the mixture would use get further fits with other seeds, as
-//             the time allows and until one adds too little; their equally weighted mixture answers.
+//             are slightly too good; a table too large for folds has hundreds of them by default. Candidates
+//             that the mixture would use get further fits with other seeds, as the time allows and until one
+//             adds too little; their equally weighted mixture answers.
 // Time        The limit is one of the user's call (methods/portfolio/search_budget.h). The first candidate is
 //             fitted in any case; by-size it is `constant`, which costs nothing. Others are not begun if the
-//             time is over or if their cost, which follows from the numbers of rows and columns, is too large
-//             for it, and not continued if their first fits say that they will not end in time. The first
-//             network gets what time there is, and ends early if it must. Every candidate has its turn before
-//             any gets copies.
+//             time is over or their cost (by rows and columns) too large for it, and not continued if their
+//             first fits say that they will not end in time. The first network gets what time there is, and
+//             ends early if it must. Every candidate has its turn before any gets copies.
 #include "slimbayes/methods/portfolio/portfolio_search.h"
 
 #include <ATen/ATen.h>
@@ -86,6 +85,7 @@ class Search {
       try_log_target_first(tried_, i);
       leave_out_if_vain(tried_[i]);
       if (tried_[i].left_out.empty()) fit_needed(i);
+      if (!tried_[i].left_out.empty()) drop_other_fits(tried_[i]);
     }
     if (!rows_.in_folds && !interrupted_) {
       const std::vector<bool> copied = candidates_to_copy(tried_, held_, rows_, targets_, options_);
@@ -98,6 +98,11 @@ class Search {
 
  private:
   static size_t job_of(const TriedCandidate& one, size_t k) { return one.number * kMostFits + k; }
+
+  /// Ends the fits of the candidate that workers have begun and nobody will take.
+  void drop_other_fits(const TriedCandidate& one) {
+    if (!interrupted_) jobs_.drop(job_of(one, one.members.size()), job_of(one, kMostFits));
+  }
 
   // What jobs do: with one thread or several, they use only what does not change.
   std::string title(size_t job) const {
@@ -269,12 +274,7 @@ class Search {
         return;
       }
       const JobDeadline until = in_seconds(rest);
-      if (jobs_.workers() > 1) {
-        std::vector<std::pair<size_t, JobDeadline>> order;
-        for (size_t next = k; next < all_fits(one.candidate, rows_); ++next)
-          order.emplace_back(job_of(one, next), until);
-        jobs_.ahead(order);
-      }
+      jobs_.ahead(job_of(one, k), job_of(one, all_fits(one.candidate, rows_)), until);
       if (race_.is_on() && !before.defined()) before = row_nll_of_all();
       const auto last = std::pair(one, held_[i]);
       if (!has_one_more(i, until)) {
@@ -288,7 +288,7 @@ class Search {
       }
       if (!race_.is_on()) continue;
       const at::Tensor now = row_nll_of_all();
-      if (gain_of(before, now).mean < kLeastGain) return;
+      if (gain_of(before, now).mean < kLeastGain) return drop_other_fits(one);
       before = now;
     }
   }
