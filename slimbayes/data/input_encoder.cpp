@@ -5,8 +5,8 @@
 
 #include <utility>
 
+#include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/json_reader.h"
 #include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/cell.h"
 

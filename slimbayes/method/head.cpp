@@ -5,8 +5,8 @@
 
 #include "slimbayes/answers/class_likelihood.h"
 #include "slimbayes/answers/pixels.h"
+#include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/json_reader.h"
 
 namespace slimbayes {
 

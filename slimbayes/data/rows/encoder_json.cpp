@@ -7,8 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/json_reader.h"
 #include "slimbayes/data/rows/encoder.h"
 #include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/cell.h"

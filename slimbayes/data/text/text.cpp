@@ -14,9 +14,9 @@
 #include <new>
 
 #include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/json_reader.h"
 #include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {

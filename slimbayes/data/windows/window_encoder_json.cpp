@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/json_reader.h"
 #include "slimbayes/data/windows/calendar.h"
 #include "slimbayes/data/windows/window_encoder.h"
 

@@ -1,4 +1,4 @@
-#include "slimbayes/core/json_reader.h"
+#include "slimbayes/catalog/json_reader.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "slimbayes/catalog/option.h"
-#include "slimbayes/core/check.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 
