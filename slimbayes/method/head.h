@@ -9,7 +9,7 @@
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/catalog/task.h"
-#include "slimbayes/data/task.h"
+#include "slimbayes/encoding/task.h"
 
 namespace slimbayes {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "slimbayes/data/table/table.h"
-#include "slimbayes/data/task.h"
+#include "slimbayes/encoding/task.h"
 
 namespace slimbayes {
 

@@ -165,7 +165,7 @@ at::Tensor target_values(const Table& table, const std::string& target, const Ta
       }
       out[row] = static_cast<double>(slot);
     } else {
-      out[row] = (value - task.y_shift) / task.y_scale;
+      out[row] = encoded_target(task, value);
     }
   }
   return y;

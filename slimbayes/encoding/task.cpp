@@ -1,21 +1,13 @@
-#include "slimbayes/data/task.h"
+#include "slimbayes/encoding/task.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "slimbayes/answers/answers.h"
 #include "slimbayes/catalog/json_reader.h"
-#include "slimbayes/core/check.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
-
-bool is_answer_to(const Predictive& p, const Task& task) {
-  if (task_of(p) != task.kind) return false;
-  const auto* classes = std::get_if<Classes>(&p);
-  return classes == nullptr || classes->probabilities.size(1) == std::ssize(task.levels);
-}
 
 int64_t rows_per_example(const Task& task) { return task.grid ? task.grid->height * task.grid->width : 1; }
 

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "slimbayes/answers/predictive.h"
 #include "slimbayes/catalog/task.h"
 
 namespace slimbayes {
@@ -40,6 +39,17 @@ struct Task {
   std::optional<PixelGrid> grid = {};
 };
 
+/// Returns a target in the user's units, from the encoded target y: a double or a tensor. Class numbers and
+/// counts stay as they are.
+template <class Number>
+Number decoded_target(const Task& task, const Number& y) {
+  return task.y_shift + task.y_scale * y;
+}
+
+/// Returns the encoded target, from the target in the user's units; decoded_target is its inverse up to
+/// rounding.
+inline double encoded_target(const Task& task, double value) { return (value - task.y_shift) / task.y_scale; }
+
 /// Returns how many rows of an answer one example has: the pixels of its grid, else 1.
 int64_t rows_per_example(const Task& task);
 
@@ -47,10 +57,6 @@ int64_t rows_per_example(const Task& task);
 /// "standardised validation NLL" if the task is a regression whose targets are standardised, and else
 /// "validation NLL".
 std::string score_name(const Task& task, std::string_view metric);
-
-/// Returns whether the predictive `p` belongs to this task: it is of the task's kind and, for a
-/// classification, has one probability per class.
-bool is_answer_to(const Predictive& p, const Task& task);
 
 /// Returns the task as JSON, for a model file. encoded_sd is written only if it is not 1, and low only for a
 /// regression.
