@@ -14,8 +14,8 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/data/rows/target.h"
-#include "slimbayes/data/rows/target_cells.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/fit/network_at_hand.h"
 #include "slimbayes/fit/noise_doubt.h"
 

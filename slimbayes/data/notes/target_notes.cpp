@@ -5,10 +5,10 @@
 #include <cmath>
 #include <set>
 
-#include "slimbayes/data/rows/moments.h"
 #include "slimbayes/data/rows/target.h"
-#include "slimbayes/data/rows/target_cells.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/moments.h"
+#include "slimbayes/encoding/target_cells.h"
 
 namespace slimbayes {
 

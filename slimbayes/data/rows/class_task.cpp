@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/target_cells.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/looks.h"
+#include "slimbayes/encoding/target_cells.h"
 
 namespace slimbayes {
 

@@ -19,12 +19,12 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/notes/column_note.h"
-#include "slimbayes/data/notes/column_notes.h"
-#include "slimbayes/data/rows/bits.h"
-#include "slimbayes/data/rows/domain.h"
 #include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/bits.h"
+#include "slimbayes/encoding/domain.h"
+#include "slimbayes/encoding/notes/column_note.h"
+#include "slimbayes/encoding/notes/column_notes.h"
 
 namespace slimbayes {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "slimbayes/data/dataset.h"
-#include "slimbayes/data/rows/bad_row.h"
-#include "slimbayes/data/rows/domain.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/encoding/bad_row.h"
+#include "slimbayes/encoding/domain.h"
 
 namespace slimbayes {
 
@@ -83,7 +83,7 @@ class Encoder {
   at::Tensor target(const Table& table) const;
 
   /// Returns the table with its columns of yes and no as training had them: read as text or booleans, or
-  /// stored as 0 and 1, they mean the same (data/rows/bits.h).
+  /// stored as 0 and 1, they mean the same (encoding/bits.h).
   Table as_trained(Table table) const;
 
   /// Returns how read_table should read rows for this encoder: each column that the encoder uses (and, if

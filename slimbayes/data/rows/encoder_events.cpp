@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/notes/column_notes.h"
-#include "slimbayes/data/rows/domain.h"
 #include "slimbayes/data/rows/encoder.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/domain.h"
+#include "slimbayes/encoding/notes/column_notes.h"
 
 namespace slimbayes {
 

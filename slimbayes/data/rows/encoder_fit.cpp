@@ -8,13 +8,13 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/notes/column_note.h"
-#include "slimbayes/data/notes/column_notes.h"
 #include "slimbayes/data/rows/encoder.h"
 #include "slimbayes/data/rows/feature_fit.h"
-#include "slimbayes/data/rows/row_numbers.h"
 #include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/notes/column_note.h"
+#include "slimbayes/encoding/notes/column_notes.h"
+#include "slimbayes/encoding/row_numbers.h"
 
 namespace slimbayes {
 namespace {

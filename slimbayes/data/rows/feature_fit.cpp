@@ -7,10 +7,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "slimbayes/data/notes/column_notes.h"
-#include "slimbayes/data/rows/moments.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/looks.h"
+#include "slimbayes/encoding/moments.h"
+#include "slimbayes/encoding/notes/column_notes.h"
 
 namespace slimbayes {
 namespace {

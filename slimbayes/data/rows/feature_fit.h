@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/data/notes/column_note.h"
 #include "slimbayes/data/rows/encoder.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/encoding/notes/column_note.h"
 
 namespace slimbayes {
 

@@ -12,11 +12,11 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/bits.h"
 #include "slimbayes/data/rows/class_task.h"
-#include "slimbayes/data/rows/moments.h"
-#include "slimbayes/data/rows/target_cells.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/bits.h"
+#include "slimbayes/encoding/moments.h"
+#include "slimbayes/encoding/target_cells.h"
 
 namespace slimbayes {
 

@@ -16,8 +16,8 @@
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/notes/column_notes.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/notes/column_notes.h"
 
 namespace slimbayes {
 

@@ -12,11 +12,11 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/notes/column_notes.h"
 #include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/windows/calendar.h"
 #include "slimbayes/data/windows/gaps.h"
+#include "slimbayes/encoding/notes/column_notes.h"
 
 namespace slimbayes {
 

@@ -1,4 +1,4 @@
-#include "slimbayes/data/rows/bits.h"
+#include "slimbayes/encoding/bits.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Computes mean and sd from u = (x - middle) / half_range, which lies in [-1, 1], so that squares of values
 // such as 1e300 or 1e-300 neither overflow nor underflow. The sd is the population's (divided by n), as in
 // the code of the deep basis kernel papers (N and E in docs/references.md).
-#include "slimbayes/data/rows/moments.h"
+#include "slimbayes/encoding/moments.h"
 
 #include <algorithm>
 #include <cmath>

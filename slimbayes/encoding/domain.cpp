@@ -1,12 +1,12 @@
-#include "slimbayes/data/rows/domain.h"
+#include "slimbayes/encoding/domain.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 

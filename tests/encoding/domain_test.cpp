@@ -1,4 +1,4 @@
-#include "slimbayes/data/rows/domain.h"
+#include "slimbayes/encoding/domain.h"
 
 #include "tests/data/tables.h"
 

@@ -3,7 +3,7 @@
 // and dew point) and two on row numbers. Random samples of 1,000 rows without any error get a note on their
 // range in 0, 1 and 7 % of the cases if they are log-normal (sd of the logarithm 1, 2 and 3), and in 9 % if
 // they are Cauchy.
-#include "slimbayes/data/notes/column_notes.h"
+#include "slimbayes/encoding/notes/column_notes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,9 +14,9 @@
 #include <iterator>
 #include <tuple>
 
-#include "slimbayes/data/rows/row_numbers.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/looks.h"
+#include "slimbayes/encoding/row_numbers.h"
 
 namespace slimbayes {
 namespace {

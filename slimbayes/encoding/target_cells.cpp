@@ -1,4 +1,4 @@
-#include "slimbayes/data/rows/target_cells.h"
+#include "slimbayes/encoding/target_cells.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "slimbayes/catalog/nearest.h"
-#include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/looks.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 

@@ -1,4 +1,4 @@
-#include "slimbayes/data/rows/target_cells.h"
+#include "slimbayes/encoding/target_cells.h"
 
 #include "tests/data/tables.h"
 

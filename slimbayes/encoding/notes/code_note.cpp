@@ -7,8 +7,8 @@
 #include <map>
 #include <numeric>
 
-#include "slimbayes/data/notes/column_notes.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/notes/column_notes.h"
 
 namespace slimbayes {
 namespace {

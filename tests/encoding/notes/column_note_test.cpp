@@ -1,4 +1,4 @@
-#include "slimbayes/data/notes/column_note.h"
+#include "slimbayes/encoding/notes/column_note.h"
 
 #include <gtest/gtest.h>
 

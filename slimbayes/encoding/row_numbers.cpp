@@ -1,4 +1,4 @@
-#include "slimbayes/data/rows/row_numbers.h"
+#include "slimbayes/encoding/row_numbers.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "slimbayes/data/rows/bad_row.h"
+#include "slimbayes/encoding/bad_row.h"
 
 namespace slimbayes {
 
