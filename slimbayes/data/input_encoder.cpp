@@ -7,8 +7,9 @@
 
 #include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/target.h"
+#include "slimbayes/data/rows/row_tensors.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/target.h"
 
 namespace slimbayes {
 
@@ -52,7 +53,7 @@ const Images& images_in(const Examples& examples) {
 at::Tensor given_values(const Table& table, const std::string& target, Task task) {
   task.y_shift = 0;
   task.y_scale = 1;
-  return target_values(table, target, task);
+  return target_tensor(table, target, task);
 }
 
 const std::string kLabel = "label", kNone;
@@ -124,13 +125,7 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
 Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool with_target,
                    std::vector<BadRow>* bad) {
   return std::visit(
-      Overloaded{[&](const Encoder& e) {
-                   const Table& table = table_in(examples);
-                   if (bad == nullptr) return e.dataset(table, with_target);
-                   Batch rows{{e.inputs(table, bad)}};
-                   if (with_target && e.schema().task.kind != TaskKind::events) rows.target = e.target(table);
-                   return slimbayes::dataset_of(e.schema(), std::move(rows));
-                 },
+      Overloaded{[&](const Encoder& e) { return row_dataset(e, table_in(examples), with_target, bad); },
                  [&](const WindowEncoder& e) { return e.dataset(windows_in(examples), with_target, bad); },
                  [&](const ImageEncoder& e) { return e.dataset(images_in(examples), with_target); },
                  [&](const TextEncoder& e) { return e.dataset(table_in(examples), with_target); }},

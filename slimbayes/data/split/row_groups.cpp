@@ -25,7 +25,7 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/encoder.h"
+#include "slimbayes/encoding/encoder.h"
 #include "slimbayes/encoding/row_numbers.h"
 
 namespace slimbayes {

@@ -17,6 +17,7 @@
 #include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/rows/row_tensors.h"
 #include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {
@@ -216,7 +217,7 @@ Dataset TextEncoder::dataset(const Table& table, bool with_target) const {
     offsets.push_back(std::ssize(all));
   }
   at::Tensor target;
-  if (with_target) target = target_values(table, target_, schema_.task);
+  if (with_target) target = target_tensor(table, target_, schema_.task);
   return {schema_,
           std::make_shared<TextSource>(at::tensor(all, at::kInt), at::tensor(offsets, at::kLong), target)};
 }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "slimbayes/data/dataset.h"
-#include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/encoding/target.h"
 
 namespace slimbayes {
 

@@ -12,11 +12,12 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/target.h"
+#include "slimbayes/data/rows/row_tensors.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/windows/calendar.h"
 #include "slimbayes/data/windows/gaps.h"
 #include "slimbayes/encoding/notes/column_notes.h"
+#include "slimbayes/encoding/target.h"
 
 namespace slimbayes {
 
@@ -183,7 +184,8 @@ void WindowEncoder::complete_schema() {
 at::Tensor WindowEncoder::encoded_rows(const WindowTable& given, std::vector<BadRow>& bad) const {
   const Table& table = *given.table;
   const Windows& windows = *given.windows;
-  at::Tensor inputs = rows_.inputs(options_.fill_gaps ? carried(table, windows, input_names()) : table, &bad);
+  at::Tensor inputs =
+      input_tensor(rows_, options_.fill_gaps ? carried(table, windows, input_names()) : table, &bad);
   if (options_.fill_gaps) mark_missing(inputs, rows_, table);
   std::vector<at::Tensor> columns = {inputs.index_select(0, at::tensor(windows.order, at::kLong))};
   const at::Tensor time = at::tensor(windows.time, at::kDouble);
@@ -204,7 +206,7 @@ Dataset WindowEncoder::dataset(const WindowTable& given, bool with_target, std::
   std::vector<int64_t> last;
   for (int64_t i : given.selected) last.push_back(windows.last[static_cast<size_t>(i)]);
   at::Tensor target;
-  if (with_target) target = target_values(target_rows(given), target_, schema_.task);
+  if (with_target) target = target_tensor(target_rows(given), target_, schema_.task);
   return {schema_, std::make_shared<WindowSource>(std::move(rows), at::tensor(last, at::kLong),
                                                   options_.window, std::move(target))};
 }

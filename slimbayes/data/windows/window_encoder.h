@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -7,8 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/data/rows/encoder.h"
+#include "slimbayes/data/dataset.h"
 #include "slimbayes/data/windows/window_table.h"
+#include "slimbayes/encoding/encoder.h"
 
 namespace slimbayes {
 

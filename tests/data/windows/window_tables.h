@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "slimbayes/data/rows/encoder.h"
 #include "slimbayes/data/windows/window_table.h"
 #include "slimbayes/data/windows/windows.h"
+#include "slimbayes/encoding/encoder.h"
 #include "tests/data/tables.h"
 
 namespace slimbayes {

@@ -7,9 +7,8 @@
 // kind than in training: if all its cells in a few rows are "yes", or 3, they are read as booleans or
 // numbers. Such a value is matched to the training level that reads as the same value. Columns of yes and no
 // are first brought to the kind that they had in training.
-#include "slimbayes/data/rows/encoder.h"
+#include "slimbayes/encoding/encoder.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,13 +17,13 @@
 #include <map>
 
 #include "slimbayes/catalog/nearest.h"
-#include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/bits.h"
 #include "slimbayes/encoding/domain.h"
 #include "slimbayes/encoding/notes/column_note.h"
 #include "slimbayes/encoding/notes/column_notes.h"
+#include "slimbayes/encoding/target.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 namespace {
@@ -202,13 +201,14 @@ std::vector<std::pair<size_t, Column>> Encoder::changed_bits(const Table& table)
   return changed;
 }
 
-at::Tensor Encoder::inputs(const Table& table, std::vector<BadRow>* bad) const {
-  if (!changed_bits(table).empty()) return inputs(as_trained(table), bad);
+void Encoder::inputs(const Table& table, std::span<float> out, std::vector<BadRow>* bad) const {
+  if (!changed_bits(table).empty()) return inputs(as_trained(table), out, bad);
   int64_t d = static_cast<int64_t>(schema_.features.size());
   std::vector<Reader> readers = readers_of(features_, table);
   const std::vector<Axis> axes = domain();  // for events: one axis per reader
-  at::Tensor x = at::empty({table.rows, d}, at::kFloat);
-  float* out = x.data_ptr<float>();
+  check(std::ssize(out) == table.rows * d, "Encoder::inputs",
+        "a buffer with a number for each feature of a row", "one of another size");
+  float* x = out.data();
   std::map<int64_t, std::string> faults;
   for (int64_t start = 0; start < table.rows; start += kBlock) {
     int64_t end = std::min(start + kBlock, table.rows);
@@ -219,7 +219,7 @@ at::Tensor Encoder::inputs(const Table& table, std::vector<BadRow>* bad) const {
         if (!axes.empty())
           fault = fault_in_domain(*reader.column, reader.column->values[static_cast<size_t>(row)], axes[i],
                                   "fit on a wider domain");
-        if (fault.empty() && !encode(reader, row, out + row * d + reader.offset))
+        if (fault.empty() && !encode(reader, row, x + row * d + reader.offset))
           fault = too_far(reader, row, options_.scale == "standard");
         if (!fault.empty()) faults.try_emplace(row, std::move(fault));
       }
@@ -228,12 +228,11 @@ at::Tensor Encoder::inputs(const Table& table, std::vector<BadRow>* bad) const {
   for (const auto& [row, fault] : faults) {
     if (bad == nullptr) throw_bad_cell(table, row, fault);
     bad->push_back({row, fault});
-    std::fill_n(out + row * d, d, 0.0F);
+    std::fill_n(x + row * d, d, 0.0F);
   }
-  return x;
 }
 
-at::Tensor Encoder::target(const Table& table) const {
+std::vector<double> Encoder::target(const Table& table) const {
   return target_values(table, options_.target, schema_.task);
 }
 
@@ -242,12 +241,6 @@ std::vector<Axis> Encoder::domain() const {
   if (schema_.task.kind != TaskKind::events) return axes;
   for (const Feature& f : features_) axes.push_back({f.shift - f.scale, f.shift + f.scale});
   return axes;
-}
-
-Dataset Encoder::dataset(const Table& table, bool with_target) const {
-  Batch rows{{inputs(table)}};
-  if (with_target && schema_.task.kind != TaskKind::events) rows.target = target(table);
-  return dataset_of(schema_, std::move(rows));
 }
 
 std::vector<std::string> Encoder::notes_for(const Table& table) const {

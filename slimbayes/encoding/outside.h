@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/data/rows/encoder.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/encoding/encoder.h"
 
 namespace slimbayes {
 

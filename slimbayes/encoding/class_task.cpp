@@ -1,5 +1,5 @@
 // Fits the task of a target whose values are classes.
-#include "slimbayes/data/rows/class_task.h"
+#include "slimbayes/encoding/class_task.h"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/looks.h"
 #include "slimbayes/encoding/target_cells.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 

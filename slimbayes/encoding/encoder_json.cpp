@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "slimbayes/catalog/json_reader.h"
-#include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/encoder.h"
-#include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/encoder.h"
+#include "slimbayes/encoding/target.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <set>
 
-#include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/moments.h"
+#include "slimbayes/encoding/target.h"
 #include "slimbayes/encoding/target_cells.h"
 
 namespace slimbayes {

@@ -1,18 +1,17 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "slimbayes/data/dataset.h"
 #include "slimbayes/data/table/table.h"
 #include "slimbayes/encoding/bad_row.h"
 #include "slimbayes/encoding/domain.h"
+#include "slimbayes/encoding/schema.h"
 
 namespace slimbayes {
 
@@ -61,8 +60,9 @@ class Encoder {
   static Encoder fit_inputs(const Table& table, const std::vector<int64_t>& rows,
                             const EncoderOptions& options);
 
-  /// Returns the encoded inputs [n, d], finite, float32. Columns are found by name, in any order; columns
-  /// that training did not have are ignored. A missing cell is imputed as in training. Throws
+  /// Writes the encoded inputs [n, d], finite, to `out`, row after row; d is the number of features of the
+  /// schema, and `out` must have n d numbers. Columns are found by name, in any order; columns that training did not
+  /// have are ignored. A missing cell is imputed as in training. Throws
   /// std::invalid_argument for a missing column and for a column of another kind than in training, with these
   /// exceptions: a column without any value, one of yes and no (as_trained), and a column that held
   /// categories in training and whose cells are now all read as numbers, booleans or times.
@@ -70,17 +70,17 @@ class Encoder {
   /// middle of the training range (the training mean), or if an event lies outside the domain. Bad rows are
   /// appended to `bad` (ascending) and all their features are 0; if `bad` is nullptr, a bad row throws
   /// DataError.
-  at::Tensor inputs(const Table& table, std::vector<BadRow>* bad = nullptr) const;
+  void inputs(const Table& table, std::span<float> out, std::vector<BadRow>* bad = nullptr) const;
 
   /// Largest allowed absolute value of a scaled input. Further out, a prediction is rounding error: a float32
   /// weight w is rounded by up to 6e-8 w, which at x = 1e6 changes w x by 0.06 w, a twentieth of what w x
   /// changes over half the training range. Layer norms and exponentials overflow soon after.
   static constexpr double kFarthest = 1e6;
 
-  /// Returns the encoded target [n], float64 (see target_values): standardised numbers, class numbers or
-  /// counts. Throws std::invalid_argument if the column is absent, and DataError, naming the row, for a
-  /// missing cell or a class that was not in training.
-  at::Tensor target(const Table& table) const;
+  /// Returns the encoded target [n] (see target_values): standardised numbers, class numbers or counts.
+  /// Throws std::invalid_argument if the column is absent, and DataError, naming the row, for a missing cell
+  /// or a class that was not in training.
+  std::vector<double> target(const Table& table) const;
 
   /// Returns the table with its columns of yes and no as training had them: read as text or booleans, or
   /// stored as 0 and 1, they mean the same (encoding/bits.h).
@@ -90,10 +90,6 @@ class Encoder {
   /// `with_target`, the target) gets the kind that it had in training, even if the few rows of the file
   /// suggest another kind. Other columns are not needed.
   Reading reading(bool with_target) const;
-
-  /// Returns the encoded rows of the table: the inputs and, if `with_target`, the target. Events have no
-  /// target.
-  Dataset dataset(const Table& table, bool with_target) const;
 
   const Schema& schema() const { return schema_; }
   /// Returns the domain of events, one axis per coordinate; empty for other tasks.

@@ -2,21 +2,20 @@
 // of numbers can hold measurements, counts or names of classes. If no likelihood is given, the kind of the
 // column decides.
 
-#include "slimbayes/data/rows/target.h"
+#include "slimbayes/encoding/target.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "slimbayes/catalog/nearest.h"
-#include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/class_task.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/bits.h"
+#include "slimbayes/encoding/class_task.h"
 #include "slimbayes/encoding/moments.h"
 #include "slimbayes/encoding/target_cells.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 
@@ -127,7 +126,7 @@ Table with_target(Table table, const std::string& target) {
   return take_rows(table, rows);
 }
 
-at::Tensor target_values(const Table& table, const std::string& target, const Task& task) {
+std::vector<double> target_values(const Table& table, const std::string& target, const Task& task) {
   const Column& given = target_column(table, target);
   bool classes = task.kind == TaskKind::classification;
   // Classes that mean yes and no may be written or stored in another way than in training.
@@ -148,8 +147,8 @@ at::Tensor target_values(const Table& table, const std::string& target, const Ta
                        in_quotes(column.name), kind_name(column.kind)),
            fmt::format("a {} column", kind_name(column.kind)),
            "read the table as the model's reading() says");
-  at::Tensor y = at::empty({table.rows}, at::kDouble);
-  double* out = y.data_ptr<double>();
+  std::vector<double> y;
+  y.reserve(static_cast<size_t>(table.rows));
   for (int64_t row = 0; row < table.rows; ++row) {
     double value =
         task.kind == TaskKind::counts ? count_in(table, column, row) : target_in(table, column, row);
@@ -163,9 +162,9 @@ at::Tensor target_values(const Table& table, const std::string& target, const Ta
                                    in_quotes(target), in_quotes(cell_text(column, value)),
                                    nearest_hint(cell_text(column, value), task.levels)));
       }
-      out[row] = static_cast<double>(slot);
+      y.push_back(static_cast<double>(slot));
     } else {
-      out[row] = encoded_target(task, value);
+      y.push_back(encoded_target(task, value));
     }
   }
   return y;

@@ -5,7 +5,7 @@
 //   but within the range of every column, has the value 0.
 // - distance: sqrt(mean over columns of ((x - mean) / sd)^2), the Mahalanobis distance with a diagonal
 //   covariance. It needs no matrix inverse and works with more columns than rows, but ignores correlations.
-#include "slimbayes/data/rows/outside.h"
+#include "slimbayes/encoding/outside.h"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@
 #include <cmath>
 #include <limits>
 
-#include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 namespace {

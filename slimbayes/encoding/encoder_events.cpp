@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/encoder.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/domain.h"
+#include "slimbayes/encoding/encoder.h"
 #include "slimbayes/encoding/notes/column_notes.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 

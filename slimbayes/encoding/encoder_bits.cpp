@@ -2,8 +2,8 @@
 // afterwards, where cells that mean yes and no have another type.
 #include <algorithm>
 
-#include "slimbayes/data/rows/encoder.h"
 #include "slimbayes/encoding/bits.h"
+#include "slimbayes/encoding/encoder.h"
 
 namespace slimbayes {
 

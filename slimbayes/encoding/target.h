@@ -1,13 +1,12 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "slimbayes/data/dataset.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/encoding/task.h"
 
 namespace slimbayes {
 
@@ -62,8 +61,8 @@ std::string likelihood_hint(const Table& table, const std::string& target, const
 /// std::invalid_argument if no row has a target.
 Table with_target(Table table, const std::string& target);
 
-/// Returns the targets [n] as a method is trained on them, float64: shifted and scaled numbers, class
-/// numbers, or counts. Throws as fit_task, and DataError for a class that was not in training.
-at::Tensor target_values(const Table& table, const std::string& target, const Task& task);
+/// Returns the targets [n] as a method is trained on them: shifted and scaled numbers, class numbers, or
+/// counts. Throws as fit_task, and DataError for a class that was not in training.
+std::vector<double> target_values(const Table& table, const std::string& target, const Task& task);
 
 }  // namespace slimbayes

@@ -1,5 +1,5 @@
 // Decides what the encoder does with a column: scale it, give each of its levels a feature, or drop it.
-#include "slimbayes/data/rows/feature_fit.h"
+#include "slimbayes/encoding/feature_fit.h"
 
 #include <fmt/format.h>
 

@@ -7,14 +7,14 @@
 #include <optional>
 
 #include "slimbayes/catalog/nearest.h"
-#include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/encoder.h"
-#include "slimbayes/data/rows/feature_fit.h"
-#include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/encoder.h"
+#include "slimbayes/encoding/feature_fit.h"
 #include "slimbayes/encoding/notes/column_note.h"
 #include "slimbayes/encoding/notes/column_notes.h"
 #include "slimbayes/encoding/row_numbers.h"
+#include "slimbayes/encoding/target.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 namespace {
