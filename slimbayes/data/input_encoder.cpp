@@ -9,6 +9,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/rows/row_tensors.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/text/text_dataset.h"
 #include "slimbayes/encoding/target.h"
 
 namespace slimbayes {
@@ -128,7 +129,7 @@ Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool w
       Overloaded{[&](const Encoder& e) { return row_dataset(e, table_in(examples), with_target, bad); },
                  [&](const WindowEncoder& e) { return e.dataset(windows_in(examples), with_target, bad); },
                  [&](const ImageEncoder& e) { return e.dataset(images_in(examples), with_target); },
-                 [&](const TextEncoder& e) { return e.dataset(table_in(examples), with_target); }},
+                 [&](const TextEncoder& e) { return text_dataset(e, table_in(examples), with_target); }},
       encoder);
 }
 

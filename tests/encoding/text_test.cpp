@@ -1,6 +1,5 @@
-#include "slimbayes/data/text/text.h"
+#include "slimbayes/encoding/text.h"
 
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "tests/data/tables.h"
@@ -35,24 +34,16 @@ TEST(TextEncoder, NumbersTheFrequentWordsOfItsRows) {
   const TextEncoder encoder = fitted();
   EXPECT_EQ(encoder.to_json()["words"], (Words{"good", "a", "film"}));  // seen 4, 3, 3 times; others once
   EXPECT_EQ(encoder.tokens(), 5);
-  const Dataset data = encoder.dataset(reviews(), true);
-  const Batch batch = data.source->rows(at::arange(6), {});
-  const at::Tensor expected =
-      at::tensor(std::vector<int64_t>{3, 2, 4, 3, 1, 4, 2, 2, 0, 3, 2, 4, 1, 0, 0, 1, 1, 0}).view({6, 3});
-  EXPECT_TRUE(at::equal(batch.inputs[0], expected));
-  EXPECT_TRUE(at::equal(batch.mask.sum(1), at::tensor(std::vector<int64_t>{3, 3, 2, 3, 1, 2})));
-  EXPECT_TRUE(at::equal(data.source->lengths(), batch.mask.sum(1)));
-  EXPECT_TRUE(at::equal(batch.target, at::tensor({1.0, 0.0, 1.0, 1.0, 0.0, 0.0}, at::kDouble)));
-  // A batch is padded to its own longest text, not to the table's.
-  const Batch some = data.source->rows(at::tensor(std::vector<int64_t>{2, 4}), {});
-  EXPECT_EQ(some.inputs[0].sizes(), at::IntArrayRef({2, 2}));
-  EXPECT_EQ(data.source->rows(at::empty({0}, at::kLong), {}).inputs[0].size(0), 0);
+  const TokenRows rows = encoder.tokens_of(reviews());
+  EXPECT_EQ(rows.tokens, (std::vector<int32_t>{3, 2, 4, 3, 1, 4, 2, 2, 3, 2, 4, 1, 1, 1}));
+  EXPECT_EQ(rows.offsets, (std::vector<int64_t>{0, 3, 6, 8, 11, 12, 14}));
+  EXPECT_EQ(encoder.tokens_of(take_rows(reviews(), {})).offsets, (std::vector<int64_t>{0}));
 }
 
 TEST(TextEncoder, KeepsItsBoundsAndSurvivesJson) {
   const TextEncoder encoder = fitted({"text", 2, 2, 1});
   EXPECT_EQ(encoder.tokens(), 4);
-  EXPECT_EQ(encoder.dataset(reviews(), false).source->lengths().max().item<int64_t>(), 2);
+  EXPECT_EQ(encoder.tokens_of(reviews()).offsets, (std::vector<int64_t>{0, 2, 4, 6, 8, 9, 11}));
   const TextEncoder again = TextEncoder::from_json(encoder.to_json());
   EXPECT_EQ(again.to_json(), encoder.to_json());
   EXPECT_EQ(again.schema().task.levels, encoder.schema().task.levels);

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "slimbayes/data/dataset.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/encoding/schema.h"
 #include "slimbayes/encoding/target.h"
 
 namespace slimbayes {
@@ -31,6 +31,12 @@ std::vector<std::string> words_of(std::string_view text);
 /// in its batch; kUnknown stands for every word without a token of its own.
 inline constexpr int64_t kPadding = 0, kUnknown = 1;
 
+/// The tokens of n texts: those of row i are tokens[offsets[i]] to tokens[offsets[i + 1] - 1].
+struct TokenRows {
+  std::vector<int32_t> tokens;
+  std::vector<int64_t> offsets = {0};  // [n + 1]
+};
+
 /// Turns texts into tokens, one for each word. It is fitted on the training rows and saved with the model.
 class TextEncoder {
  public:
@@ -39,10 +45,9 @@ class TextEncoder {
   static TextEncoder fit(const Table& table, const std::vector<int64_t>& rows, const TextOptions& options,
                          const TargetOptions& target);
 
-  /// Returns a dataset whose batches have tokens int64 [b, t] as inputs, their mask [b, t] (false for
-  /// padding), and the target if `with_target`. t is the length of the longest row of the batch. An empty
-  /// text is encoded as one kUnknown.
-  Dataset dataset(const Table& table, bool with_target) const;
+  /// Returns the tokens of each row of the table, at most options().longest. An empty text is encoded as one
+  /// kUnknown. Throws std::invalid_argument if the column is absent or is not text.
+  TokenRows tokens_of(const Table& table) const;
 
   /// Returns sentences that count the rows of this table without any word, with unknown words only, and with
   /// more tokens than options().longest, the rest of which is cut off.

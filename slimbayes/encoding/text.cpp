@@ -1,9 +1,8 @@
 // Encodes text as tokens. Words are found by the Unicode categories of their characters and case-folded by
 // utf8proc, which works for all languages alike. The vocabulary comes from the training rows alone, so that
 // it contains no information from the test rows.
-#include "slimbayes/data/text/text.h"
+#include "slimbayes/encoding/text.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <utf8proc.h>
 
@@ -16,9 +15,8 @@
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/catalog/nearest.h"
-#include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/row_tensors.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 
@@ -108,35 +106,6 @@ std::string_view text_at(const Column& column, int64_t row) {
   return std::isnan(x) ? std::string_view() : std::string_view(column.levels[static_cast<size_t>(x)]);
 }
 
-/// A source that stores the tokens of all rows in one list and gives batches padded to their longest row.
-class TextSource : public Source {
- public:
-  TextSource(at::Tensor tokens, at::Tensor offsets, at::Tensor target)
-      : tokens_(std::move(tokens)), offsets_(std::move(offsets)), target_(std::move(target)) {}
-
-  int64_t size() const override { return offsets_.size(0) - 1; }
-  at::Tensor lengths() const override { return offsets_.diff(); }
-
-  Batch rows(const at::Tensor& indices, const RowContext&) const override {
-    const at::Tensor first = offsets_.index_select(0, indices);
-    const at::Tensor length = offsets_.index_select(0, indices + 1) - first;
-    const int64_t longest = indices.numel() == 0 ? 1 : length.max().item<int64_t>();
-    const at::Tensor place = at::arange(longest, at::kLong);
-    Batch batch;
-    batch.mask = place.unsqueeze(0) < length.unsqueeze(1);
-    const at::Tensor from = at::where(batch.mask, first.unsqueeze(1) + place, at::zeros({}, at::kLong));
-    const at::Tensor found = tokens_.index_select(0, from.reshape({-1})).view(from.sizes()).to(at::kLong);
-    batch.inputs = {at::where(batch.mask, found, at::full({}, kPadding, at::kLong))};
-    if (target_.defined()) batch.target = target_.index_select(0, indices);
-    return batch;
-  }
-
- private:
-  at::Tensor tokens_;   // [total number of tokens] int32, row after row
-  at::Tensor offsets_;  // [n + 1] int64; row i has the tokens offsets_[i] to offsets_[i + 1] - 1
-  at::Tensor target_;   // [n] float64; undefined without targets
-};
-
 }  // namespace
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -208,18 +177,14 @@ std::vector<int64_t> TextEncoder::tokens_of(std::string_view text) const {
   return tokens;
 }
 
-Dataset TextEncoder::dataset(const Table& table, bool with_target) const {
+TokenRows TextEncoder::tokens_of(const Table& table) const {
   const Column& column = text_column(table, options_.column);
-  std::vector<int32_t> all;
-  std::vector<int64_t> offsets = {0};
+  TokenRows rows;
   for (int64_t row = 0; row < table.rows; ++row) {
-    for (int64_t token : tokens_of(text_at(column, row))) all.push_back(static_cast<int32_t>(token));
-    offsets.push_back(std::ssize(all));
+    for (int64_t token : tokens_of(text_at(column, row))) rows.tokens.push_back(static_cast<int32_t>(token));
+    rows.offsets.push_back(std::ssize(rows.tokens));
   }
-  at::Tensor target;
-  if (with_target) target = target_tensor(table, target_, schema_.task);
-  return {schema_,
-          std::make_shared<TextSource>(at::tensor(all, at::kInt), at::tensor(offsets, at::kLong), target)};
+  return rows;
 }
 
 std::vector<std::string> TextEncoder::notes_for(const Table& table) const {
