@@ -8,8 +8,8 @@
 
 #include "slimbayes/data/images/images.h"
 #include "slimbayes/data/table/table.h"
-#include "slimbayes/data/windows/window_table.h"
 #include "slimbayes/encoding/bad_row.h"
+#include "slimbayes/encoding/windows/window_table.h"
 
 namespace slimbayes {
 

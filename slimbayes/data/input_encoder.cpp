@@ -10,6 +10,7 @@
 #include "slimbayes/data/rows/row_tensors.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/text/text_dataset.h"
+#include "slimbayes/data/windows/window_dataset.h"
 #include "slimbayes/encoding/target.h"
 
 namespace slimbayes {
@@ -126,10 +127,11 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
 Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool with_target,
                    std::vector<BadRow>* bad) {
   return std::visit(
-      Overloaded{[&](const Encoder& e) { return row_dataset(e, table_in(examples), with_target, bad); },
-                 [&](const WindowEncoder& e) { return e.dataset(windows_in(examples), with_target, bad); },
-                 [&](const ImageEncoder& e) { return e.dataset(images_in(examples), with_target); },
-                 [&](const TextEncoder& e) { return text_dataset(e, table_in(examples), with_target); }},
+      Overloaded{
+          [&](const Encoder& e) { return row_dataset(e, table_in(examples), with_target, bad); },
+          [&](const WindowEncoder& e) { return window_dataset(e, windows_in(examples), with_target, bad); },
+          [&](const ImageEncoder& e) { return e.dataset(images_in(examples), with_target); },
+          [&](const TextEncoder& e) { return text_dataset(e, table_in(examples), with_target); }},
       encoder);
 }
 

@@ -9,10 +9,10 @@
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/fit_examples.h"
 #include "slimbayes/data/images/image_encoder.h"
-#include "slimbayes/data/windows/window_encoder.h"
 #include "slimbayes/encoding/encoder.h"
 #include "slimbayes/encoding/outside.h"
 #include "slimbayes/encoding/text.h"
+#include "slimbayes/encoding/windows/window_encoder.h"
 
 namespace slimbayes {
 

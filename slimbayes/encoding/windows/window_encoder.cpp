@@ -1,57 +1,28 @@
 // Encodes windows of a time series. Every row is encoded once, into a matrix sorted by series and time. A
-// window is a range of rows of this matrix; the rows are copied when a batch with the window is requested.
-#include "slimbayes/data/windows/window_encoder.h"
+// window is a range of rows of this matrix.
+#include "slimbayes/encoding/windows/window_encoder.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <memory>
+#include <optional>
+#include <span>
 
 #include "slimbayes/catalog/nearest.h"
-#include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/row_tensors.h"
 #include "slimbayes/data/table/cell.h"
-#include "slimbayes/data/windows/calendar.h"
-#include "slimbayes/data/windows/gaps.h"
 #include "slimbayes/encoding/notes/column_notes.h"
 #include "slimbayes/encoding/target.h"
+#include "slimbayes/encoding/windows/calendar.h"
+#include "slimbayes/encoding/windows/gaps.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 
 namespace {
 
 constexpr const char* kWindowEncoder = "windows";
-
-/// A source that makes batches of windows from the matrix of encoded rows and the index of each window's last
-/// row.
-class WindowSource : public Source {
- public:
-  WindowSource(at::Tensor rows, at::Tensor last, int64_t window, at::Tensor target)
-      : rows_(std::move(rows)),
-        last_(std::move(last)),
-        back_(at::arange(1 - window, 1, at::kLong)),
-        target_(std::move(target)) {}
-
-  int64_t size() const override { return last_.size(0); }
-
-  Batch rows(const at::Tensor& indices, const RowContext&) const override {
-    const at::Tensor last = last_.index_select(0, indices);
-    const at::Tensor places = (last.unsqueeze(1) + back_).reshape({-1});
-    Batch batch;
-    batch.inputs = {rows_.index_select(0, places).view({last.size(0), back_.size(0), rows_.size(1)})};
-    if (target_.defined()) batch.target = target_.index_select(0, indices);
-    return batch;
-  }
-
- private:
-  at::Tensor rows_;    // [n, d] float32, sorted as Windows::order
-  at::Tensor last_;    // [m] row of rows_ at which each window ends
-  at::Tensor back_;    // [window] rows of a window relative to its last one: 1 - window, ..., 0
-  at::Tensor target_;  // [m] float64; undefined without targets
-};
 
 std::vector<int64_t> rows_of(const Windows& windows, const std::vector<int64_t>& places) {
   std::vector<int64_t> rows;
@@ -88,13 +59,15 @@ std::vector<std::string> row_features(const Encoder& rows, const std::string& ta
 
 /// Sets the indicator features to 1 where a cell of `table` is missing. `x` [n, d] holds the encoded rows
 /// after missing cells were carried forward, `table` the rows before.
-void mark_missing(const at::Tensor& x, const Encoder& rows, const Table& table) {
-  int64_t offset = 0;
+void mark_missing(std::vector<float>& x, const Encoder& rows, const Table& table) {
+  const size_t d = rows.schema().features.size();
+  size_t offset = 0;
   for (const Encoder::Feature& feature : rows.columns()) {
-    offset += feature.width();
+    offset += static_cast<size_t>(feature.width());
     if (!feature.indicator) continue;
     const std::vector<double>& cells = table.find(feature.name)->values;
-    x.select(1, offset - 1).copy_(at::tensor(cells, at::kDouble).isnan());
+    for (size_t row = 0; row < cells.size(); ++row)
+      x[row * d + offset - 1] = std::isnan(cells[row]) ? 1.0F : 0.0F;
   }
 }
 
@@ -179,21 +152,27 @@ void WindowEncoder::complete_schema() {
   schema_.input.sizes = {options_.window, std::ssize(schema_.features)};
 }
 
-/// Returns the encoded rows of the table with their calendar features, sorted as Windows::order, float32 [n,
-/// d]. Rows with a bad cell are appended to `bad` by their index in the table.
-at::Tensor WindowEncoder::encoded_rows(const WindowTable& given, std::vector<BadRow>& bad) const {
-  const Table& table = *given.table;
+/// Returns the encoded rows of the table with their calendar features, sorted as Windows::order, [n, d]. Rows
+/// with a bad cell are appended to `bad` by their index in the table.
+std::vector<float> WindowEncoder::encoded_rows(const WindowTable& given, std::vector<BadRow>& bad) const {
   const Windows& windows = *given.windows;
-  at::Tensor inputs =
-      input_tensor(rows_, options_.fill_gaps ? carried(table, windows, input_names()) : table, &bad);
-  if (options_.fill_gaps) mark_missing(inputs, rows_, table);
-  std::vector<at::Tensor> columns = {inputs.index_select(0, at::tensor(windows.order, at::kLong))};
-  const at::Tensor time = at::tensor(windows.time, at::kDouble);
-  for (at::Tensor& feature : calendar_features(time, periods_)) columns.push_back(std::move(feature));
-  return at::cat(columns, 1);
+  std::optional<Table> filled;
+  if (options_.fill_gaps) filled = carried(*given.table, windows, input_names());
+  const Table& table = filled ? *filled : *given.table;
+  const size_t d = schema_.features.size(), own = rows_.schema().features.size();
+  std::vector<float> inputs(static_cast<size_t>(table.rows) * own);
+  rows_.inputs(table, inputs, &bad);
+  if (options_.fill_gaps) mark_missing(inputs, rows_, *given.table);
+  std::vector<float> sorted(windows.order.size() * d);
+  for (size_t i = 0; i < windows.order.size(); ++i) {
+    const std::span<float> row(sorted.data() + i * d, d);
+    std::copy_n(inputs.data() + static_cast<size_t>(windows.order[i]) * own, own, row.data());
+    calendar_features(windows.time[i], periods_, row.subspan(own));
+  }
+  return sorted;
 }
 
-Dataset WindowEncoder::dataset(const WindowTable& given, bool with_target, std::vector<BadRow>* bad) const {
+WindowRows WindowEncoder::encode(const WindowTable& given, std::vector<BadRow>* bad) const {
   const Windows& windows = *given.windows;
   check_past(*given.table, target_);
   if (windows.options != options_ || windows.step != step_)
@@ -201,14 +180,10 @@ Dataset WindowEncoder::dataset(const WindowTable& given, bool with_target, std::
            fmt::format("windows of {} rows in steps of {:g}, as in training", options_.window, step_),
            "others", "give the model the table: it finds its windows");
   std::vector<BadRow> bad_rows;
-  at::Tensor rows = encoded_rows(given, bad_rows);
+  WindowRows encoded{encoded_rows(given, bad_rows), {}};
   if (!bad_rows.empty()) add_bad_windows(given, bad_rows, bad);
-  std::vector<int64_t> last;
-  for (int64_t i : given.selected) last.push_back(windows.last[static_cast<size_t>(i)]);
-  at::Tensor target;
-  if (with_target) target = target_tensor(target_rows(given), target_, schema_.task);
-  return {schema_, std::make_shared<WindowSource>(std::move(rows), at::tensor(last, at::kLong),
-                                                  options_.window, std::move(target))};
+  for (int64_t i : given.selected) encoded.last.push_back(windows.last[static_cast<size_t>(i)]);
+  return encoded;
 }
 
 std::vector<std::string> WindowEncoder::input_names() const {

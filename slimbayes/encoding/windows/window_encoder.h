@@ -1,7 +1,5 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,11 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/data/dataset.h"
-#include "slimbayes/data/windows/window_table.h"
 #include "slimbayes/encoding/encoder.h"
+#include "slimbayes/encoding/windows/window_table.h"
 
 namespace slimbayes {
+
+/// Encoded windows. A row of the table is encoded once, however many windows see it.
+struct WindowRows {
+  std::vector<float> rows;    // [n, d] row after row, sorted as Windows::order
+  std::vector<int64_t> last;  // [m] the row of `rows` with which each window ends
+};
 
 /// Turns windows of a time series into the inputs of a network. It is fitted on the training windows and
 /// saved with the model. An Encoder encodes the inputs of each row; they include the values of the target in
@@ -26,10 +29,10 @@ class WindowEncoder {
   /// Encoder::fit.
   static WindowEncoder fit(const WindowTable& training, const EncoderOptions& options);
 
-  /// Returns a dataset whose batches have inputs float32 [b, window, d] and, if `with_target`, the target of
-  /// each window. Windows with a bad row (see Encoder::inputs) are appended to `bad` by their index in
-  /// WindowTable::selected; if `bad` is nullptr, a bad row throws DataError.
-  Dataset dataset(const WindowTable& given, bool with_target, std::vector<BadRow>* bad = nullptr) const;
+  /// Returns the encoded rows of the table and the windows in them. Windows with a bad row (see
+  /// Encoder::inputs) are appended to `bad` by their index in WindowTable::selected; if `bad` is nullptr, a
+  /// bad row throws DataError. Throws std::invalid_argument for windows that were found with other options.
+  WindowRows encode(const WindowTable& given, std::vector<BadRow>* bad = nullptr) const;
 
   const Schema& schema() const { return schema_; }
   const WindowOptions& options() const { return options_; }
@@ -48,7 +51,7 @@ class WindowEncoder {
 
  private:
   void fit_keys(const Table& table);
-  at::Tensor encoded_rows(const WindowTable& given, std::vector<BadRow>& bad) const;
+  std::vector<float> encoded_rows(const WindowTable& given, std::vector<BadRow>& bad) const;
   void complete_schema();                        // fills schema_ from options_, rows_ and periods_
   std::vector<std::string> input_names() const;  // the columns of the table that rows_ encodes
   WindowOptions options_;

@@ -1,6 +1,5 @@
-#include "slimbayes/data/windows/gaps.h"
+#include "slimbayes/encoding/windows/gaps.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,10 +8,10 @@
 #include <cstdlib>
 
 #include "slimbayes/data/table/csv.h"
-#include "slimbayes/data/windows/window_encoder.h"
-#include "slimbayes/data/windows/windows.h"
+#include "slimbayes/encoding/windows/window_encoder.h"
+#include "slimbayes/encoding/windows/windows.h"
 #include "tests/data/tables.h"
-#include "tests/data/windows/window_tables.h"
+#include "tests/encoding/windows/window_tables.h"
 
 namespace slimbayes {
 namespace {
@@ -181,12 +180,10 @@ TEST(fill_gaps, WithoutGapsGivesTheSameBits) {
   const std::vector<int64_t> chosen = with_known_target(table, one);
   const auto inputs = [&](const Windows& windows) {
     const WindowEncoder encoder = WindowEncoder::fit(window_table_of(table, windows, chosen), encoding());
-    const Batch batch =
-        encoder.dataset(window_table_of(table, windows, chosen), true).source->rows(at::arange(50), {});
-    return std::pair{batch.inputs[0], batch.target};
+    return encoder.encode(window_table_of(table, windows, chosen));
   };
-  EXPECT_TRUE(at::equal(inputs(one).first, inputs(two).first));
-  EXPECT_TRUE(at::equal(inputs(one).second, inputs(two).second));
+  EXPECT_EQ(inputs(one).rows, inputs(two).rows);
+  EXPECT_EQ(inputs(one).last, inputs(two).last);
 }
 
 TEST(carried, TheLastKnownCellStandsInAndTheIndicatorTellsSo) {
@@ -199,21 +196,23 @@ TEST(carried, TheLastKnownCellStandsInAndTheIndicatorTellsSo) {
   const WindowEncoder encoder = WindowEncoder::fit(window_table_of(table, windows, chosen), encoding());
   EXPECT_EQ(encoder.schema().features,
             (std::vector<std::string>{"x", "x (missing)", "y (past)", "y (past) (missing)"}));
-  const Dataset data = encoder.dataset(window_table_of(table, windows, {4, 11}), false);
-  const at::Tensor x = data.source->rows(at::arange(2), {}).inputs[0];  // [2, 5, 4]
-  ASSERT_EQ(windows.last[4], 9);                                        // the hours 5 to 9
+  const WindowRows encoded = encoder.encode(window_table_of(table, windows, {4, 11}));
+  const std::vector<float> first = inputs_of_window(encoder, encoded, 0),  // [5, 4]
+      second = inputs_of_window(encoder, encoded, 1);
+  ASSERT_EQ(windows.last[4], 9);  // the hours 5 to 9
   const std::vector<double> missing = {0, 0, 1, 1, 0};
-  for (int64_t k = 0; k < 5; ++k) {
-    EXPECT_EQ(x[0][k][1].item<float>(), missing[static_cast<size_t>(k)]);
-    EXPECT_EQ(x[0][k][3].item<float>(), missing[static_cast<size_t>(k)]);
+  for (size_t k = 0; k < 5; ++k) {
+    EXPECT_EQ(first[4 * k + 1], missing[k]);
+    EXPECT_EQ(first[4 * k + 3], missing[k]);
     if (k == 2 || k == 3) {
-      EXPECT_TRUE(at::equal(x[0][k].slice(0, 0, 3, 2), x[0][1].slice(0, 0, 3, 2)));
+      EXPECT_EQ(first[4 * k], first[4]);
+      EXPECT_EQ(first[4 * k + 2], first[4 + 2]);
     }
   }
   ASSERT_EQ(windows.last[11], 16);  // the hours 12 to 16
-  EXPECT_EQ(x[1][2][0].item<float>(), x[1][1][0].item<float>());
-  EXPECT_EQ(x[1][2][1].item<float>(), 1);
-  EXPECT_EQ(x[1][2][3].item<float>(), 0);
+  EXPECT_EQ(second[4 * 2], second[4 * 1]);
+  EXPECT_EQ(second[4 * 2 + 1], 1);
+  EXPECT_EQ(second[4 * 2 + 3], 0);
   expect_has(encoder.rows().notes().at(0),
              "column 'x': 1 of 17 training cells are missing: carried forward from the last known one");
   EXPECT_EQ(encoder.rows().notes().size(), 1u);  // none on y, which only inserted rows lack

@@ -2,7 +2,7 @@
 // carries the last known inputs forward into the missing cells. A network then sees the old value, and the
 // encoder's indicator says that it was missing. Imputing the training mean instead would make the inputs jump
 // wherever the series is far from its mean.
-#include "slimbayes/data/windows/gaps.h"
+#include "slimbayes/encoding/windows/gaps.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,9 +11,9 @@
 #include <cmath>
 #include <map>
 
-#include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/kept.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "slimbayes/data/table/table.h"
-#include "slimbayes/data/windows/windows.h"
+#include "slimbayes/encoding/windows/windows.h"
 
 namespace slimbayes {
 

@@ -1,9 +1,9 @@
-#include "slimbayes/data/windows/calendar.h"
+#include "slimbayes/encoding/windows/calendar.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numbers>
 
@@ -45,14 +45,12 @@ std::vector<std::string> calendar_names(const std::vector<double>& periods) {
   return names;
 }
 
-std::vector<at::Tensor> calendar_features(const at::Tensor& time, const std::vector<double>& periods) {
-  std::vector<at::Tensor> features;
-  for (double period : periods) {
-    const at::Tensor angle = (time * (2 * std::numbers::pi / period)).unsqueeze(1);
-    features.push_back(at::sin(angle).to(at::kFloat));
-    features.push_back(at::cos(angle).to(at::kFloat));
+void calendar_features(double time, const std::vector<double>& periods, std::span<float> out) {
+  for (size_t i = 0; i < periods.size(); ++i) {
+    const double angle = time * (2 * std::numbers::pi / periods[i]);
+    out[2 * i] = static_cast<float>(std::sin(angle));
+    out[2 * i + 1] = static_cast<float>(std::cos(angle));
   }
-  return features;
 }
 
 }  // namespace slimbayes

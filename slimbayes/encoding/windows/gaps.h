@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "slimbayes/data/table/table.h"
-#include "slimbayes/data/windows/time_series.h"
+#include "slimbayes/encoding/windows/time_series.h"
 
 namespace slimbayes {
 

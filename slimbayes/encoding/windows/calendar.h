@@ -1,11 +1,10 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
+#include <span>
 #include <string>
 #include <vector>
 
-#include "slimbayes/data/windows/windows.h"
+#include "slimbayes/encoding/windows/windows.h"
 
 namespace slimbayes {
 
@@ -25,8 +24,8 @@ bool are_calendar_periods(const std::vector<double>& periods);
 /// the day" and "cosine of the hour of the day".
 std::vector<std::string> calendar_names(const std::vector<double>& periods);
 
-/// Returns the features of these times, [n, 1] float32 each: for each period a sine and a cosine, in the
-/// order of calendar_names. `time` [n] holds seconds since 1970.
-std::vector<at::Tensor> calendar_features(const at::Tensor& time, const std::vector<double>& periods);
+/// Writes the features of a time to `out`: for each period a sine and a cosine, in the order of
+/// calendar_names. `time` is in seconds since 1970; `out` has two numbers for each period.
+void calendar_features(double time, const std::vector<double>& periods, std::span<float> out);
 
 }  // namespace slimbayes

@@ -1,13 +1,13 @@
-#include "slimbayes/data/windows/window_table.h"
+#include "slimbayes/encoding/windows/window_table.h"
 
 #include <fmt/format.h>
 
 #include <numeric>
 #include <utility>
 
-#include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
-#include "slimbayes/data/windows/gaps.h"
+#include "slimbayes/encoding/windows/gaps.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 

@@ -1,5 +1,5 @@
 // Sorts the rows of a table by series and time, and finds the step between successive rows.
-#include "slimbayes/data/windows/time_series.h"
+#include "slimbayes/encoding/windows/time_series.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,9 +15,9 @@
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/nearest.h"
-#include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/notes/column_notes.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "slimbayes/data/windows/window_table.h"
-#include "slimbayes/data/windows/windows.h"
-#include "slimbayes/encoding/encoder.h"
+#include "slimbayes/encoding/windows/window_encoder.h"
+#include "slimbayes/encoding/windows/window_table.h"
+#include "slimbayes/encoding/windows/windows.h"
 #include "tests/data/tables.h"
 
 namespace slimbayes {
@@ -47,6 +47,14 @@ inline std::vector<int64_t> all_of(const Windows& windows) {
 /// Returns these windows of the table, with copies of both.
 inline WindowTable window_table_of(const Table& table, const Windows& windows, std::vector<int64_t> chosen) {
   return {std::make_shared<const Table>(table), std::make_shared<const Windows>(windows), std::move(chosen)};
+}
+
+/// Returns the inputs of window k: those of its rows, row after row.
+inline std::vector<float> inputs_of_window(const WindowEncoder& encoder, const WindowRows& encoded,
+                                           size_t k) {
+  const auto d = std::ssize(encoder.schema().features), window = encoder.options().window;
+  const auto end = encoded.rows.begin() + (encoded.last[k] + 1) * d;
+  return {end - window * d, end};
 }
 
 }  // namespace slimbayes

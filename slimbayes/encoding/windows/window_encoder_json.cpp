@@ -4,9 +4,9 @@
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/json_reader.h"
-#include "slimbayes/core/check.h"
-#include "slimbayes/data/windows/calendar.h"
-#include "slimbayes/data/windows/window_encoder.h"
+#include "slimbayes/encoding/windows/calendar.h"
+#include "slimbayes/encoding/windows/window_encoder.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 

@@ -1,7 +1,6 @@
 // Finds the windows of a table of time series: sequences of rows that follow each other without a gap.
-#include "slimbayes/data/windows/windows.h"
+#include "slimbayes/encoding/windows/windows.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,9 +9,9 @@
 #include <cstdlib>
 
 #include "slimbayes/catalog/nearest.h"
-#include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
-#include "slimbayes/data/windows/gaps.h"
+#include "slimbayes/encoding/windows/gaps.h"
+#include "slimbayes/storage/check.h"
 
 namespace slimbayes {
 
