@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/data/task.h"
+#include "slimbayes/encoding/task.h"
 
 namespace slimbayes::cli {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "slimbayes/bayes/gaussian_kl.h"
+#include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/json_reader.h"
 
 namespace slimbayes {
 

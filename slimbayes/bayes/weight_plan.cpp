@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "slimbayes/bayes/structure.h"
+#include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/json_reader.h"
 
 namespace slimbayes {
 

@@ -1,23 +1,11 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
 
-#include "slimbayes/catalog/network/shape.h"
 #include "slimbayes/data/source.h"
-#include "slimbayes/data/task.h"
+#include "slimbayes/encoding/schema.h"
 
 namespace slimbayes {
-
-/// Describes the rows of a dataset: what is predicted, and what the inputs of one row are.
-struct Schema {
-  Task task;
-  /// Names of the encoded features of one row of a table, or of one time step of a window; empty for images.
-  std::vector<std::string> features;
-  Shape input = {};    // shape of the inputs of one row, without the batch
-  int64_t tokens = 0;  // text: number of different tokens, with padding and unknown
-};
 
 /// Encoded rows from which a method trains or predicts. A value type: copies share the source, which never
 /// changes.

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "slimbayes/data/images/images.h"
-#include "slimbayes/data/rows/bad_row.h"
 #include "slimbayes/data/table/table.h"
-#include "slimbayes/data/windows/window_table.h"
+#include "slimbayes/encoding/bad_row.h"
+#include "slimbayes/encoding/windows/window_table.h"
 
 namespace slimbayes {
 

@@ -5,10 +5,13 @@
 
 #include <utility>
 
+#include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/json_reader.h"
-#include "slimbayes/data/rows/target.h"
+#include "slimbayes/data/rows/row_tensors.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/text/text_dataset.h"
+#include "slimbayes/data/windows/window_dataset.h"
+#include "slimbayes/encoding/target.h"
 
 namespace slimbayes {
 
@@ -52,7 +55,7 @@ const Images& images_in(const Examples& examples) {
 at::Tensor given_values(const Table& table, const std::string& target, Task task) {
   task.y_shift = 0;
   task.y_scale = 1;
-  return target_values(table, target, task);
+  return target_tensor(table, target, task);
 }
 
 const std::string kLabel = "label", kNone;
@@ -124,16 +127,11 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
 Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool with_target,
                    std::vector<BadRow>* bad) {
   return std::visit(
-      Overloaded{[&](const Encoder& e) {
-                   const Table& table = table_in(examples);
-                   if (bad == nullptr) return e.dataset(table, with_target);
-                   Batch rows{{e.inputs(table, bad)}};
-                   if (with_target && e.schema().task.kind != TaskKind::events) rows.target = e.target(table);
-                   return slimbayes::dataset_of(e.schema(), std::move(rows));
-                 },
-                 [&](const WindowEncoder& e) { return e.dataset(windows_in(examples), with_target, bad); },
-                 [&](const ImageEncoder& e) { return e.dataset(images_in(examples), with_target); },
-                 [&](const TextEncoder& e) { return e.dataset(table_in(examples), with_target); }},
+      Overloaded{
+          [&](const Encoder& e) { return row_dataset(e, table_in(examples), with_target, bad); },
+          [&](const WindowEncoder& e) { return window_dataset(e, windows_in(examples), with_target, bad); },
+          [&](const ImageEncoder& e) { return e.dataset(images_in(examples), with_target); },
+          [&](const TextEncoder& e) { return text_dataset(e, table_in(examples), with_target); }},
       encoder);
 }
 

@@ -9,10 +9,10 @@
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/fit_examples.h"
 #include "slimbayes/data/images/image_encoder.h"
-#include "slimbayes/data/rows/encoder.h"
-#include "slimbayes/data/rows/outside.h"
-#include "slimbayes/data/text/text.h"
-#include "slimbayes/data/windows/window_encoder.h"
+#include "slimbayes/encoding/encoder.h"
+#include "slimbayes/encoding/outside.h"
+#include "slimbayes/encoding/text.h"
+#include "slimbayes/encoding/windows/window_encoder.h"
 
 namespace slimbayes {
 
@@ -70,7 +70,7 @@ std::vector<std::string> notes_of(const InputEncoder& encoder);
 /// none for images.
 std::vector<std::string> notes_for(const InputEncoder& encoder, const Examples& examples);
 
-/// Returns how far the rows of a table lie outside the range of the training rows (see data/rows/outside.h).
+/// Returns how far the rows of a table lie outside the range of the training rows (see encoding/outside.h).
 /// Returns nullopt for other kinds of input.
 std::optional<Outside> outside(const InputEncoder& encoder, const Examples& examples);
 

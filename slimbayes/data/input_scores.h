@@ -11,7 +11,7 @@ namespace slimbayes {
 /// every method, and so are a baseline for the methods' own scores. [n] each, float64; larger means farther
 /// from the training data.
 /// distance  the root mean square of (x - training mean) / training sd, over the numeric columns of a row
-///           (data/rows/outside.h), over those of all rows of a window, or over the pixels of an image (with
+///           (encoding/outside.h), over those of all rows of a window, or over the pixels of an image (with
 ///           the mean of each pixel and the sd of its channel)
 /// outside   for tables and windows: how far the inputs lie beyond the training range, in half-ranges; the
 ///           largest value over the columns

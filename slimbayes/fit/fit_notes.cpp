@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "slimbayes/data/rows/target_cells.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/model/trust_notes.h"
 
 namespace slimbayes {

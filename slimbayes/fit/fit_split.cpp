@@ -6,7 +6,7 @@
 
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/target.h"
+#include "slimbayes/encoding/target.h"
 #include "slimbayes/fit/kept_classes.h"
 #include "slimbayes/fit/left_out.h"
 #include "slimbayes/fit/network_at_hand.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "slimbayes/data/input_encoder.h"
-#include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/target.h"
 
 namespace slimbayes {
 namespace {

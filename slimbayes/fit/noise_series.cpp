@@ -7,8 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/json_reader.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/fit/noise_doubt.h"
 #include "slimbayes/method/batches.h"

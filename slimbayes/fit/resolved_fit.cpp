@@ -13,9 +13,9 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/threads.h"
-#include "slimbayes/data/rows/target.h"
-#include "slimbayes/data/rows/target_cells.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/target.h"
+#include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/fit/network_at_hand.h"
 #include "slimbayes/fit/noise_doubt.h"
 

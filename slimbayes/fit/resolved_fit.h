@@ -41,7 +41,7 @@ ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodCh
                         std::shared_ptr<const Model> network = nullptr);
 
 /// Checks the options on the target, and that a table has a column of this name that can be a target
-/// (check_target_column in data/rows/target_cells.h). Throws std::invalid_argument.
+/// (check_target_column in encoding/target_cells.h). Throws std::invalid_argument.
 void check_target(const Examples& examples, const FitOptions& options);
 
 /// Returns the task that a fit with these options does on these examples; without FitOptions::likelihood the

@@ -15,9 +15,9 @@
 #include <optional>
 
 #include "slimbayes/answers/answers.h"
+#include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/json_reader.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/finished_fit.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/answer_to.h"
 
 namespace slimbayes {
 

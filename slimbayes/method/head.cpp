@@ -1,12 +1,9 @@
 #include "slimbayes/method/head.h"
 
 #include <ATen/ATen.h>
-#include <fmt/format.h>
 
 #include "slimbayes/answers/class_likelihood.h"
 #include "slimbayes/answers/pixels.h"
-#include "slimbayes/core/check.h"
-#include "slimbayes/core/json_reader.h"
 
 namespace slimbayes {
 
@@ -32,41 +29,8 @@ Predictive Head::answer(const at::Tensor& of_network) const {
   return Regression{mean, at::full_like(mean, noise_var), at::zeros_like(mean)};
 }
 
-Head head_of(const Task& task) { return {task.likelihood, task.outputs}; }
+Head head_of(const Task& task) { return {head_spec_of(task)}; }
 
-nlohmann::json to_json(const Head& head) {
-  return {{"likelihood", name_of(head.likelihood)}, {"outputs", head.outputs}, {"noise_var", head.noise_var}};
-}
-
-Head head_from_json(const nlohmann::json& json) {
-  constexpr int64_t kMost = int64_t{1} << 24;
-  const JsonReader reader(json, "head");
-  const Head head{likelihood_named(reader.text("likelihood")), reader.count("outputs", 1, kMost),
-                  reader.number("noise_var")};
-  if (!(head.noise_var >= 0))
-    refuse("head", "a noise_var of at least 0", fmt::format("{}", head.noise_var),
-           "the model file is damaged");
-  if (!(head.outputs == 1 || (!head.is_regression() && head.likelihood != LikelihoodKind::bernoulli)))
-    refuse("head", fmt::format("one output of {}", name_of(head.likelihood)), fmt::format("{}", head.outputs),
-           "the model file is damaged");
-  return head;
-}
-
-void check_outputs(const Head& head, const NetworkSpec& spec, std::string_view method) {
-  const Shape out = output(spec);
-  if (!((out.is_vector() || (out.is_image() && head.is_classes())) && out.sizes[0] == head.outputs))
-    refuse(method, fmt::format("a network that ends in {} outputs, as its head says", head.outputs),
-           text_of(out), "the model file is damaged");
-}
-
-void check_head(const Head& head, const Task& task, std::string_view function, std::string_view hint) {
-  const auto shown = [](LikelihoodKind likelihood, int64_t outputs) {
-    return fmt::format("{} ({}) with {} output{}", name_of(task_of(likelihood)), name_of(likelihood), outputs,
-                       outputs == 1 ? "" : "s");
-  };
-  if (head.likelihood != task.likelihood || head.outputs != task.outputs)
-    refuse(function, "a network for " + shown(task.likelihood, task.outputs),
-           "one for " + shown(head.likelihood, head.outputs), hint);
-}
+Head head_from_json(const nlohmann::json& json) { return {head_spec_from_json(json)}; }
 
 }  // namespace slimbayes

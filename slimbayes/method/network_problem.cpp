@@ -1,6 +1,6 @@
 #include "slimbayes/method/network_problem.h"
 
-#include "slimbayes/data/task.h"
+#include "slimbayes/encoding/task.h"
 #include "slimbayes/method/batches.h"
 
 namespace slimbayes {

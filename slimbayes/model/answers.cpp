@@ -12,8 +12,8 @@
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/outside.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/outside.h"
 #include "slimbayes/model/example_uniforms.h"
 #include "slimbayes/model/model.h"
 #include "slimbayes/storage/error.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slimbayes/core/cubature.h"
-#include "slimbayes/data/rows/encoder.h"
+#include "slimbayes/encoding/encoder.h"
 #include "slimbayes/method/method.h"
 
 namespace slimbayes {

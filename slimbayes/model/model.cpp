@@ -5,6 +5,7 @@
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/answer_to.h"
 #include "slimbayes/data/input_scores.h"
 #include "slimbayes/model/events.h"
 #include "slimbayes/model/persistence.h"

@@ -10,8 +10,8 @@
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/rows/row_hash.h"
-#include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/target.h"
 #include "slimbayes/model/model.h"
 
 namespace slimbayes {

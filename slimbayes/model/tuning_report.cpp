@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/json_reader.h"
 
 namespace slimbayes {
 

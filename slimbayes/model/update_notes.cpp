@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "slimbayes/answers/answers.h"
-#include "slimbayes/data/rows/outside.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/outside.h"
 
 namespace slimbayes {
 

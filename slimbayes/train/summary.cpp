@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "slimbayes/core/json_reader.h"
+#include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {

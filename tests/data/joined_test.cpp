@@ -3,7 +3,7 @@
 
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/data/rows/row_hash.h"
-#include "slimbayes/data/text/text.h"
+#include "slimbayes/encoding/text.h"
 #include "tests/data/tables.h"
 
 namespace slimbayes {

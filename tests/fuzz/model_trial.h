@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "slimbayes/answers/answers.h"
-#include "slimbayes/data/rows/outside.h"
+#include "slimbayes/encoding/outside.h"
 #include "slimbayes/model/answer_table.h"
 #include "slimbayes/model/model.h"
 #include "tests/fuzz/trial.h"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/csv.h"
+#include "slimbayes/encoding/target.h"
 #include "slimbayes/model/model.h"
 #include "tests/fuzz/small_inputs.h"
 

@@ -15,7 +15,8 @@ from cpp import code_lines, functions
 _BASE = {"storage", "catalog"}
 _CORE = _BASE | {"core"}
 _ANSWERS = _CORE | {"answers"}
-_DATA = _ANSWERS | {"data", "table"}
+_ENCODING = _BASE | {"table", "encoding"}
+_DATA = _ANSWERS | _ENCODING | {"data"}
 _NN = _CORE | {"nn"}
 ENTRY = {
     "storage": {"storage"},
@@ -23,6 +24,7 @@ ENTRY = {
     "core": _CORE,
     "answers": _ANSWERS,
     "table": {"storage", "catalog", "table"},
+    "encoding": _ENCODING,
     "data": _DATA,
     "nn": _NN,
     "basis": _NN | {"basis"},
@@ -40,7 +42,7 @@ for _room in "fit", "theory", "report":
 ENTRY["root"] = set(ENTRY) | {"root"}  # slimbayes/*.h: version
 TOOL_ENTRY = {"storage", "catalog", "facts", "root"}  # of the executable, which opens the engine only when it must
 
-TORCH_FREE = {"storage", "catalog", "table", "facts"}
+TORCH_FREE = {"storage", "catalog", "table", "encoding", "facts"}
 TORCH = re.compile(r"^(ATen|torch|c10|caffe2)/")
 # What a family says of its methods before a tensor exists: their options and facts. CMake knows these files by the same names.
 FACTS = re.compile(r"slimbayes/methods/.*(/facts|_options)\.(h|cpp)$")

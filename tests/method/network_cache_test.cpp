@@ -17,7 +17,7 @@ Dataset rows(int64_t n, uint64_t seed) {
 }
 
 TrainedNetwork named(double noise, Stopped stopped = Stopped::budget) {
-  TrainedNetwork network{{}, {}, {.noise_var = noise}, {}};
+  TrainedNetwork network{{}, {}, {{.noise_var = noise}}, {}};
   network.summary.stopped = stopped;
   return network;
 }

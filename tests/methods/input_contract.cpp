@@ -10,7 +10,7 @@
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/images/image_encoder.h"
-#include "slimbayes/data/text/text.h"
+#include "slimbayes/data/text/text_dataset.h"
 #include "slimbayes/method/batches.h"
 #include "tests/data/images/label_maps.h"
 #include "tests/data/tables.h"
@@ -95,8 +95,8 @@ Table reviews(int64_t n, uint64_t seed) {
 
 Dataset texts_of(const char* target, int64_t n, uint64_t seed) {
   const Table train = reviews(200, 1);
-  return TextEncoder::fit(train, all_rows(train), {"text", 20000, 12}, {target})
-      .dataset(reviews(n, seed), true);
+  return text_dataset(TextEncoder::fit(train, all_rows(train), {"text", 20000, 12}, {target}),
+                      reviews(n, seed), true);
 }
 Dataset texts(int64_t n, uint64_t seed) { return texts_of("label", n, seed); }
 Dataset stars(int64_t n, uint64_t seed) { return texts_of("stars", n, seed); }

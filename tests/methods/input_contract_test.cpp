@@ -98,7 +98,7 @@ class BrokenInputFitted : public Fitted {
   }
   TensorFile save() const override {
     TensorFile file = inner_->save();
-    if (fault_ == "persists") file.metadata["head"] = to_json(Head{.noise_var = 0.25}).dump();
+    if (fault_ == "persists") file.metadata["head"] = to_json(Head{{.noise_var = 0.25}}).dump();
     return file;
   }
   const Summary& summary() const override { return inner_->summary(); }

@@ -7,8 +7,8 @@
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/answers/class_metrics.h"
 #include "slimbayes/answers/count_metrics.h"
-#include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/synthetic_counts.h"
+#include "slimbayes/encoding/target.h"
 
 namespace slimbayes::contract {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "slimbayes/data/rows/target.h"
+#include "slimbayes/encoding/target.h"
 #include "slimbayes/method/registry.h"
 #include "tests/methods/once.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/json_reader.h"
 #include "slimbayes/data/images/image_encoder.h"
 
 namespace slimbayes {

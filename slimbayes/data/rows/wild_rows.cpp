@@ -24,13 +24,13 @@
 #include <map>
 #include <set>
 
-#include "slimbayes/data/notes/column_note.h"
 #include "slimbayes/data/rows/contrast.h"
-#include "slimbayes/data/rows/row_numbers.h"
-#include "slimbayes/data/rows/target.h"
-#include "slimbayes/data/rows/target_cells.h"
 #include "slimbayes/data/rows/wild_cells.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/notes/column_note.h"
+#include "slimbayes/encoding/row_numbers.h"
+#include "slimbayes/encoding/target.h"
+#include "slimbayes/encoding/target_cells.h"
 
 namespace slimbayes {
 

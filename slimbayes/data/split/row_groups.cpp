@@ -25,8 +25,8 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/rows/encoder.h"
-#include "slimbayes/data/rows/row_numbers.h"
+#include "slimbayes/encoding/encoder.h"
+#include "slimbayes/encoding/row_numbers.h"
 
 namespace slimbayes {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "slimbayes/data/split/split.h"
-#include "slimbayes/data/windows/windows.h"
+#include "slimbayes/encoding/windows/windows.h"
 
 namespace slimbayes {
 

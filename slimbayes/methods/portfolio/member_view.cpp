@@ -25,7 +25,7 @@ at::Tensor log_of(const MemberView& view, const at::Tensor& y) {
 /// The targets in the user's units. What rounding made of the user's 0 is 0. [n] float64
 at::Tensor in_user_units(const Dataset& rows) {
   const Task& task = rows.schema.task;
-  const at::Tensor user = task.y_shift + task.y_scale * targets_of(rows).to(at::kDouble);
+  const at::Tensor user = decoded_target(task, targets_of(rows).to(at::kDouble));
   const double rounding = 1e-6 * (std::abs(task.y_shift) + task.y_scale);  // encoded targets may be float32
   return at::where(user.abs() < rounding, 0.0, user);
 }

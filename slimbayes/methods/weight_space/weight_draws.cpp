@@ -51,7 +51,7 @@ Predictive predict_by_draws(const WeightDraws& draws, const Head& head, const Da
 
 double noise_of_draws(const WeightDraws& draws, const Dataset& rows, std::string_view method) {
   constexpr int kPoints = 49;
-  const auto p = std::get<Regression>(predict_by_draws(draws, {.noise_var = 1}, rows, {}, method));
+  const auto p = std::get<Regression>(predict_by_draws(draws, {{.noise_var = 1}}, rows, {}, method));
   const at::Tensor error = (targets_of(rows).to(at::kDouble) - p.mean).square();
   const double mse = std::max(error.mean().item<double>(), 1e-12);
   double best = mse, least = std::numeric_limits<double>::infinity();

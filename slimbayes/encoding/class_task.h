@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "slimbayes/data/table/table.h"
+#include "slimbayes/encoding/task.h"
+
+namespace slimbayes {
+
+/// Returns the classification task of a target column: the names of its classes, and the likelihood. The
+/// likelihood is `likelihood` if it is given, else bernoulli for two classes and softmax for more. `rows` are
+/// the training rows. fit_task calls this for targets that are classes.
+/// Throws std::invalid_argument if the column cannot hold class labels: it holds times, numbers in another
+/// notation (1,000), integers beyond 2^53, or measurements (more than ten different numbers, at least half of
+/// which occur once). It also throws it for fewer than two or more than 1,000 classes, for more than two with
+/// bernoulli, and unless each class has at least two rows, one of them in `rows`. Throws DataError for a
+/// training row without a class.
+Task class_task(const Table& table, const Column& column, const std::vector<int64_t>& rows,
+                std::optional<LikelihoodKind> likelihood);
+
+}  // namespace slimbayes

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "slimbayes/data/table/table.h"
+#include "slimbayes/encoding/encoder.h"
+#include "slimbayes/encoding/notes/column_note.h"
+
+namespace slimbayes {
+
+/// Decides how the encoder represents each column of a table, from the training rows (Encoder::fit), and
+/// collects notes for the user on these decisions.
+class FeatureFit {
+ public:
+  /// `rows` are the training rows. The arguments must outlive this object.
+  FeatureFit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
+
+  /// Returns how a column of the table is encoded. A column that numbers the rows (`numbers`) gives no
+  /// feature. Throws DataError for an infinite number in a row from which the scale is computed.
+  Encoder::Feature fit(const Column& column, bool numbers);
+
+  /// Returns the notes on the columns fitted so far.
+  const std::vector<ColumnNote>& notes() const { return notes_; }
+
+ private:
+  bool fit_levels(const Column& column, const std::vector<double>& values, Encoder::Feature& feature);
+  void fit_scale(const Column& column, const std::vector<double>& values, Encoder::Feature& feature) const;
+  void add_category_notes(const Column& column, const std::vector<int64_t>& count);
+  void add_number_notes(const Column& column, bool constant_once_rounded);
+  void add_missing_note(const Encoder::Feature& feature, size_t missing);
+  bool is_declared(const Column& column) const;
+
+  const Table& table_;
+  const std::vector<int64_t>& rows_;
+  const EncoderOptions& options_;
+  std::vector<int64_t> ranged_;  // rows from which shifts and scales are computed (EncoderOptions::scale_on)
+  std::vector<ColumnNote> notes_;
+};
+
+}  // namespace slimbayes
