@@ -170,8 +170,6 @@ Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* c
     if (callback) callback->note(note);
   }
   const ThreadScope threads(request.threads);
-  if (callback != nullptr && threads.granted() < request.threads)
-    callback->note(granted_note(threads.granted(), request.threads));
   FitContext context{.stream = Stream(request.fit.seed),
                      .callback = callback,
                      .checkpoint = std::move(checkpoint),
