@@ -30,10 +30,11 @@ struct DensityComponent {
   /// tempered() keeps the variance of the logarithm at or below this value, above which quantiles may
   /// overflow. Only with Warp::log.
   double most_var = std::numeric_limits<double>::infinity();
-  /// `most` is the largest t in training. The moments of the target grow exponentially with the variance of
-  /// t, so they are computed with at most the variance max(most - mean, spare_var): with most - mean the root
-  /// mean square of exp(t), exp(mean + variance), is the largest target of training. Every row keeps at least
-  /// spare_var > 0 of its variance. The density keeps the whole variance. Only with Warp::log.
+  /// Bounds of the variance of t from which the target's mean and variances are computed, since these grow
+  /// exponentially with it; the density keeps the whole variance. `most` is the largest t in training. The
+  /// variance used is at most max(most - mean, spare_var). With most - mean, the root mean square of exp(t),
+  /// which is exp(mean + variance), equals the largest target of training. Each row keeps at least
+  /// spare_var > 0 of its variance. Only with Warp::log.
   double most = std::numeric_limits<double>::infinity(), spare_var = 0;
 };
 
