@@ -47,7 +47,7 @@ std::vector<std::string> read_header(const CsvRecords& header, std::string_view 
   const auto& [source, reading, bound] = file;
   const int64_t line = line_at(text, 0);
   std::vector<std::string> names;
-  for (int32_t c = 0; c < header.columns(); ++c) {
+  for (int32_t c = 0; c < header.parser->num_cols(); ++c) {
     header.each(c, [&](std::string_view name, bool) {
       if (name.size() > bound.cell)
         throw DataError(source, "expected names of columns; received " + long_cell(bound) + "; " + kShorten,
@@ -92,22 +92,31 @@ struct Body {
 
   int32_t columns() const { return static_cast<int32_t>(names.size()); }
   size_t place(std::string_view part) const { return static_cast<size_t>(part.data() - text.data()); }
+  int64_t line(size_t at) const { return line_at(text, at); }
 };
 
 /// Throws the error for a piece that cannot be cut into records of as many cells as the header has; returns
 /// if it can.
 void check(const Body& body, const CsvRecords& records) {
-  if (records.status().ok()) return;
-  body.pool.check(records.status());
+  if (records.status.ok()) return;
+  body.pool.check(records.status);
   const std::string& source = body.file.source;
-  const auto& ragged = records.ragged();
-  if (!ragged)
-    throw DataError(
-        source, "expected delimited text; received what Arrow cannot read: " + records.status().message());
-  const size_t at = body.place(ragged->text);
-  const bool first =
-      body.text.substr(body.begin, at - body.begin).find_first_not_of("\r\n") == std::string_view::npos;
-  throw_ragged(source, line_at(body.text, at), ragged->actual_columns, body.columns(), first);
+  if (!records.ragged)
+    throw DataError(source,
+                    "expected delimited text; received what Arrow cannot read: " + records.status.message());
+  const size_t at = body.place(records.ragged->text);
+  const int32_t columns = body.columns(), cells = records.ragged->actual_columns;
+  const bool labels = columns > 1 && cells == columns + 1 && body.line(body.begin) == body.line(at);
+  throw DataError(
+      source,
+      fmt::format(
+          "expected {} cells as in the header; received {}; add or remove separators, and put a cell that "
+          "holds one in double quotes{}",
+          columns, cells,
+          labels ? "; if each row begins with a label, as R's write.table has them, begin the header with a "
+                   "separator"
+                 : ""),
+      body.line(at));
 }
 
 /// The place of a cell below the header.
@@ -125,10 +134,10 @@ struct CellPlace {
     if (row == 0) break;
     const int32_t most = static_cast<int32_t>(std::min<int64_t>(row, std::numeric_limits<int32_t>::max()));
     const CsvRecords before(piece, body.delimiter, body.pool, body.columns(), most);
-    at = body.place(piece) + before.bytes();
-    row -= before.rows();
+    at = body.place(piece) + before.bytes;
+    row -= before.parser->num_rows();
   }
-  throw DataError(body.file.source, message, line_at(body.text, at), place.column);
+  throw DataError(body.file.source, message, body.line(at), place.column);
 }
 
 /// Throws DataError for a cell longer than the bound allows.
@@ -147,7 +156,7 @@ std::string_view unmarked(std::string_view cell, const std::vector<std::string>&
 std::vector<std::string_view> views(const Body& body, const CsvRecords& records, int32_t column,
                                     int64_t first) {
   std::vector<std::string_view> out;
-  out.reserve(static_cast<size_t>(records.rows()));
+  out.reserve(static_cast<size_t>(records.parser->num_rows()));
   records.each(column, [&](std::string_view cell, bool) {
     check_length(body, cell, {first + std::ssize(out), column + 1});
     out.push_back(unmarked(cell, body.file.reading.missing));
@@ -173,7 +182,7 @@ std::vector<std::string_view> views(const arrow::ChunkedArray& column,
 std::shared_ptr<arrow::Array> texts(const Body& body, const CsvRecords& records, int32_t column,
                                     int64_t first) {
   arrow::StringBuilder builder(&body.pool);
-  arrow::Status failed = builder.Reserve(records.rows());
+  arrow::Status failed = builder.Reserve(records.parser->num_rows());
   int64_t row = first;
   records.each(column, [&](std::string_view cell, bool quoted) {
     check_length(body, cell, {row++, column + 1});
@@ -254,13 +263,16 @@ Cells read_cells(const Body& body) {
       }
       cells.text[at].push_back(texts(body, records, c, cells.rows));
     }
-    cells.rows += records.rows();
+    cells.rows += records.parser->num_rows();
   }
   if (!body.cut.open.empty()) {
     // Its last cell is the open one; which column that is, is known only if no other cells are missing.
     const CsvRecords record(body.cut.open, body.delimiter, body.pool);
-    throw_open_quote(body.file.source, line_at(body.text, body.place(body.cut.open)),
-                     record.columns() == body.columns() ? body.columns() : 0);
+    const int32_t last = record.parser->num_cols();
+    throw DataError(
+        body.file.source,
+        "expected a closing quote; received the end of the file; close the quote that opens in this row",
+        body.line(body.place(body.cut.open)), last == body.columns() ? last : 0);
   }
   int64_t first = 0;
   for (size_t p = 0; p < pieces.size() && !again.empty(); ++p) {
@@ -268,7 +280,7 @@ Cells read_cells(const Body& body) {
     check(body, records);
     for (const int32_t c : again)
       cells.text[static_cast<size_t>(c)].push_back(texts(body, records, c, first));
-    first += records.rows();
+    first += records.parser->num_rows();
   }
   return cells;
 }
@@ -312,14 +324,14 @@ Body read_body(std::string_view text, char delimiter, const TableFile& file, Tab
   std::string_view& piece = body.cut.pieces[0];
   const CsvRecords header(piece, delimiter, pool, -1, 1);
   check(body, header);
-  body.begin = body.place(piece) + header.bytes();
+  body.begin = body.place(piece) + header.bytes;
   body.names = read_header(header, text.substr(0, body.begin), delimiter, file);
   if (text.find_first_not_of("\r\n", body.begin) == std::string_view::npos) {
     throw DataError(
         file.source,
         "expected rows below the header; received the header alone; check how the file was written");
   }
-  piece.remove_prefix(header.bytes());
+  piece.remove_prefix(header.bytes);
   return body;
 }
 

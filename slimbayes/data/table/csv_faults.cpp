@@ -34,25 +34,4 @@ void check_text(std::string_view text, const std::string& source) {
 
 std::string long_cell(const TableBound& bound) { return "a cell longer than " + bytes_text(bound.cell); }
 
-void throw_ragged(const std::string& source, int64_t line, int64_t cells, int64_t columns, bool first) {
-  throw DataError(
-      source,
-      fmt::format(
-          "expected {} cells as in the header; received {}; add or remove separators, and put a cell that "
-          "holds one in double quotes{}",
-          columns, cells,
-          first && columns > 1 && cells == columns + 1
-              ? "; if each row begins with a label, as R's write.table has them, begin the header with a "
-                "separator"
-              : ""),
-      line);
-}
-
-void throw_open_quote(const std::string& source, int64_t line, int64_t column) {
-  throw DataError(
-      source,
-      "expected a closing quote; received the end of the file; close the quote that opens in this row", line,
-      column);
-}
-
 }  // namespace slimbayes

@@ -8,21 +8,13 @@
 #include <arrow/memory_pool.h>
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
 namespace slimbayes {
 namespace {
 
-using arrow::csv::InvalidRow;
-
-arrow::csv::ParseOptions options_with(char delimiter, std::function<void(const InvalidRow&)> ragged = {}) {
+arrow::csv::ParseOptions options_with(char delimiter) {
   auto options = arrow::csv::ParseOptions::Defaults();
   options.delimiter = delimiter;
-  options.invalid_row_handler = [ragged = std::move(ragged)](const InvalidRow& row) {
-    if (ragged) ragged(row);
-    return arrow::csv::InvalidRowResult::Error;
-  };
   return options;
 }
 
@@ -66,16 +58,16 @@ CsvPieces csv_pieces(std::string_view text, char delimiter) {
 }
 
 CsvRecords::CsvRecords(std::string_view piece, char delimiter, arrow::MemoryPool& pool, int32_t columns,
-                       int32_t most)
-    : parser_(&pool, options_with(delimiter, [this](const InvalidRow& row) { ragged_.emplace(row); }),
-              columns, -1, most) {
-  if (piece.size() > std::numeric_limits<int32_t>::max()) {  // the parser's offsets have 31 bits
-    status_ = arrow::Status::Invalid("a record longer than 2 GB");
-    return;
-  }
-  uint32_t bytes = 0;
-  status_ = parser_.ParseFinal(piece, &bytes);
-  bytes_ = bytes;
+                       int32_t most) {
+  auto options = options_with(delimiter);
+  options.invalid_row_handler = [this](const arrow::csv::InvalidRow& row) {
+    ragged.emplace(row);
+    return arrow::csv::InvalidRowResult::Error;
+  };
+  parser = std::make_unique<arrow::csv::BlockParser>(&pool, options, columns, -1, most);
+  status = piece.size() > std::numeric_limits<int32_t>::max()  // the parser's offsets have 31 bits
+               ? arrow::Status::Invalid("a record longer than 2 GB")
+               : parser->ParseFinal(piece, &bytes);
 }
 
 int64_t line_at(std::string_view text, size_t at) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -24,24 +25,17 @@ CsvPieces csv_pieces(std::string_view text, char delimiter);
 
 /// The records of a piece of delimited text, cut into cells by Arrow's parser. A quote opens a quoted cell
 /// only at the start of a cell, and empty lines are skipped.
-class CsvRecords {
- public:
+struct CsvRecords {
   /// Cuts at most `most` records of `piece`, which must begin with a record. `columns`: the number of cells
   /// that each record must have; -1: as many as the first record has. `pool` holds the cells and must outlive
   /// this object.
   CsvRecords(std::string_view piece, char delimiter, arrow::MemoryPool& pool, int32_t columns = -1,
              int32_t most = std::numeric_limits<int32_t>::max());
 
-  /// Returns the first record that has not `columns` cells; nullopt if there is none. If there is one,
-  /// status() is an error.
-  const std::optional<arrow::csv::InvalidRow>& ragged() const { return ragged_; }
-  /// Returns an error if the piece cannot be cut into records. Then this object has no cells.
-  const arrow::Status& status() const { return status_; }
-
-  int32_t rows() const { return parser_.num_rows(); }
-  int32_t columns() const { return parser_.num_cols(); }
-  /// Returns how many bytes of the piece the records take.
-  size_t bytes() const { return bytes_; }
+  arrow::Status status;                          // an error: there are no cells
+  std::optional<arrow::csv::InvalidRow> ragged;  // the error: the first record that has not `columns` cells
+  uint32_t bytes = 0;                            // how many bytes of the piece the records take
+  std::unique_ptr<arrow::csv::BlockParser> parser;  // has num_rows() and num_cols()
 
   /// Calls visit(cell, quoted) for each cell of a column, from the first record on. `cell` is a view of the
   /// text without the quotes around it; it is valid as long as this object.
@@ -51,14 +45,8 @@ class CsvRecords {
       visit(std::string_view(reinterpret_cast<const char*>(data), size), quoted);
       return arrow::Status::OK();
     };
-    parser_.VisitColumn(column, visited).ok();  // `visited` never fails
+    parser->VisitColumn(column, visited).ok();  // `visited` never fails
   }
-
- private:
-  std::optional<arrow::csv::InvalidRow> ragged_;
-  arrow::csv::BlockParser parser_;
-  arrow::Status status_;
-  size_t bytes_ = 0;
 };
 
 /// Returns the line, counted from 1, of the first record that begins at this byte of `text` or, after empty
