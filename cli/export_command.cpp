@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/edge.h"
+#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/terminal.h"
 #include "slimbayes/core/check.h"

@@ -9,9 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/edge.h"
-#include "cli/progress.h"
 #include "slimbayes/core/refused_memory.h"
-#include "slimbayes/core/threads.h"
 #include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/storage/memory.h"
 
@@ -29,14 +27,12 @@ int threads_of(const Request& request) {
   return networks ? 1 : kAllCores;
 }
 
-/// Sets the number of threads for computations and starts them, before other code takes threads. Logs a note
-/// if the system allows fewer threads than wanted.
+/// Sets the number of threads for computations and starts them, before other code takes memory that they
+/// need.
 void start_threads(const Request& request) {
-  const int asked = threads_of(request), wanted = asked == kAllCores ? at::get_num_threads() : asked;
-  const int granted = granted_threads(wanted);
-  if (granted < wanted) log_line("note: " + granted_note(granted, wanted));
-  if (asked != kAllCores || granted < wanted) at::set_num_threads(granted);
-  at::parallel_for(0, granted, 1, [](int64_t, int64_t) {});
+  const int threads = threads_of(request);
+  if (threads != kAllCores) at::set_num_threads(threads);
+  at::parallel_for(0, at::get_num_threads(), 1, [](int64_t, int64_t) {});
 }
 
 int run_checked(const Request& request) {

@@ -162,7 +162,7 @@ std::map<std::string, at::Tensor> parts_of(const Predictive& p) {
             {"expected_entropy", c->expected_entropy},
             {"mutual_information", mutual_information(*c)}};
   const auto* counts = std::get_if<Counts>(&p);
-  const Rate& rate = counts ? counts->rate : std::get<Intensity>(p).rate;
+  const LogNormalRate& rate = counts ? counts->rate : std::get<Intensity>(p).rate;
   std::map<std::string, at::Tensor> parts = {{"mean", mean(rate)}, {"epistemic_var", var(rate)}};
   parts["aleatoric_var"] =
       counts ? total_var(*counts) - parts["epistemic_var"] : at::zeros_like(parts["mean"]);

@@ -37,12 +37,12 @@ constexpr double kSds = 9;        // a Gaussian beyond 9 sds is below rounding
 constexpr double kLogLarge = 30;  // log of the largest quantile that is made whole; e^30 = 1e13
 constexpr int64_t kBlock = 4096;  // rows processed at a time
 
-void check_shapes(const Rate& rate, const char* function) {
+void check_shapes(const LogNormalRate& rate, const char* function) {
   check_shape(rate.log_mean, {-1}, function, "log_mean");
   check_shape(rate.log_var, {rate.log_mean.size(0)}, function, "log_var");
 }
 
-void check_rate(const Rate& rate, const char* function) {
+void check_rate(const LogNormalRate& rate, const char* function) {
   check_shapes(rate, function);
   check_finite(rate.log_mean, function, "log_mean");
   check_finite(rate.log_var, function, "log_var");
@@ -131,7 +131,7 @@ at::Tensor log_prob_block(const at::Tensor& m, const at::Tensor& v, const at::Te
 // Returns body(m, v, x) for all rows, computed in blocks of kBlock rows to limit memory. m and v are the log
 // mean and log variance of the rows of a block, and x are its rows of `x`, all in float64. [n]
 template <class Body>
-at::Tensor in_blocks(const Rate& rate, const at::Tensor& x, Body body) {
+at::Tensor in_blocks(const LogNormalRate& rate, const at::Tensor& x, Body body) {
   at::NoGradGuard no_grad;
   at::Tensor m = rate.log_mean.to(at::kDouble), v = rate.log_var.to(at::kDouble), all = x.to(at::kDouble);
   std::vector<at::Tensor> parts;
@@ -172,20 +172,20 @@ void check_counts(const at::Tensor& y, std::string_view function) {
          fmt::format("{} in row {} (from 0)", y[row].item<double>(), row));
 }
 
-at::Tensor poisson_lognormal_log_prob(const Rate& rate, const at::Tensor& y) {
+at::Tensor poisson_lognormal_log_prob(const LogNormalRate& rate, const at::Tensor& y) {
   check_rate(rate, "poisson_lognormal_log_prob");
   check_shape(y, {rate.log_mean.size(0)}, "poisson_lognormal_log_prob", "y");
   check_counts(y, "poisson_lognormal_log_prob");
   return in_blocks(rate, y, log_prob_block);
 }
 
-at::Tensor poisson_lognormal_cdf(const Rate& rate, const at::Tensor& k) {
+at::Tensor poisson_lognormal_cdf(const LogNormalRate& rate, const at::Tensor& k) {
   check_rate(rate, "poisson_lognormal_cdf");
   check_shape(k, {rate.log_mean.size(0)}, "poisson_lognormal_cdf", "k");
   return in_blocks(rate, k, cdf_block);
 }
 
-at::Tensor poisson_lognormal_quantile(const Rate& rate, double p) {
+at::Tensor poisson_lognormal_quantile(const LogNormalRate& rate, double p) {
   check_shapes(rate, "poisson_lognormal_quantile");
   if (!(p > 0 && p < 1)) refuse("poisson_lognormal_quantile", "0 < p < 1", std::to_string(p));
   p = std::min(p, 1 - 1e-13);  // the cdf is a sum of rounded terms, which may stay below a p next to 1
@@ -199,7 +199,7 @@ at::Tensor poisson_lognormal_quantile(const Rate& rate, double p) {
   return at::where(large, at::exp(log_quantile), whole);
 }
 
-at::Tensor mean_above_interval(const Rate& rate, const Interval& bounds) {
+at::Tensor mean_above_interval(const LogNormalRate& rate, const Interval& bounds) {
   const at::Tensor centre = mean(rate);
   check_shape(bounds.upper, centre.sizes(), "mean_above_interval", "upper");
   return (centre > bounds.upper) & centre.isfinite();

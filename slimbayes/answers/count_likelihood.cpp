@@ -14,7 +14,7 @@ void check_log_intensity(const Latent& f, const char* function) {
   check_shape(f.epistemic_var, {f.mean.size(0)}, function, "epistemic_var");
 }
 
-Rate rate(const Latent& f) {
+LogNormalRate rate(const Latent& f) {
   return {f.mean.detach().to(at::kDouble), f.epistemic_var.detach().to(at::kDouble)};
 }
 

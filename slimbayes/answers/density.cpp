@@ -36,11 +36,11 @@ at::Tensor scale_of(const DensityComponent& c) {
 /// Returns the warped target of y: -inf below the range of a log target. [n] -> [n]
 at::Tensor warped(const DensityComponent& c, const at::Tensor& y) {
   const at::Tensor t = (y - c.shift) / c.scale;
-  return c.warp == Warp::none ? t : t.clamp_min(0).log();
+  return c.warp == TargetWarp::none ? t : t.clamp_min(0).log();
 }
 
 at::Tensor unwarped(const DensityComponent& c, const at::Tensor& t) {
-  return c.shift + c.scale * (c.warp == Warp::none ? t : t.exp());
+  return c.shift + c.scale * (c.warp == TargetWarp::none ? t : t.exp());
 }
 
 /// Returns (t(y) - mean) / s. y may have more columns than the component, [n, m].
@@ -53,7 +53,7 @@ at::Tensor unit_score(const DensityComponent& c, const at::Tensor& y) {
 at::Tensor log_joint(const DensityComponent& c, const at::Tensor& y) {
   at::Tensor out =
       student_log_density(unit_score(c, y), c.dof) - scale_of(c).log() + std::log(c.weight / c.scale);
-  if (c.warp == Warp::none) return out;
+  if (c.warp == TargetWarp::none) return out;
   const at::Tensor t = warped(c, y);
   return at::where(at::isfinite(t), out - t, -kInfinity);
 }
@@ -145,7 +145,7 @@ at::Tensor checked(const Regression& p, const at::Tensor& y, const char* functio
 /// distribution, whose epistemic variance is that of E[y | f] = exp(f + aleatoric_var / 2), within the bound
 /// of DensityComponent::most.
 DensityComponent moments(const DensityComponent& c) {
-  if (c.warp == Warp::none)
+  if (c.warp == TargetWarp::none)
     return {c.weight, c.shift + c.scale * c.mean, c.scale * c.scale * c.aleatoric_var,
             c.scale * c.scale * c.epistemic_var};
   const at::Tensor share = ((c.most - c.mean).clamp_min(c.spare_var) / total(c)).clamp_max(1),
@@ -187,7 +187,8 @@ Regression mixed(std::vector<DensityComponent> components) {
     if (!(c.weight > 0 && std::isfinite(c.weight)))
       refuse("mixed", "finite weights > 0", fmt::format("{}", c.weight));
     if (!(c.dof > 2)) refuse("mixed", "more than 2 degrees of freedom", fmt::format("{}", c.dof));
-    check(c.warp == Warp::none || std::isinf(c.dof), "mixed", "a Gaussian log target", "a Student-t one");
+    check(c.warp == TargetWarp::none || std::isinf(c.dof), "mixed", "a Gaussian log target",
+          "a Student-t one");
     check_shape(c.mean, components.front().mean.sizes(), "mixed", "the mean of a component");
     sum += c.weight;
   }
@@ -235,7 +236,7 @@ at::Tensor regression_row_crps(const Regression& p, const at::Tensor& y) {
   const at::Tensor target = checked(p, y, "crps");
   const std::vector<DensityComponent> all = components_of(p);
   const DensityComponent& first = all.front();
-  if (all.size() == 1 && first.warp == Warp::none)
+  if (all.size() == 1 && first.warp == TargetWarp::none)
     return first.scale * scale_of(first) * student_unit_crps(unit_score(first, target), first.dof);
   std::vector<at::Tensor> parts;
   constexpr int64_t kRows = 1024;

@@ -112,7 +112,7 @@ Regression mixture(const std::vector<Regression>& parts) {
   return std::get<Regression>(mixture(std::vector<Predictive>(parts.begin(), parts.end())));
 }
 
-Regression bagged(const std::vector<Regression>& members) {
+Regression bagged_mixture(const std::vector<Regression>& members) {
   Regression p = mixture(members);
   if (!p.density.empty()) return p;
   const at::Tensor b = disagreement(members), own = p.epistemic_var - b,

@@ -27,7 +27,7 @@ Regression mixture(const std::vector<Regression>& parts);
 /// their proportion, b is epistemic variance. It is v where the members agree, nowhere less, at most v + b,
 /// and tends to b where they disagree by more than they know, as far from the data. Parts with a density are
 /// mixed as they are. Throws as mixture.
-Regression bagged(const std::vector<Regression>& members);
+Regression bagged_mixture(const std::vector<Regression>& members);
 
 /// Returns the mixture of predictives of the same n rows with these weights, each > 0; they are divided by
 /// their sum. A regression has the density of the mixture (answers/density.h), not only its moments; classes

@@ -31,9 +31,9 @@ at::Tensor mutual_information(const Classes& p) {
 
 at::Tensor predicted_class(const Classes& p) { return p.probabilities.argmax(-1); }
 
-at::Tensor mean(const Rate& rate) { return at::exp(rate.log_mean + 0.5 * rate.log_var); }
+at::Tensor mean(const LogNormalRate& rate) { return at::exp(rate.log_mean + 0.5 * rate.log_var); }
 
-at::Tensor var(const Rate& rate) { return mean(rate).square() * at::expm1(rate.log_var); }
+at::Tensor var(const LogNormalRate& rate) { return mean(rate).square() * at::expm1(rate.log_var); }
 
 at::Tensor total_var(const Counts& p) { return mean(p.rate) + var(p.rate); }
 

@@ -12,28 +12,29 @@
 namespace slimbayes {
 
 /// What a component of a density is a distribution of: the target itself, or its logarithm.
-enum class Warp : uint8_t { none, log };
+enum class TargetWarp : uint8_t { none, log };
 
 /// A component of the predictive density of a regression (answers/density.h). The warped target t of each row
-/// has a Gaussian or Student-t distribution, and the target is y = shift + scale t or, with Warp::log, y =
-/// shift + scale exp(t), which is above `shift`. Float64.
+/// has a Gaussian or Student-t distribution, and the target is y = shift + scale t or, with TargetWarp::log,
+/// y = shift + scale exp(t), which is above `shift`. Float64.
 struct DensityComponent {
   double weight = 1;         // > 0
   at::Tensor mean;           // [n] of t
   at::Tensor aleatoric_var;  // [n] of t; the sum of both variances is above 0
   at::Tensor epistemic_var;  // [n] of t
   /// Degrees of freedom of a Student-t distribution with this mean and variance, > 2; infinite: a Gaussian.
-  /// Warp::log needs a Gaussian, because the exponential of a Student-t variable has no mean.
+  /// TargetWarp::log needs a Gaussian, because the exponential of a Student-t variable has no mean.
   double dof = std::numeric_limits<double>::infinity();
-  Warp warp = Warp::none;
+  TargetWarp warp = TargetWarp::none;
   double shift = 0, scale = 1;
   /// tempered() keeps the variance of the logarithm at or below this value, above which quantiles may
-  /// overflow. Only with Warp::log.
+  /// overflow. Only with TargetWarp::log.
   double most_var = std::numeric_limits<double>::infinity();
-  /// `most` is the largest t in training. The moments of the target grow exponentially with the variance of
-  /// t, so they are computed with at most the variance max(most - mean, spare_var): with most - mean the root
-  /// mean square of exp(t), exp(mean + variance), is the largest target of training. Every row keeps at least
-  /// spare_var > 0 of its variance. The density keeps the whole variance. Only with Warp::log.
+  /// Bounds of the variance of t from which the target's mean and variances are computed, since these grow
+  /// exponentially with it; the density keeps the whole variance. `most` is the largest t in training. The
+  /// variance used is at most max(most - mean, spare_var). With most - mean, the root mean square of exp(t),
+  /// which is exp(mean + variance), equals the largest target of training. Each row keeps at least
+  /// spare_var > 0 of its variance. Only with TargetWarp::log.
   double most = std::numeric_limits<double>::infinity(), spare_var = 0;
 };
 
@@ -62,21 +63,21 @@ struct Classes {
 
 /// The distribution of a rate for each row: log-normal, because the rate is exp(f) for a latent function f
 /// with a Gaussian posterior. Float64.
-struct Rate {
+struct LogNormalRate {
   at::Tensor log_mean;  // [n] mean of the log rate
   at::Tensor log_var;   // [n] variance of the log rate, >= 0
 };
 
 /// The predictive of a count in each row: y ~ Poisson(rate), where the rate itself is uncertain (log-normal).
 struct Counts {
-  Rate rate;
+  LogNormalRate rate;
   int64_t zeroed = 0;  // variances of latent functions that rounding made negative; set to 0
 };
 
 /// The predictive of events (points of a Cox process): the distribution of the intensity, the expected number
 /// of events per unit volume, at n places.
 struct Intensity {
-  Rate rate;
+  LogNormalRate rate;
   int64_t zeroed = 0;  // variances of latent functions that rounding made negative; set to 0
 };
 
@@ -99,11 +100,11 @@ at::Tensor mutual_information(const Classes& p);
 at::Tensor predicted_class(const Classes& p);
 
 /// Returns the mean of the rate of each row, exp(log_mean + log_var / 2). [n]
-at::Tensor mean(const Rate& rate);
+at::Tensor mean(const LogNormalRate& rate);
 
 /// Returns the variance of the rate of each row, mean^2 (exp(log_var) - 1). It is the epistemic variance of a
 /// count or an intensity. [n]
-at::Tensor var(const Rate& rate);
+at::Tensor var(const LogNormalRate& rate);
 
 /// Returns the total variance of the count of each row: the mean plus the variance of the rate. By the law of
 /// total variance, Poisson noise adds the mean of the rate. [n]

@@ -43,7 +43,7 @@ Part part_of(const DensityComponent& c, double z) {
          c.scale,
          std::log(c.weight),
          std::isinf(c.dof) ? z : std::copysign(student_quantile(tail, c.dof), z),
-         c.warp == Warp::log,
+         c.warp == TargetWarp::log,
          c.mean.to(at::kDouble).contiguous(),
          (std::isinf(c.dof) ? total : total * ((c.dof - 2) / c.dof)).sqrt().contiguous(),
          nullptr,

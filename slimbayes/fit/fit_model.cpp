@@ -52,7 +52,7 @@ struct FittedMethod {
 FittedMethod fitted_method(const ResolvedFit& request, const Method& method, const FitData& data,
                            const EncodedExamples& encoded, bool grouped, FitContext context) {
   const FitOptions& fit = request.fit;
-  const NetworkStart start = start_of(request, data, encoded.parts.valid.size());
+  const NetworkStart start = network_start(request, data, encoded.parts.valid.size());
   context.start = start.network;
   context.valid_unseen = start.valid_unseen;
   const auto main = [&](const FitContext& own) -> Tuned {
@@ -170,8 +170,6 @@ Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* c
     if (callback) callback->note(note);
   }
   const ThreadScope threads(request.threads);
-  if (callback != nullptr && threads.granted() < request.threads)
-    callback->note(granted_note(threads.granted(), request.threads));
   FitContext context{.stream = Stream(request.fit.seed),
                      .callback = callback,
                      .checkpoint = std::move(checkpoint),

@@ -176,7 +176,7 @@ SplitRows split_around(const ResolvedFit& request, const FitData& data, const Fi
   return split;
 }
 
-NetworkStart start_of(const ResolvedFit& request, const FitData& data, int64_t valid_rows) {
+NetworkStart network_start(const ResolvedFit& request, const FitData& data, int64_t valid_rows) {
   if (!request.network) return {};
   const std::shared_ptr<const TrainedNetwork> trained = request.network->fitted().network();
   TrainedNetwork start = *trained;

@@ -59,6 +59,6 @@ struct NetworkStart {
 
 /// Returns the network that the method starts from in this fit, which has `valid_rows` validation rows.
 /// Returns the default value if the request names no model to take a network from.
-NetworkStart start_of(const ResolvedFit& request, const FitData& data, int64_t valid_rows);
+NetworkStart network_start(const ResolvedFit& request, const FitData& data, int64_t valid_rows);
 
 }  // namespace slimbayes

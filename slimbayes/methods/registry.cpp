@@ -4,7 +4,12 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "slimbayes/methods/rows.h"
+#include "slimbayes/methods/deep_kernel/rows.h"
+#include "slimbayes/methods/dense_gp/rows.h"
+#include "slimbayes/methods/last_layer/rows.h"
+#include "slimbayes/methods/plain/rows.h"
+#include "slimbayes/methods/portfolio/rows.h"
+#include "slimbayes/methods/weight_space/rows.h"
 
 namespace slimbayes {
 

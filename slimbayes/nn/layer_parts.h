@@ -38,10 +38,10 @@ void record(const Network::Pass& pass, const Tap& tap, const std::vector<at::Ten
 
 /// Return the computation of one layer whose input has the shape `in`. Arguments and result are those of
 /// made_layers().
-Network::Layer made(const Embedding& layer, const Shape& in, const Places& at);
-Network::Layer made(const Lstm& layer, const Shape& in, const Places& at);
-Network::Layer made(const Attention& layer, const Shape& in, const Places& at);
-Network::Layer made(const MeanOverSteps& layer, const Shape& in, const Places& at);
-Network::Layer made(const LastStep& layer, const Shape& in, const Places& at);
+Network::Layer made_layer(const Embedding& layer, const Shape& in, const Places& at);
+Network::Layer made_layer(const Lstm& layer, const Shape& in, const Places& at);
+Network::Layer made_layer(const Attention& layer, const Shape& in, const Places& at);
+Network::Layer made_layer(const MeanOverSteps& layer, const Shape& in, const Places& at);
+Network::Layer made_layer(const LastStep& layer, const Shape& in, const Places& at);
 
 }  // namespace slimbayes

@@ -22,7 +22,7 @@ at::Tensor times(const at::Tensor& x, double factor) { return factor == 1 || !x.
 
 // --- Linear
 
-Layer made(const Linear& layer, const Shape& in, const Places& at) {
+Layer made_layer(const Linear& layer, const Shape& in, const Places& at) {
   const Tap tap = tap_of(at.layer, Linear::kind, layer.scales);
   const bool widens = in.width() <= layer.out;  // the multiplier is applied to the smaller of x and y
   return [=, scales = layer.scales, weight = at.map("weight"), place = at.tensor("bias", layer.bias)](
@@ -42,7 +42,7 @@ Layer made(const Linear& layer, const Shape& in, const Places& at) {
 
 // --- Activation
 
-Layer made(const Activation& layer, const Shape&, const Places&) {
+Layer made_layer(const Activation& layer, const Shape&, const Places&) {
   if (layer.function == "tanh") return [](const at::Tensor& x, const Pass&) { return at::tanh(x); };
   if (layer.function == "relu") return [](const at::Tensor& x, const Pass&) { return at::relu(x); };
   if (layer.function == "gelu") return [](const at::Tensor& x, const Pass&) { return at::gelu(x); };
@@ -51,7 +51,7 @@ Layer made(const Activation& layer, const Shape&, const Places&) {
 
 // --- Norms
 
-Layer made(const LayerNorm&, const Shape&, const Places& at) {
+Layer made_layer(const LayerNorm&, const Shape&, const Places& at) {
   return [tap = tap_of(at.layer, LayerNorm::kind), w = at.tensor("weight"), b = at.tensor("bias")](
              const at::Tensor& x, const Pass& pass) {
     const at::Tensor &weight = pass.binding.tensors[w], &bias = pass.binding.tensors[b];
@@ -61,7 +61,7 @@ Layer made(const LayerNorm&, const Shape&, const Places& at) {
   };
 }
 
-Layer made(const BatchNorm& layer, const Shape&, const Places& at) {
+Layer made_layer(const BatchNorm& layer, const Shape&, const Places& at) {
   return [tap = tap_of(at.layer, BatchNorm::kind), momentum = layer.momentum, w = at.tensor("weight"),
           b = at.tensor("bias"), m = at.tensor("running_mean"),
           v = at.tensor("running_var")](const at::Tensor& x, const Pass& pass) {
@@ -76,7 +76,7 @@ Layer made(const BatchNorm& layer, const Shape&, const Places& at) {
 
 // --- Dropout
 
-Layer made(const Dropout& layer, const Shape&, const Places& at) {
+Layer made_layer(const Dropout& layer, const Shape&, const Places& at) {
   return [rate = layer.rate, name = at.layer](const at::Tensor& x, const Pass& pass) {
     const bool shared = pass.context.dropout_draw;
     if (rate == 0 || (!pass.context.training && !shared)) return x;
@@ -89,7 +89,7 @@ Layer made(const Dropout& layer, const Shape&, const Places& at) {
 
 // --- Images
 
-Layer made(const Conv2d& layer, const Shape& in, const Places& at) {
+Layer made_layer(const Conv2d& layer, const Shape& in, const Places& at) {
   Tap tap = tap_of(at.layer, Conv2d::kind, layer.scales);
   tap.kernel = layer.kernel;
   tap.stride = layer.stride;
@@ -116,24 +116,24 @@ Layer made(const Conv2d& layer, const Shape& in, const Places& at) {
   };
 }
 
-Layer made(const Pool2d& layer, const Shape&, const Places&) {
+Layer made_layer(const Pool2d& layer, const Shape&, const Places&) {
   return [layer](const at::Tensor& x, const Pass&) {
     return layer.of == "max" ? at::max_pool2d(x, layer.size) : at::avg_pool2d(x, layer.size);
   };
 }
 
-Layer made(const Upsample& layer, const Shape& in, const Places&) {
+Layer made_layer(const Upsample& layer, const Shape& in, const Places&) {
   const std::vector<int64_t> sizes = {in.sizes[1] * layer.size, in.sizes[2] * layer.size};
   return [sizes](const at::Tensor& x, const Pass&) {
     return at::upsample_bilinear2d(x, sizes, /*align_corners=*/false);
   };
 }
 
-Layer made(const MeanOverImage&, const Shape&, const Places&) {
+Layer made_layer(const MeanOverImage&, const Shape&, const Places&) {
   return [](const at::Tensor& x, const Pass&) { return x.mean({2, 3}); };
 }
 
-Layer made(const Flatten&, const Shape&, const Places&) {
+Layer made_layer(const Flatten&, const Shape&, const Places&) {
   return [](const at::Tensor& x, const Pass&) { return x.flatten(1); };
 }
 
@@ -144,7 +144,7 @@ at::Tensor run(const std::vector<Layer>& layers, at::Tensor x, const Pass& pass)
   return x;
 }
 
-Layer made(const Residual& layer, const Shape& in, const Places& at) {
+Layer made_layer(const Residual& layer, const Shape& in, const Places& at) {
   const std::vector<Layer> body = made_layers(layer.body, in, at.layer, at.layout),
                            shortcut = made_layers(layer.shortcut, in, at.layer + ".shortcut", at.layout);
   return [body, shortcut](const at::Tensor& x, const Pass& pass) {
@@ -186,7 +186,8 @@ std::vector<Layer> made_layers(const std::vector<LayerSpec>& layers, Shape input
   for (size_t i = 0; i < layers.size(); ++i) {
     const std::string own = fmt::format("{}.{}", name, i);
     const Places places{own, layout};
-    made_in_order.push_back(std::visit([&](const auto& one) { return made(one, input, places); }, layers[i]));
+    made_in_order.push_back(
+        std::visit([&](const auto& one) { return made_layer(one, input, places); }, layers[i]));
     input = output(layers[i], input, own);
   }
   return made_in_order;

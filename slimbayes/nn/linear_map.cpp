@@ -150,7 +150,7 @@ LinearMap stacked(const std::vector<LinearMap>& maps) {
   });
 }
 
-at::Tensor rows(const LinearMap& map, const at::Tensor& tokens) {
+at::Tensor rows_of_map(const LinearMap& map, const at::Tensor& tokens) {
   return std::visit([&](const auto& one) { return looked_up(one, tokens); }, map);
 }
 

@@ -64,7 +64,7 @@ at::Tensor with_bias(const at::Tensor& y, const at::Tensor& bias);
 /// Returns the rows of W at the indices `tokens`: [b, ...] int64 -> [b, ..., in], or [S b, ..., in] for a map
 /// of S matrices. If the map holds only the rows of some tokens, `tokens` must be among them. Throws
 /// std::logic_error for a LocalMap.
-at::Tensor rows(const LinearMap& map, const at::Tensor& tokens);
+at::Tensor rows_of_map(const LinearMap& map, const at::Tensor& tokens);
 
 /// Returns W as one tensor [out, in], or [S, out, in] for a map of S matrices. The DenseMap of a convolution
 /// gives [out, channels, kernel, kernel]. Throws std::logic_error if the map holds only the rows of some

@@ -21,12 +21,12 @@ at::Tensor mask_for(const at::Tensor& x, const Pass& pass) {
 
 }  // namespace
 
-Layer made(const Embedding& layer, const Shape&, const Places& at) {
+Layer made_layer(const Embedding& layer, const Shape&, const Places& at) {
   return [tap = tap_of(at.layer, Embedding::kind), w = at.map("weight"),
           p = at.tensor("positions", layer.positions)](const at::Tensor& x, const Pass& pass) {
     const LinearMap& map = pass.binding.maps[w];
     const at::Tensor positions = tensor_of(pass, p);
-    at::Tensor y = rows(map, x);
+    at::Tensor y = rows_of_map(map, x);
     if (positions.defined()) y = y + positions.narrow(0, 0, x.size(1));
     if (pass.taps != nullptr) record(pass, tap, {dense(map), positions}, x, y);
     return y;
@@ -53,7 +53,7 @@ at::Tensor stacked_lstm(const at::Tensor& of_input, const at::Tensor& recurrent)
 
 }  // namespace
 
-Layer made(const Lstm& layer, const Shape&, const Places& at) {
+Layer made_layer(const Lstm& layer, const Shape&, const Places& at) {
   return [tap = tap_of(at.layer, Lstm::kind), h = layer.out, from_input = at.map("weight_ih"),
           from_hidden = at.map("weight_hh"), input_bias = at.tensor("bias_ih"),
           hidden_bias = at.tensor("bias_hh", layer.biases == "two")](const at::Tensor& x, const Pass& pass) {
@@ -107,7 +107,7 @@ at::Tensor joint_weight(const Binding& binding, const AttentionPlaces& places) {
 
 }  // namespace
 
-Layer made(const Attention& layer, const Shape& in, const Places& at) {
+Layer made_layer(const Attention& layer, const Shape& in, const Places& at) {
   const AttentionPlaces places{at.tensor("in_weight"),
                                at.tensor("in_bias"),
                                at.tensor("out_bias"),
@@ -134,7 +134,7 @@ Layer made(const Attention& layer, const Shape& in, const Places& at) {
   };
 }
 
-Layer made(const MeanOverSteps&, const Shape&, const Places&) {
+Layer made_layer(const MeanOverSteps&, const Shape&, const Places&) {
   return [](const at::Tensor& x, const Pass& pass) {
     if (!pass.mask.defined()) return x.mean(1);
     const at::Tensor there = mask_for(x, pass).to(x.scalar_type()).unsqueeze(2);  // [b, t, 1]
@@ -142,7 +142,7 @@ Layer made(const MeanOverSteps&, const Shape&, const Places&) {
   };
 }
 
-Layer made(const LastStep&, const Shape&, const Places&) {
+Layer made_layer(const LastStep&, const Shape&, const Places&) {
   return [](const at::Tensor& x, const Pass& pass) {
     if (!pass.mask.defined()) return x.select(1, -1);
     const at::Tensor last = (mask_for(x, pass).sum(1) - 1).view({-1, 1, 1}).expand({-1, 1, x.size(2)});

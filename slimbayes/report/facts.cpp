@@ -163,7 +163,7 @@ json report_facts(const Model& model, const Examples& given, const FactsOptions&
   const size_t left_out = answers.bad.size();
   if (left_out > 0 && !answers.rows.empty())
     notes.push_back(bad_examples_text(part.examples, answers.bad, "left out of the report"));
-  const ScoredExamples s = scored(model, part.examples, std::move(answers), part.places);
+  const ScoredExamples s = scored_examples(model, part.examples, std::move(answers), part.places);
   json metrics = model.evaluate(s.examples, s.answers);
   metrics.update(uncertainty_of(model, s.examples, s.answers));
   add_notes(model, part, s, metrics, notes);

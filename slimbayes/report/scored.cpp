@@ -8,8 +8,8 @@
 
 namespace slimbayes {
 
-ScoredExamples scored(const Model& model, Examples examples, Answers answers,
-                      const std::vector<int64_t>& places) {
+ScoredExamples scored_examples(const Model& model, Examples examples, Answers answers,
+                               const std::vector<int64_t>& places) {
   check_same(examples, answers);
   if (answers.rows.empty() && !answers.bad.empty()) throw_bad_example(examples, answers.bad.front());
   check_targets(model.encoder(), examples);

@@ -28,8 +28,8 @@ struct ScoredExamples {
 
 /// Returns the examples that have an answer in `answers`, with their targets. `places` are the indices of the
 /// examples in the file, for images. Throws as Model::evaluate().
-ScoredExamples scored(const Model& model, Examples examples, Answers answers,
-                      const std::vector<int64_t>& places);
+ScoredExamples scored_examples(const Model& model, Examples examples, Answers answers,
+                               const std::vector<int64_t>& places);
 
 /// The location and the scale of the answer to each example. [n] float64
 struct MeanAndSd {

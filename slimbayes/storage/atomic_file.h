@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <filesystem>
 #include <span>
@@ -26,22 +24,9 @@ void write_atomically(const std::filesystem::path& path, std::span<const std::by
 void check_writable(const std::filesystem::path& path);
 
 /// Returns the file that write_atomically(path) writes: `path` itself, or the file at the end of a chain of
-/// symbolic links. Throws DataError for a folder, a device, a pipe, a loop of links, and for a link
-/// through which this user must not write (may_follow).
+/// symbolic links. Throws DataError for a folder, a device, a pipe, a loop of links, and for a link that the
+/// kernel does not let this user follow, such as another user's link in /tmp (fs.protected_symlinks).
 std::filesystem::path written_file(const std::filesystem::path& path);
-
-/// The user ids of the owners of a symbolic link, of the folder that holds the link, and of the file that it
-/// names, and the permissions of that folder. may_follow() decides by them.
-struct LinkOwners {
-  uid_t link, folder, file;
-  mode_t folder_mode;
-};
-
-/// Returns whether the user `self` may safely write through a symbolic link. In a folder with the sticky bit,
-/// such as /tmp, any user may place a link under a name that another user is about to write. There the result
-/// is true only if the link belongs to `self` or to the folder's owner, and the file that it names to `self`.
-/// In any other folder it is true, since the folder's permissions already limit who may place links.
-bool may_follow(const LinkOwners& owners, uid_t self);
 
 /// Removes a file or a symbolic link. Does nothing, and reports no error, if `path` is a folder or cannot be
 /// removed.

@@ -36,47 +36,25 @@ std::optional<uint64_t> number_in(const fs::path& path, std::string_view key = "
   return std::nullopt;
 }
 
-/// The names of the files in a control group's folder that give its memory limit and its use of memory. They
-/// differ between versions 1 and 2 of control groups.
-struct GroupFiles {
-  const char *limit, *used, *cache;  // cache: the key of the page cache in memory.stat
-};
-
-/// Returns how many more bytes the limits of a control group and of its parents allow; kUnknown without a
-/// limit. `mount` is the folder of all groups, `group` the group's path in it.
-uint64_t left_in_groups(const fs::path& mount, const fs::path& group, const GroupFiles& files) {
+/// Returns how many more bytes the limits of this process's control group and of its parents allow; kUnknown
+/// without a limit. The file proc/self/cgroup names the group in a line "0::/path" (cgroups, version 2).
+uint64_t left_in_groups(const fs::path& root) {
+  const fs::path mount = root / "sys/fs/cgroup";
+  std::ifstream in(root / "proc/self/cgroup");
+  std::string line;
+  while (std::getline(in, line) && !line.starts_with("0::")) continue;
+  if (!in) return kUnknown;
   uint64_t least = kUnknown;
-  for (fs::path place = group.relative_path();; place = place.parent_path()) {
+  for (fs::path place = fs::path(line.substr(3)).relative_path();; place = place.parent_path()) {
     const fs::path folder = mount / place;
-    const auto limit = number_in(folder / files.limit), used = number_in(folder / files.used);
+    const auto limit = number_in(folder / "memory.max"), used = number_in(folder / "memory.current");
     if (limit && used) {
-      const uint64_t cache = number_in(folder / "memory.stat", files.cache).value_or(0);
+      const uint64_t cache = number_in(folder / "memory.stat", "file").value_or(0);
       const uint64_t taken = *used - std::min(cache, *used);
       least = std::min(least, *limit - std::min(taken, *limit));
     }
     if (place.empty()) return least;
   }
-}
-
-/// Returns how many more bytes the control groups of this process allow; kUnknown without a limit. The file
-/// proc/self/cgroup lists the groups: a line is "0::/path" in version 2 and "N:memory:/path" in version 1.
-uint64_t left_in_groups(const fs::path& root) {
-  uint64_t least = kUnknown;
-  const fs::path mount = root / "sys/fs/cgroup";
-  std::ifstream in(root / "proc/self/cgroup");
-  for (std::string line; std::getline(in, line);) {
-    const size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string kinds = "," + line.substr(first + 1, second - first - 1) + ",";
-    const fs::path group = line.substr(second + 1);
-    if (kinds == ",,")
-      least = std::min(least, left_in_groups(mount, group, {"memory.max", "memory.current", "file"}));
-    if (kinds.find(",memory,") != std::string::npos)
-      least =
-          std::min(least, left_in_groups(mount / "memory", group,
-                                         {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache"}));
-  }
-  return least;
 }
 
 }  // namespace

@@ -8,8 +8,8 @@ namespace slimbayes {
 
 /// Returns how many bytes this process may still allocate. This is the smallest of three numbers: the
 /// machine's available memory, what the limits of the process's control groups leave (Linux cgroups, version
-/// 1 or 2, parent groups included; page cache counts as free), and what the limit on its address space
-/// (RLIMIT_AS) leaves. Returns the largest uint64_t if none is known. `root` is the folder that holds proc
+/// 2, parent groups included; page cache counts as free), and what the limit on its address space (RLIMIT_AS)
+/// leaves. Returns the largest uint64_t if none is known. `root` is the folder that holds proc
 /// and sys; tests pass another one.
 uint64_t memory_at_hand(const std::filesystem::path& root = "/");
 

@@ -68,17 +68,18 @@ TEST(Bagged, HasNoLessThanTheSquaredErrorOfTheMeanAndLessThanTheMixture) {
   for (int64_t k = 0; k < kMembers; ++k)
     members.push_back(
         {std::sqrt(0.05) * Stream(static_cast<uint64_t>(k)).normal({kRows}), zero + 1.05, zero});
-  const at::Tensor error = Stream(99).normal({kRows}) - bagged(members).mean;
+  const at::Tensor error = Stream(99).normal({kRows}) - bagged_mixture(members).mean;
   EXPECT_NEAR(error.square().mean().item<double>(), 1.01, 0.016);  // 1 + .05 / 5; five standard errors
   EXPECT_NEAR(total_var(mixture(members)).mean().item<double>(), 1.05 + 0.04, 0.001);
   // v^2 / (v + b) + b = v + b^2 / v + O(b^3), and E[b^2] = .04^2 (1 + 2 / 4)
-  EXPECT_NEAR(total_var(bagged(members)).mean().item<double>(), 1.05 + 0.04 * 0.04 * 1.5 / 1.05, 0.0005);
+  EXPECT_NEAR(total_var(bagged_mixture(members)).mean().item<double>(), 1.05 + 0.04 * 0.04 * 1.5 / 1.05,
+              0.0005);
 }
 
 TEST(Bagged, CountsTheDisagreementOnceWhateverTheParts) {
   for (const auto& [a, e] : {std::pair{0.4, 0.1}, {0.01, 1.0}, {0.0, 1.0}, {1.0, 0.0}})
     for (const double d : {0.0, 0.1, 1.0, 100.0}) {
-      const Regression p = bagged({{row({-d}), row({a}), row({e})}, {row({d}), row({a}), row({e})}});
+      const Regression p = bagged_mixture({{row({-d}), row({a}), row({e})}, {row({d}), row({a}), row({e})}});
       const double v = a + e, b = d * d, share = v / (v + b);
       EXPECT_NEAR(p.aleatoric_var.item<double>(), share * a, 1e-12);
       EXPECT_NEAR(p.epistemic_var.item<double>(), share * e + b, 1e-12 * (1 + b));
@@ -106,7 +107,7 @@ TEST(Mixture, OfRatesHasTheMixturesMeanAndVariance) {
   at::Tensor part = (3 * Stream(1).uniform({kDraws})).floor().to(at::kLong);
   at::Tensor draws = at::exp(mean_log.index_select(0, part) +
                              var_log.sqrt().index_select(0, part) * Stream(2).normal({kDraws}));
-  const Rate rate = std::get<Counts>(mixture(parts)).rate;
+  const LogNormalRate rate = std::get<Counts>(mixture(parts)).rate;
   EXPECT_NEAR(mean(rate).item<double>(), draws.mean().item<double>(), 5e-3);
   EXPECT_NEAR(var(rate).item<double>(), draws.var().item<double>(), 1e-2);
 }
@@ -114,7 +115,8 @@ TEST(Mixture, OfRatesHasTheMixturesMeanAndVariance) {
 TEST(Mixture, OfEqualRatesIsTheRateEvenWhereItOverflows) {
   for (double log_mean : {0.5, 900.0, -900.0}) {
     const Intensity one{{row({log_mean}), row({1e-9})}};
-    const Rate rate = std::get<Intensity>(mixture({Predictive(one), Predictive(one), Predictive(one)})).rate;
+    const LogNormalRate rate =
+        std::get<Intensity>(mixture({Predictive(one), Predictive(one), Predictive(one)})).rate;
     EXPECT_NEAR(rate.log_mean.item<double>(), log_mean, 1e-12 * std::abs(log_mean));
     EXPECT_NEAR(rate.log_var.item<double>(), 1e-9, 1e-12);
   }

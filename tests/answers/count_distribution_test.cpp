@@ -16,7 +16,7 @@ namespace {
 TEST(CountDistribution, MatchesAnIndependentIntegral) {
   // Reference values: mpmath 1.3.0, 30 digits, adaptive quadrature. The tolerances are the documented error
   // bounds.
-  Rate rate{row({0.5, 2, 2, 6, 1, 9}), row({0.3, 4, 4, 0.01, 9, 1})};
+  LogNormalRate rate{row({0.5, 2, 2, 6, 1, 9}), row({0.3, 4, 4, 0.01, 9, 1})};
   at::Tensor y = row({2, 0, 11, 420, 0, 8103});
   double log_p[] = {-1.5457904814605977, -1.9974617758243596, -4.036926183957113,
                     -4.8258011101683586, -1.1505489887628845, -9.9189898838018519};
@@ -28,7 +28,7 @@ TEST(CountDistribution, MatchesAnIndependentIntegral) {
 }
 
 TEST(CountDistribution, RowsFarFromTheDataHaveTheirNllOrAnError) {
-  Rate far{row({210, 250, 250, 700}), row({1, 1, 1, 0.25})};
+  LogNormalRate far{row({210, 250, 250, 700}), row({1, 1, 1, 0.25})};
   double log_p[] = {-21153.997627627897, -30137.568172733631, -30122.850073173971,
                     -960704.44479336031};  // mpmath
   at::Tensor got = poisson_lognormal_log_prob(far, row({0, 0, 3, 0}));
@@ -84,7 +84,8 @@ TEST(CountDistribution, AQuantileNextToOneIsFound) {
 // A row far from the data may have an infinite rate. The rows beside it keep their answers.
 TEST(CountDistribution, ARowThatOverflowsIsInfiniteAlone) {
   const double inf = HUGE_VAL, nan = std::nan("");
-  Rate rate{row({1, 900, nan, 1, 2}), row({0.5, 1, 1, inf, 0.1})}, good{row({1, 2}), row({0.5, 0.1})};
+  LogNormalRate rate{row({1, 900, nan, 1, 2}), row({0.5, 1, 1, inf, 0.1})},
+      good{row({1, 2}), row({0.5, 0.1})};
   at::Tensor k = poisson_lognormal_quantile(rate, 0.975), alone = poisson_lognormal_quantile(good, 0.975);
   EXPECT_EQ(k[0].item<double>(), alone[0].item<double>());
   EXPECT_EQ(k[4].item<double>(), alone[1].item<double>());
@@ -100,7 +101,8 @@ TEST(CountDistribution, ARowThatOverflowsIsInfiniteAlone) {
 // The mean of a log-normal lies s^2 / 2 above its median in the log, the upper end 1.96 s: for s > 3.92 the
 // mean is above the interval and rests on a tail that the interval leaves out.
 TEST(CountDistribution, TheMeanAboveItsIntervalIsCounted) {
-  Rate rate{row({0, 0, 10, 10, 900}), row({1, 25, 15.3, 15.5, 1})};  // limit: var = 4 * 1.96^2 = 15.37
+  LogNormalRate rate{row({0, 0, 10, 10, 900}),
+                     row({1, 25, 15.3, 15.5, 1})};  // limit: var = 4 * 1.96^2 = 15.37
   at::Tensor above = mean_above_interval(rate, interval(Intensity{rate}, 0.95));
   EXPECT_TRUE(at::equal(above.to(at::kDouble), row({0, 1, 0, 1, 0}))) << above;
 }

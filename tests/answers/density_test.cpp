@@ -25,7 +25,7 @@ at::Tensor same(double x, int64_t n) { return at::full({n}, x, at::kDouble); }
 Regression three(int64_t n) {
   return mixed({{0.3, same(1, n), same(0.15, n), same(0.10, n)},
                 {0.5, same(-1, n), same(1.5, n), same(0.5, n), 4},
-                {0.2, same(0.2, n), same(0.4, n), same(0.09, n), kInfinity, Warp::log, 0.5}});
+                {0.2, same(0.2, n), same(0.4, n), same(0.09, n), kInfinity, TargetWarp::log, 0.5}});
 }
 
 // Reference values: scipy 1.17.1 (scipy.stats, scipy.integrate.quad, scipy.optimize.brentq).
@@ -73,7 +73,7 @@ TEST(Density, AStudentTHasFiniteScoresAndQuantilesFarOut) {
 
 TEST(Density, ALogNormalTargetBelowItsRangeHasAFiniteScore) {
   DensityComponent c{1, same(0, 1), same(1, 1), same(0, 1)};
-  c.warp = Warp::log;
+  c.warp = TargetWarp::log;
   const Regression p = mixed({c, {1e-9, same(5, 1), same(1e-6, 1), same(0, 1)}});
   EXPECT_NEAR(normal_score(p, row({-1})).item<double>(), -6000,
               1);  // the other component, 6 / sqrt(1e-6) away
@@ -116,7 +116,7 @@ TEST(Density, RescalingKeepsProbabilities) {
 /// The variance of a log-normal mean E[y | f] = exp(f + aleatoric / 2) and the mean variance of y given f, by
 /// draws.
 TEST(Density, PartsOfALogNormal) {
-  const Regression p = mixed({{1, row({0.3}), row({0.2}), row({0.1}), kInfinity, Warp::log, -1, 2}});
+  const Regression p = mixed({{1, row({0.3}), row({0.2}), row({0.1}), kInfinity, TargetWarp::log, -1, 2}});
   const int64_t n = 4000000;
   const at::Tensor f = 0.3 + std::sqrt(0.1) * Stream(1).normal({n}), mean = 2 * at::exp(f + 0.1) - 1;
   EXPECT_NEAR(mean.mean().item<double>() / p.mean.item<double>(), 1, 0.002);
@@ -127,7 +127,7 @@ TEST(Density, PartsOfALogNormal) {
 }
 
 TEST(Density, ALogTargetHasARange) {
-  const Regression p = mixed({{1, row({0, 0}), row({1, 1}), row({0, 0}), kInfinity, Warp::log, 2}});
+  const Regression p = mixed({{1, row({0, 0}), row({1, 1}), row({0, 0}), kInfinity, TargetWarp::log, 2}});
   EXPECT_GT(quantile(p, -30)[0].item<double>(), 2 - 1e-12);
   const at::Tensor nll = regression_row_nll(p, row({1, 3}));
   EXPECT_TRUE(std::isinf(nll[0].item<double>()));
@@ -155,7 +155,7 @@ TEST(Density, ConformalIntervalsHoldTheirLevel) {
   // Targets of a log-normal distribution, answers with half its log variance: the level holds all the same.
   const int64_t n = 4000;
   const at::Tensor y = at::exp(Stream(3).normal({n}));
-  const Regression p = mixed({{1, same(0, n), same(0.5, n), same(0, n), kInfinity, Warp::log}});
+  const Regression p = mixed({{1, same(0, n), same(0.5, n), same(0, n), kInfinity, TargetWarp::log}});
   const at::Tensor first = at::arange(n / 2), second = at::arange(n / 2, n);
   const auto part = [&](const at::Tensor& rows) { return std::get<Regression>(take(p, rows)); };
   const ConformalScores scores(conformal_scores(part(first), y.index_select(0, first)));
@@ -187,7 +187,7 @@ TEST(Density, TakesAndJoinsRows) {
 TEST(Density, BadArguments) {
   EXPECT_THROW(mixed({}), std::invalid_argument);
   EXPECT_THROW(mixed({{0, row({0}), row({1}), row({0})}}), std::invalid_argument);
-  EXPECT_THROW(mixed({{1, row({0}), row({1}), row({0}), 5, Warp::log}}), std::invalid_argument);
+  EXPECT_THROW(mixed({{1, row({0}), row({1}), row({0}), 5, TargetWarp::log}}), std::invalid_argument);
   EXPECT_THROW(regression_nll(three(1), row({1, 2})), std::invalid_argument);
   EXPECT_THROW(regression_nll(three(1), row({NAN})), std::invalid_argument);
   EXPECT_THROW(quantile(three(1), kInfinity), std::invalid_argument);

@@ -1,9 +1,8 @@
-"""What a table may take and what it may hold: exact cells, bounds on memory and threads, paths that lead nowhere."""
+"""What a table may take and what it may hold: exact cells, bounds on memory, paths that lead nowhere."""
 
 import csv
 import gzip
 import io
-import resource
 import shutil
 import subprocess
 
@@ -129,22 +128,6 @@ def test_a_shortage_of_memory_is_no_fault_of_the_file(tmp_path, toy):
         assert "t.csv: expected" not in errors[0] and "mistake in slimbayes" not in errors[0], errors
     assert 1 in codes
     assert run(tmp_path, "predict", "m", "t.csv", "--out", "p.csv", "--threads", 1).returncode == 0
-
-
-def test_threads_that_are_not_granted_are_done_without(tmp_path, toy):
-    """Stacks of a gigabyte: some address space has room for the libraries and for some of the threads."""
-    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
-    if hard != resource.RLIM_INFINITY and hard < 1_000_000 * 1024:
-        pytest.skip("stacks of a gigabyte are not allowed here")
-    words = ["predict", toy / "fitted.safetensors", toy / "toy.csv"]
-    plain, done_without = run(tmp_path, *words).stdout.splitlines()[0], 0
-    for gigabytes in (5, 6, 8, 11, 15):
-        done = limited(tmp_path, f"-s 1000000 -v {gigabytes * 1000000}", *words, "--threads", 8)
-        assert "libgomp" not in done.stderr, done.stderr
-        if done.returncode == 0 and "of 8 threads" in done.stderr:
-            assert done.stdout.splitlines()[0] == plain
-            done_without += 1
-    assert done_without > 0
 
 
 def test_paths_that_lead_nowhere(tmp_path, toy):

@@ -4,7 +4,6 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
@@ -36,14 +35,6 @@ TEST(ThreadScope, GivesTheEarlierNumberBack) {
 TEST(ThreadScope, RefusesMoreThanTheDescriptionAllows) {
   for (const int threads : {-2, -1, 4097, 20000, 100000, std::numeric_limits<int>::max()})
     EXPECT_THROW(ThreadScope{threads}, std::invalid_argument) << threads;
-}
-
-TEST(granted_threads, AreNotMoreThanWanted) {
-  for (const int wanted : {0, 1, 2, 5}) {
-    const int granted = granted_threads(wanted);
-    EXPECT_LE(granted, wanted);
-    EXPECT_GE(granted, std::min(wanted, 1));
-  }
 }
 
 }  // namespace

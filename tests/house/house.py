@@ -163,7 +163,7 @@ def check_tool(sources):
 
 def check_families_apart(sources):
     """A family never includes another; what two of them share lies in a lower room. A method has no header, so that no other
-    method includes it."""
+    method includes it; the header rows.h of its family declares its row, so that a row of another type does not compile."""
     for source in sources:
         own = family(source.path)
         for number, target in includes(source):
@@ -172,9 +172,14 @@ def check_families_apart(sources):
     rows = re.compile(r"\bRegistryRow (\w+)_row\(\) *\{")
     headers = {s.path for s in sources if s.path.endswith(".h")}
     for source in sources:
+        if not (family(source.path) and source.path.endswith(".cpp") and rows.search(source.text)):
+            continue
         header = re.sub(r"\.cpp$", ".h", source.path)
-        if family(source.path) and source.path.endswith(".cpp") and rows.search(source.text) and header in headers:
+        if header in headers:
             yield f"{header}:1: a method has no header: what others need of it lies in a file of its own"
+        declared = f"slimbayes/methods/{family(source.path)}/rows.h"
+        if declared not in [target for _, target in includes(source)]:
+            yield f"{source.path}:1: a method includes {declared}, which declares its row"
 
 
 def check_folders(sources):

@@ -59,6 +59,8 @@ PLANTED = [
     ("slimbayes/methods/planted/facts.cpp", '#include "slimbayes/method/method.h"\n', "facts may not include method"),
     ("slimbayes/methods/plain/planted.cpp", '#include "slimbayes/methods/last_layer/last_layer.h"\n',
      "the family plain includes the family last_layer"),
+    ("slimbayes/methods/plain/planted.cpp", "RegistryRow planted_row() { return {}; }\n",
+     "a method includes slimbayes/methods/plain/rows.h, which declares its row"),
     ("slimbayes/cellar/planted.cpp", "#include <vector>\n", "the room cellar is not in the list"),
     ("slimbayes/nn/planted.h", "#include <vector>\n", "begins with #pragma once"),
     ("slimbayes/nn/planted.cpp", "int x;\n" * 401, "401 lines, at most 400"),
@@ -126,7 +128,8 @@ def test_the_tools_files_are_known(checkout):
 
 
 def test_a_method_with_a_header_is_found(checkout):
-    method = Source("slimbayes/methods/plain/planted.cpp", "RegistryRow planted_row() { return {}; }\n")
+    method = Source("slimbayes/methods/plain/planted.cpp",
+                    '#include "slimbayes/methods/plain/rows.h"\n\nRegistryRow planted_row() { return {}; }\n')
     header = Source("slimbayes/methods/plain/planted.h", "#pragma once\n")
     assert "slimbayes/methods/plain/planted.h:1: a method has no header" in " ".join(house.violations([*checkout, method, header]))
     assert house.violations([*checkout, method]) == []

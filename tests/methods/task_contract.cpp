@@ -23,7 +23,7 @@ at::Tensor numbers_of(const Predictive& answer) {
   if (const auto* p = std::get_if<Classes>(&answer))
     return at::cat({p->probabilities, p->predictive_entropy.unsqueeze(1), p->expected_entropy.unsqueeze(1)},
                    1);
-  const Rate* rate = nullptr;
+  const LogNormalRate* rate = nullptr;
   if (const auto* p = std::get_if<Counts>(&answer)) rate = &p->rate;
   if (const auto* p = std::get_if<Intensity>(&answer)) rate = &p->rate;
   require(rate != nullptr, "the answer of another task");

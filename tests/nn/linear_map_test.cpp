@@ -27,7 +27,7 @@ TEST(LinearMap, EveryFormIsTheDenseProduct) {
     EXPECT_TRUE(at::allclose(apply(map, x), at::matmul(x, w.t()), 1e-12, 1e-12));
     EXPECT_TRUE(at::allclose(apply(map, x, bias), at::matmul(x, w.t()) + bias, 1e-12, 1e-12));
     const at::Tensor tokens = at::tensor({4, 0, 0, 3}, at::kLong).view({2, 2});
-    EXPECT_TRUE(at::allclose(rows(map, tokens), at::embedding(w, tokens), 1e-12, 1e-12));
+    EXPECT_TRUE(at::allclose(rows_of_map(map, tokens), at::embedding(w, tokens), 1e-12, 1e-12));
     EXPECT_EQ(sizes_of(map), std::pair(kOut, kIn));
   }
 }
@@ -38,8 +38,8 @@ TEST(LinearMap, OfSomeTokensGivesTheirRowsAndNoWholeMatrix) {
                    b = normal("b", {kIn, kRank});
   const LinearMap dense_rows = DenseMap{w.index_select(0, held), held};
   const LinearMap factored = FactoredMap{a.index_select(0, held), b, held};
-  EXPECT_TRUE(at::equal(rows(dense_rows, tokens), w.index_select(0, tokens)));
-  EXPECT_TRUE(at::allclose(rows(factored, tokens), a.mm(b.t()).index_select(0, tokens), 1e-12, 1e-12));
+  EXPECT_TRUE(at::equal(rows_of_map(dense_rows, tokens), w.index_select(0, tokens)));
+  EXPECT_TRUE(at::allclose(rows_of_map(factored, tokens), a.mm(b.t()).index_select(0, tokens), 1e-12, 1e-12));
   EXPECT_THROW(dense(dense_rows), std::logic_error);
   EXPECT_THROW(dense(factored), std::logic_error);
 }
@@ -71,12 +71,12 @@ TEST(LinearMap, StackedIsEveryDrawAfterTheOther) {
       shared.push_back(apply(one, x, bias[s]));
       const at::Tensor own = own_rows.narrow(0, 2 * s, 2);
       apart.push_back(apply(one, own));
-      looked_up.push_back(rows(one, tokens));
+      looked_up.push_back(rows_of_map(one, tokens));
       whole.push_back(dense(one));
     }
     EXPECT_TRUE(at::allclose(apply(all, x, bias, 2), at::cat(shared), 1e-12, 1e-12));
     EXPECT_TRUE(at::allclose(apply(all, own_rows, {}, 2), at::cat(apart), 1e-12, 1e-12));
-    EXPECT_TRUE(at::allclose(rows(all, tokens), at::cat(looked_up), 1e-12, 1e-12));
+    EXPECT_TRUE(at::allclose(rows_of_map(all, tokens), at::cat(looked_up), 1e-12, 1e-12));
     EXPECT_TRUE(at::allclose(dense(all), at::stack(whole), 1e-12, 1e-12));
   }
 }

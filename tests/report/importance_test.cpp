@@ -11,7 +11,7 @@ namespace {
 ScoredExamples scored_rows(const Model& model, const Table& table) {
   std::vector<int64_t> places(static_cast<size_t>(table.rows));
   for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int64_t>(i);
-  return scored(model, table, model.answers(table, {{0.95}}), places);
+  return scored_examples(model, table, model.answers(table, {{0.95}}), places);
 }
 
 TEST(permutation_importance, ANoiseColumnHasNone) {

@@ -110,17 +110,6 @@ TEST(WriteAtomically, AReplacedFileKeepsItsMode) {
   }
 }
 
-TEST(MayFollow, InAStickyFolderOnlyAnOwnLinkToAnOwnFile) {
-  constexpr uid_t kRoot = 0, kSelf = 1000, kOther = 1001;
-  constexpr mode_t kSticky = 01777, kPlain = 0775;
-  EXPECT_TRUE(may_follow({kSelf, kRoot, kSelf, kSticky}, kSelf));
-  EXPECT_TRUE(may_follow({kRoot, kRoot, kSelf, kSticky}, kSelf));    // the folder's owner may link
-  EXPECT_FALSE(may_follow({kOther, kRoot, kSelf, kSticky}, kSelf));  // another user's link to my file
-  EXPECT_FALSE(may_follow({kSelf, kRoot, kOther, kSticky}, kSelf));
-  EXPECT_FALSE(may_follow({kOther, kRoot, kOther, kSticky}, kRoot));  // root is refused, too
-  EXPECT_TRUE(may_follow({kOther, kOther, kOther, kPlain}, kSelf));   // not sticky: permissions decide
-}
-
 TEST(WrittenFile, FollowsAChainOfLinksToAFileThatNeedNotExist) {
   const Folder folder;
   fs::create_directory(folder / "sub");

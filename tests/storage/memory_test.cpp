@@ -38,15 +38,6 @@ TEST_F(memory, is_the_least_that_any_limit_leaves) {
   EXPECT_EQ(memory_at_hand(root), 0u);
 }
 
-TEST_F(memory, knows_the_first_version_of_control_groups) {
-  write("proc/self/cgroup", "4:memory:/job\n1:cpu:/\n");
-  write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "2000000\n");
-  write("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "500000\n");
-  write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-  write("sys/fs/cgroup/memory/memory.usage_in_bytes", "800000\n");
-  EXPECT_EQ(memory_at_hand(root), 1'500'000u);
-}
-
 TEST_F(memory, bytes_have_units) {
   EXPECT_EQ(bytes_text(1023), "1023 bytes");
   EXPECT_EQ(bytes_text(1536), "1.5 KB");

@@ -1,17 +1,14 @@
 // Reads delimited text (CSV, TSV).
 //
-// Arrow splits the text into cells and leaves them as strings; table/cells.h decides the kind of each column.
+// Arrow's parser cuts the text into cells (table/records.h); table/cells.h decides the kind of each column.
 // The text is read in pieces of a megabyte. A column whose cells are all plain numbers is converted to
 // doubles piece by piece. Every other column keeps its cells as text until all pieces are read. So the memory
 // holds the text of the file, the doubles, and the cells of the other columns. If a column's first cell that
 // is not a plain number comes after the first piece, its earlier text is gone, and the whole column is read a
-// second time. Arrow does not say in which line an error is. CsvWalker, a small parser of the same grammar,
-// reads the header and, after an error, finds its line.
+// second time. To find the line of a fault, the records before it are cut once more and counted.
 #include "slimbayes/data/table/csv.h"
 
 #include <arrow/api.h>
-#include <arrow/csv/api.h>
-#include <arrow/io/api.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,28 +40,30 @@ std::optional<char> foreign_separator(std::string_view header) {
   return std::nullopt;
 }
 
-std::vector<std::string> read_header(CsvWalker& walker, const std::string& source, const TableBound& bound) {
-  std::optional<CsvRecord> header = walker.next(bound.cell);
-  if (!header)
-    throw DataError(source, "expected a header line and rows; received an empty file; check the path");
-  if (header->open_quote)
-    throw DataError(source, "expected a closing quote; received the end of the file; close it", header->line);
+/// Returns the names of the columns. `header` has the header's record as its only one; `text` is the text of
+/// the file up to the end of this record.
+std::vector<std::string> read_header(const CsvRecords& header, std::string_view text, char delimiter,
+                                     const TableFile& file) {
+  const auto& [source, reading, bound] = file;
+  const int64_t line = line_at(text, 0);
   std::vector<std::string> names;
-  for (const std::string& field : header->fields) {
-    if (field.size() > bound.cell)
-      throw DataError(source, "expected names of columns; received " + long_cell(bound) + "; " + kShorten,
-                      header->line);
-    names.emplace_back(trimmed(field));
+  for (int32_t c = 0; c < header.parser->num_cols(); ++c) {
+    header.each(c, [&](std::string_view name, bool) {
+      if (name.size() > bound.cell)
+        throw DataError(source, "expected names of columns; received " + long_cell(bound) + "; " + kShorten,
+                        line);
+      names.emplace_back(trimmed(name));
+    });
   }
-  const auto other = names.size() == 1 ? foreign_separator(walker.text.substr(0, walker.at)) : std::nullopt;
+  const auto other = names.size() == 1 ? foreign_separator(text) : std::nullopt;
   if (other)
     throw DataError(
         source,
         fmt::format("expected columns separated by '{}'; received '{}' in the first line; use commas in a "
                     ".csv and tabs in a .tsv, and a point for decimals; put the name of a single column that "
                     "holds one in double quotes",
-                    walker.delimiter == '\t' ? "\\t" : ",", *other == '\t' ? "\\t" : std::string(1, *other)),
-        header->line);
+                    delimiter == '\t' ? "\\t" : ",", *other == '\t' ? "\\t" : std::string(1, *other)),
+        line);
   name_row_labels(names);
   check_names(names, source);
   return names;
@@ -81,83 +80,118 @@ uint64_t bytes_to_read(std::string_view text, char delimiter) {
   return text.size() + cells * sizeof(double);
 }
 
-/// The text below the header, with what is needed to cut it into cells and to report where a fault lies.
+/// The rows of a text, with what is needed to cut them into cells and to report where a fault lies.
 struct Body {
-  std::string_view text;
-  CsvWalker walker;  // at the first row below the header
-  const std::vector<std::string>& names;
+  std::string_view text;  // of the whole file
+  size_t begin;           // the first byte below the header
+  char delimiter;
+  CsvPieces cut;  // the rows
+  std::vector<std::string> names;
   const TableFile& file;
   TablePool& pool;
+
+  int32_t columns() const { return static_cast<int32_t>(names.size()); }
+  size_t place(std::string_view part) const { return static_cast<size_t>(part.data() - text.data()); }
+  int64_t line(size_t at) const { return line_at(text, at); }
 };
 
-/// Cuts one piece of the text into cells and returns the columns named in `wanted`, as strings.
-arrow::Result<std::shared_ptr<arrow::Table>> cut_cells(const Body& body, std::string_view piece,
-                                                       const std::vector<std::string>& wanted) {
-  auto read = arrow::csv::ReadOptions::Defaults();
-  read.column_names = body.names;
-  read.block_size = static_cast<int32_t>(std::min<size_t>(piece.size() + 1, INT32_MAX));
-  read.use_threads = false;  // threads gain nothing, and the pool's std::bad_alloc could not leave one
-  auto parse = arrow::csv::ParseOptions::Defaults();
-  parse.delimiter = body.walker.delimiter;
-  parse.newlines_in_values = piece.find('"') != std::string_view::npos;
-  auto convert = arrow::csv::ConvertOptions::Defaults();
-  convert.check_utf8 = false;  // check_text has done so
-  convert.include_columns = wanted;
-  // An empty field becomes null, a quoted "" an empty text: kept cells (Column::kept) must tell them apart.
-  // All other spellings of a missing cell stay text here; cells.h reads them.
-  convert.null_values = {""};
-  convert.strings_can_be_null = true;
-  convert.quoted_strings_can_be_null = false;
-  for (const std::string& name : wanted) convert.column_types[name] = arrow::utf8();
-  auto buffer = std::make_shared<arrow::Buffer>(reinterpret_cast<const uint8_t*>(piece.data()), piece.size());
-  ARROW_ASSIGN_OR_RAISE(
-      auto reader,
-      arrow::csv::TableReader::Make(arrow::io::IOContext(&body.pool),
-                                    std::make_shared<arrow::io::BufferReader>(buffer), read, parse, convert));
-  return reader->Read();
+/// Throws the error for a piece that cannot be cut into records of as many cells as the header has; returns
+/// if it can.
+void check(const Body& body, const CsvRecords& records) {
+  if (records.status.ok()) return;
+  body.pool.check(records.status);
+  const std::string& source = body.file.source;
+  if (!records.ragged)
+    throw DataError(source,
+                    "expected delimited text; received what Arrow cannot read: " + records.status.message());
+  const size_t at = body.place(records.ragged->text);
+  const int32_t columns = body.columns(), cells = records.ragged->actual_columns;
+  const bool labels = columns > 1 && cells == columns + 1 && body.line(body.begin) == body.line(at);
+  throw DataError(
+      source,
+      fmt::format(
+          "expected {} cells as in the header; received {}; add or remove separators, and put a cell that "
+          "holds one in double quotes{}",
+          columns, cells,
+          labels ? "; if each row begins with a label, as R's write.table has them, begin the header with a "
+                   "separator"
+                 : ""),
+      body.line(at));
 }
 
-/// Cuts one piece of the text and returns the cells of each column named in `wanted`. Throws DataError, with
-/// the line of the fault, for text that Arrow cannot cut, and as TablePool::throw_shortage() for a lack of
-/// memory.
-arrow::ChunkedArrayVector cut(const Body& body, std::string_view piece,
-                              const std::vector<std::string>& wanted) {
-  try {
-    auto cells = cut_cells(body, piece, wanted);
-    body.pool.check(cells.status());
-    if (!cells.ok())
-      throw_bad_record(body.walker, body.names.size(), body.file.source, cells.status().message());
-    return (*cells)->columns();
-  } catch (const std::bad_alloc&) {
-    body.pool.throw_shortage();
+/// The place of a cell below the header.
+struct CellPlace {
+  int64_t row;     // counted from 0
+  int64_t column;  // counted from 1
+};
+
+/// Throws DataError with this message, the line on which the record of the cell begins, and the cell's
+/// column.
+[[noreturn]] void throw_at(const Body& body, const CellPlace& place, const std::string& message) {
+  int64_t row = place.row;
+  size_t at = body.begin;
+  for (const std::string_view piece : body.cut.pieces) {
+    if (row == 0) break;
+    const int32_t most = static_cast<int32_t>(std::min<int64_t>(row, std::numeric_limits<int32_t>::max()));
+    const CsvRecords before(piece, body.delimiter, body.pool, body.columns(), most);
+    at = body.place(piece) + before.bytes;
+    row -= before.parser->num_rows();
   }
+  throw DataError(body.file.source, message, body.line(at), place.column);
 }
 
-/// Returns whether the last cell of the last column holds a line end. This suggests that a quote was never
-/// closed: Arrow then takes all text up to the end of the file for one cell.
-bool ends_in_lines(const arrow::ChunkedArrayVector& columns) {
-  if (columns.empty() || columns.back()->length() == 0) return false;
-  const auto& last = static_cast<const arrow::StringArray&>(*columns.back()->chunks().back());
-  return last.length() > 0 && last.GetView(last.length() - 1).find_first_of("\r\n") != std::string_view::npos;
+/// Throws DataError for a cell longer than the bound allows.
+void check_length(const Body& body, std::string_view cell, const CellPlace& place) {
+  const TableBound& bound = body.file.bound;
+  if (cell.size() > bound.cell)
+    throw_at(body, place, "expected cells of a table; received " + long_cell(bound) + "; " + kShorten);
 }
 
-/// Returns a view of each cell of a column; an empty view for a cell that is one of `marks`, the texts of a
-/// missing cell (Reading::missing). Throws BadCell for a cell longer than bound.cell. `first` is the row of
-/// the first cell in the file, for that error.
-std::vector<std::string_view> views(const arrow::ChunkedArray& column, const TableBound& bound, int64_t first,
+/// Returns the cell; an empty view if it is one of `marks`, the texts of a missing cell (Reading::missing).
+std::string_view unmarked(std::string_view cell, const std::vector<std::string>& marks) {
+  return !marks.empty() && is_mark(trimmed(cell), marks) ? std::string_view() : cell;
+}
+
+/// Returns a view of each cell of a column (unmarked). `first` is the row of the first record in the file.
+std::vector<std::string_view> views(const Body& body, const CsvRecords& records, int32_t column,
+                                    int64_t first) {
+  std::vector<std::string_view> out;
+  out.reserve(static_cast<size_t>(records.parser->num_rows()));
+  records.each(column, [&](std::string_view cell, bool) {
+    check_length(body, cell, {first + std::ssize(out), column + 1});
+    out.push_back(unmarked(cell, body.file.reading.missing));
+  });
+  return out;
+}
+
+/// Returns a view of each cell of a column of text (unmarked).
+std::vector<std::string_view> views(const arrow::ChunkedArray& column,
                                     const std::vector<std::string>& marks) {
   std::vector<std::string_view> out;
   out.reserve(static_cast<size_t>(column.length()));
   for (const auto& chunk : column.chunks()) {
     const auto& strings = static_cast<const arrow::StringArray&>(*chunk);
-    for (int64_t i = 0; i < strings.length(); ++i) {
-      const std::string_view cell = strings.GetView(i);
-      if (cell.size() > bound.cell)
-        throw BadCell(first + std::ssize(out), "expected cells of a table; received " + long_cell(bound),
-                      Remedies{.to_correct = kShorten});
-      out.push_back(!marks.empty() && is_mark(trimmed(cell), marks) ? std::string_view() : cell);
-    }
+    for (int64_t i = 0; i < strings.length(); ++i) out.push_back(unmarked(strings.GetView(i), marks));
   }
+  return out;
+}
+
+/// Returns a copy of the cells of a column, allocated from the pool. An empty cell becomes null, a quoted ""
+/// an empty text: kept cells (Column::kept) must tell them apart. All other spellings of a missing cell stay
+/// text here; cells.h reads them.
+std::shared_ptr<arrow::Array> texts(const Body& body, const CsvRecords& records, int32_t column,
+                                    int64_t first) {
+  arrow::StringBuilder builder(&body.pool);
+  arrow::Status failed = builder.Reserve(records.parser->num_rows());
+  int64_t row = first;
+  records.each(column, [&](std::string_view cell, bool quoted) {
+    check_length(body, cell, {row++, column + 1});
+    failed &= cell.empty() && !quoted ? builder.AppendNull() : builder.Append(cell);
+  });
+  std::shared_ptr<arrow::Array> out;
+  failed &= builder.Finish(&out);
+  body.pool.check(failed);
+  if (!failed.ok()) throw std::runtime_error(body.file.source + ": " + failed.message());
   return out;
 }
 
@@ -207,49 +241,98 @@ struct Cells {
   std::vector<arrow::ArrayVector> text;
 };
 
-void append(arrow::ArrayVector& out, const arrow::ChunkedArray& cells) {
-  out.insert(out.end(), cells.chunks().begin(), cells.chunks().end());
-}
-
 Cells read_cells(const Body& body) {
-  const Reading& reading = body.file.reading;
-  const std::vector<std::string>& names = body.names;
-  const std::vector<std::string_view> pieces = csv_pieces(body.text, body.walker.delimiter);
+  const std::vector<std::string_view>& pieces = body.cut.pieces;
   const uint64_t room = rows_at_most(body.text);
-  Cells cells{0, {}, std::vector<arrow::ArrayVector>(names.size())};
-  for (const std::string& name : names)
-    cells.numbers.push_back(may_be_numbers(name, reading) ? std::optional(PlainNumbers(room)) : std::nullopt);
-  std::vector<size_t> again;  // columns to read again: the text of earlier pieces is gone
+  Cells cells{0, {}, std::vector<arrow::ArrayVector>(body.names.size())};
+  for (const std::string& name : body.names)
+    cells.numbers.push_back(may_be_numbers(name, body.file.reading) ? std::optional(PlainNumbers(room))
+                                                                    : std::nullopt);
+  std::vector<int32_t> again;  // columns to read again: the text of earlier pieces is gone
   for (size_t p = 0; p < pieces.size(); ++p) {
-    const arrow::ChunkedArrayVector columns = cut(body, pieces[p], names);
-    // If a quote is never closed, Arrow makes one cell of all text after it. check_cells throws for this.
-    if (p + 1 == pieces.size() && ends_in_lines(columns))
-      check_cells(body.walker, body.file.bound, body.file.source);
-    for (size_t c = 0; c < names.size(); ++c) {
+    const CsvRecords records(pieces[p], body.delimiter, body.pool, body.columns());
+    check(body, records);
+    for (int32_t c = 0; c < body.columns(); ++c) {
+      const auto at = static_cast<size_t>(c);
       if (std::ranges::find(again, c) != again.end()) continue;
-      if (cells.numbers[c]) {
-        try {
-          if (cells.numbers[c]->append(views(*columns[c], body.file.bound, cells.rows, reading.missing)))
-            continue;
-        } catch (const BadCell& bad) {
-          throw_at(body.walker, {bad.row, static_cast<int64_t>(c) + 1}, body.file.source, bad.what());
-        }
-        cells.numbers[c].reset();
+      if (cells.numbers[at]) {
+        if (cells.numbers[at]->append(views(body, records, c, cells.rows))) continue;
+        cells.numbers[at].reset();
         if (p > 0) again.push_back(c);
         if (p > 0) continue;
       }
-      append(cells.text[c], *columns[c]);
+      cells.text[at].push_back(texts(body, records, c, cells.rows));
     }
-    cells.rows += columns[0]->length();
+    cells.rows += records.parser->num_rows();
   }
-  std::vector<std::string> wanted;
-  for (size_t c : again) wanted.push_back(names[c]);
-  if (wanted.empty()) return cells;
-  for (const std::string_view piece : pieces) {
-    const arrow::ChunkedArrayVector columns = cut(body, piece, wanted);
-    for (size_t i = 0; i < again.size(); ++i) append(cells.text[again[i]], *columns[i]);
+  if (!body.cut.open.empty()) {
+    // Its last cell is the open one; which column that is, is known only if no other cells are missing.
+    const CsvRecords record(body.cut.open, body.delimiter, body.pool);
+    const int32_t last = record.parser->num_cols();
+    throw DataError(
+        body.file.source,
+        "expected a closing quote; received the end of the file; close the quote that opens in this row",
+        body.line(body.place(body.cut.open)), last == body.columns() ? last : 0);
+  }
+  int64_t first = 0;
+  for (size_t p = 0; p < pieces.size() && !again.empty(); ++p) {
+    const CsvRecords records(pieces[p], body.delimiter, body.pool, body.columns());
+    check(body, records);
+    for (const int32_t c : again)
+      cells.text[static_cast<size_t>(c)].push_back(texts(body, records, c, first));
+    first += records.parser->num_rows();
   }
   return cells;
+}
+
+/// Returns the table of these cells. Throws DataError for wrong cells in columns that are needed.
+Table table_of(const Body& body, Cells cells, const std::shared_ptr<TablePool>& pool) {
+  const auto& [source, reading, bound] = body.file;
+  Table table{source, {}, cells.rows};
+  std::vector<BadCell> bad;  // one report for each column with wrong cells
+  int64_t first_bad = 0;     // the first such column, from 1
+  for (size_t c = 0; c < body.names.size(); ++c) {
+    const std::string& name = body.names[c];
+    if (cells.numbers[c]) {
+      table.columns.push_back(std::move(*cells.numbers[c]).column(name));
+      continue;
+    }
+    // Moved into the loop, so that the text of each column is freed once its values are read.
+    const auto text_cells = std::make_shared<arrow::ChunkedArray>(std::move(cells.text[c]), arrow::utf8());
+    try {
+      table.columns.push_back(column_of(name, views(*text_cells, reading.missing), reading));
+    } catch (const BadCell& cell) {
+      if (bad.empty()) first_bad = static_cast<int64_t>(c) + 1;
+      bad.push_back(cell);
+      continue;
+    }
+    if (std::ranges::find(reading.kept, name) != reading.kept.end())
+      table.columns.back().kept = kept_cells(text_cells, pool);
+  }
+  if (!bad.empty()) throw_at(body, {bad[0].row, first_bad}, joined(bad));
+  return table;
+}
+
+/// Finds the header and the rows of a text. Throws DataError if one of them is absent.
+Body read_body(std::string_view text, char delimiter, const TableFile& file, TablePool& pool) {
+  if (text.find_first_not_of("\r\n") == std::string_view::npos)
+    throw DataError(file.source, "expected a header line and rows; received an empty file; check the path");
+  Body body{text, 0, delimiter, csv_pieces(text, delimiter), {}, file, pool};
+  if (body.cut.pieces.empty())
+    throw DataError(file.source, "expected a closing quote; received the end of the file; close it",
+                    line_at(text, 0));
+  std::string_view& piece = body.cut.pieces[0];
+  const CsvRecords header(piece, delimiter, pool, -1, 1);
+  check(body, header);
+  body.begin = body.place(piece) + header.bytes;
+  body.names = read_header(header, text.substr(0, body.begin), delimiter, file);
+  if (text.find_first_not_of("\r\n", body.begin) == std::string_view::npos) {
+    throw DataError(
+        file.source,
+        "expected rows below the header; received the header alone; check how the file was written");
+  }
+  piece.remove_prefix(header.bytes);
+  return body;
 }
 
 }  // namespace
@@ -258,39 +341,15 @@ Table parse_csv(std::string_view text, char delimiter, const TableFile& file) {
   const auto& [source, reading, bound] = file;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   check_text(text, source);
-  CsvWalker walker{text, delimiter};
-  std::vector<std::string> names = read_header(walker, source, bound);
-  std::string_view body = text.substr(std::min(walker.at, text.size()));
-  if (body.find_first_not_of("\r\n") == std::string_view::npos) {
-    throw DataError(
-        source, "expected rows below the header; received the header alone; check how the file was written");
-  }
   const uint64_t beside = bytes_to_read(text, delimiter);
   bound.check(beside, source);
   const auto pool = std::make_shared<TablePool>(bound, beside, source);
-  Cells cells = read_cells({body, walker, names, file, *pool});
-  Table table{source, {}, cells.rows};
-  std::vector<BadCell> bad;  // one report for each column with wrong cells
-  int64_t first_bad = 0;     // the first such column, from 1
-  for (size_t c = 0; c < names.size(); ++c) {
-    if (cells.numbers[c]) {
-      table.columns.push_back(std::move(*cells.numbers[c]).column(names[c]));
-      continue;
-    }
-    // Moved into the loop, so that the text of each column is freed once its values are read.
-    const auto text_cells = std::make_shared<arrow::ChunkedArray>(std::move(cells.text[c]), arrow::utf8());
-    try {
-      table.columns.push_back(column_of(names[c], views(*text_cells, bound, 0, reading.missing), reading));
-    } catch (const BadCell& cell) {
-      if (bad.empty()) first_bad = static_cast<int64_t>(c) + 1;
-      bad.push_back(cell);
-      continue;
-    }
-    if (std::ranges::find(reading.kept, names[c]) != reading.kept.end())
-      table.columns.back().kept = kept_cells(text_cells, pool);
+  try {
+    const Body body = read_body(text, delimiter, file, *pool);
+    return table_of(body, read_cells(body), pool);
+  } catch (const std::bad_alloc&) {
+    pool->throw_shortage();
   }
-  if (!bad.empty()) throw_at(walker, {bad[0].row, first_bad}, source, joined(bad));
-  return table;
 }
 
 }  // namespace slimbayes

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <optional>
 
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/memory.h"
@@ -35,55 +33,5 @@ void check_text(std::string_view text, const std::string& source) {
 }
 
 std::string long_cell(const TableBound& bound) { return "a cell longer than " + bytes_text(bound.cell); }
-
-void throw_bad_record(CsvWalker walker, size_t columns, const std::string& source,
-                      const std::string& arrow_message) {
-  bool first = true;
-  constexpr size_t most = 1 << 20;  // bytes kept of a cell; only the number of cells is needed
-  for (std::optional<CsvRecord> record = walker.next(most); record;
-       record = walker.next(most), first = false) {
-    if (record->open_quote) {
-      throw DataError(
-          source,
-          "expected a closing quote; received the end of the file; close the quote that opens in this row",
-          record->line);
-    }
-    if (record->fields.size() == columns) continue;
-    throw DataError(
-        source,
-        fmt::format(
-            "expected {} cells as in the header; received {}; add or remove separators, and put a cell that "
-            "holds one in double quotes{}",
-            columns, record->fields.size(),
-            first && columns > 1 && record->fields.size() == columns + 1
-                ? "; if each row begins with a label, as R's write.table has them, begin the header with a "
-                  "separator"
-                : ""),
-        record->line);
-  }
-  throw DataError(source,
-                  fmt::format("expected delimited text; received what Arrow cannot read: {}", arrow_message));
-}
-
-void check_cells(CsvWalker walker, const TableBound& bound, const std::string& source) {
-  while (const std::optional<CsvRecord> record = walker.next(bound.cell)) {
-    const auto large = [&](const std::string& field) { return field.size() > bound.cell; };
-    const auto place = std::ranges::find_if(record->fields, large);
-    if (place == record->fields.end() && !record->open_quote) continue;
-    throw DataError(
-        source,
-        record->open_quote
-            ? "expected a closing quote; received the end of the file; close the quote that opens in this row"
-            : "expected cells of a table; received " + long_cell(bound) + "; " + kShorten,
-        record->line, std::min(place - record->fields.begin() + 1, std::ssize(record->fields)));
-  }
-}
-
-void throw_at(CsvWalker walker, const CellPlace& place, const std::string& source,
-              const std::string& message) {
-  std::optional<CsvRecord> record = walker.next();
-  for (int64_t row = 0; record && row < place.row; ++row) record = walker.next();
-  throw DataError(source, message, record ? record->line : place.row + 2, place.column);
-}
 
 }  // namespace slimbayes

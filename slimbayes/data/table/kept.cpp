@@ -74,7 +74,7 @@ bool are_text(const FileCells& cells) {
   return id == arrow::Type::STRING || id == arrow::Type::LARGE_STRING || id == arrow::Type::STRING_VIEW;
 }
 
-FileCells taken(const FileCells& cells, const std::vector<int64_t>& rows) {
+FileCells taken_cells(const FileCells& cells, const std::vector<int64_t>& rows) {
   arrow::ArrayVector runs;
   for (size_t i = 0; i < rows.size();) {
     size_t end = i + 1;
@@ -106,7 +106,7 @@ FileCells extended(const FileCells& cells, const std::vector<int64_t>& rows, boo
   const auto all = std::make_shared<Extended>(Extended{cells, nullptr, nullptr});
   arrow::ArrayVector chunks = cells->chunks();
   if (copied) {
-    all->more = taken(cells, rows);
+    all->more = taken_cells(cells, rows);
     chunks.insert(chunks.end(), all->more->chunks().begin(), all->more->chunks().end());
   } else {
     auto nulls = arrow::MakeArrayOfNull(cells->type(), std::ssize(rows));

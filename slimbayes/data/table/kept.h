@@ -26,7 +26,7 @@ bool are_text(const FileCells& cells);
 
 /// Returns the cells of the rows with these indices, in this order. O(rows). Throws std::runtime_error if
 /// Arrow fails.
-FileCells taken(const FileCells& cells, const std::vector<int64_t>& rows);
+FileCells taken_cells(const FileCells& cells, const std::vector<int64_t>& rows);
 
 /// Returns all cells, followed by one more cell for each index in `rows`: a copy of that row's cell if
 /// `copied`, else a null. Use it where rows are added to a table. Throws std::runtime_error if Arrow fails.

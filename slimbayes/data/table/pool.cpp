@@ -6,7 +6,6 @@
 #include "slimbayes/data/table/pool.h"
 
 #include <new>
-#include <system_error>
 #include <utility>
 
 namespace slimbayes {
@@ -49,8 +48,6 @@ void TablePool::throw_shortage() const {
 
 void TablePool::check(const arrow::Status& status) const {
   if (status.IsOutOfMemory()) throw_shortage();
-  if (status.message().find("worker thread") != std::string::npos)
-    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again), source_);
 }
 
 }  // namespace slimbayes

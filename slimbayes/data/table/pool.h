@@ -28,8 +28,7 @@ class TablePool : public arrow::ProxyMemoryPool {
   /// the bound, throws as TableBound::check_unpacked() does; if the operating system refused it, OutOfMemory.
   [[noreturn]] void throw_shortage() const;
 
-  /// Throws if `status` reports a failure that the file did not cause: as throw_shortage() for a lack of
-  /// memory, std::system_error for a thread that could not be started. Returns for success and for any other
+  /// Throws as throw_shortage() if `status` reports a lack of memory. Returns for success and for any other
   /// failure, which the caller must handle.
   void check(const arrow::Status& status) const;
 
@@ -39,7 +38,7 @@ class TablePool : public arrow::ProxyMemoryPool {
   TableBound bound_;
   uint64_t taken_;
   std::string source_;
-  std::atomic<uint64_t> refused_{0};
+  uint64_t refused_ = 0;
 };
 
 }  // namespace slimbayes

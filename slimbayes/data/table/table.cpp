@@ -155,7 +155,7 @@ Table take_rows(const Table& table, const std::vector<int64_t>& rows) {
     std::vector<double> values(rows.size());
     for (size_t i = 0; i < rows.size(); ++i) values[i] = from[static_cast<size_t>(rows[i])];
     out.columns[c].values = std::move(values);
-    if (out.columns[c].kept) out.columns[c].kept = taken(out.columns[c].kept, rows);
+    if (out.columns[c].kept) out.columns[c].kept = taken_cells(out.columns[c].kept, rows);
   }
   return out;
 }

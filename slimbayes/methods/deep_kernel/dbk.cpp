@@ -1,5 +1,6 @@
 #include "slimbayes/methods/deep_kernel/dbk_options.h"
 #include "slimbayes/methods/deep_kernel/deep_kernel.h"
+#include "slimbayes/methods/deep_kernel/rows.h"
 
 // dbk: a deep basis kernel (paper N of docs/references.md, section 3; N-15 is its equation 15).
 //

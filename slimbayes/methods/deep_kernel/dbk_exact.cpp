@@ -16,6 +16,7 @@
 #include "slimbayes/method/stored_statistics.h"
 #include "slimbayes/methods/deep_kernel/dbk_exact_options.h"
 #include "slimbayes/methods/deep_kernel/exact_features.h"
+#include "slimbayes/methods/deep_kernel/rows.h"
 #include "slimbayes/objectives/exact_bound.h"
 
 // dbk-exact: a deep basis kernel trained on the exact log evidence (paper N of docs/references.md, section

@@ -1,5 +1,6 @@
 #include "slimbayes/methods/deep_kernel/deep_kernel.h"
 #include "slimbayes/methods/deep_kernel/pp_dkl_options.h"
+#include "slimbayes/methods/deep_kernel/rows.h"
 
 // pp-dkl: sparse deep kernel learning on the predictive density (Jankowiak et al. 2020; paper N of
 // docs/references.md, appendix B; N-6 is its equation 6).

@@ -1,4 +1,5 @@
 #include "slimbayes/methods/deep_kernel/deep_kernel.h"
+#include "slimbayes/methods/deep_kernel/rows.h"
 #include "slimbayes/methods/deep_kernel/sv_dbk_options.h"
 
 // sv-dbk: the deep basis kernel of paper E (docs/references.md) by stochastic variational inference (sections

@@ -1,4 +1,5 @@
 #include "slimbayes/methods/deep_kernel/deep_kernel.h"
+#include "slimbayes/methods/deep_kernel/rows.h"
 #include "slimbayes/methods/deep_kernel/sv_dkl_options.h"
 
 // sv-dkl: sparse deep kernel learning (Wilson et al. 2016; paper N of docs/references.md, appendix B; N-4 and

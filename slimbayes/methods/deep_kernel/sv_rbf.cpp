@@ -1,4 +1,5 @@
 #include "slimbayes/methods/deep_kernel/deep_kernel.h"
+#include "slimbayes/methods/deep_kernel/rows.h"
 #include "slimbayes/methods/deep_kernel/sv_rbf_options.h"
 
 // sv-rbf: a sparse variational Gaussian process (Hensman et al. 2013; paper N of docs/references.md, appendix

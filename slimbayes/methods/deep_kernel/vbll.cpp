@@ -1,4 +1,5 @@
 #include "slimbayes/methods/deep_kernel/deep_kernel.h"
+#include "slimbayes/methods/deep_kernel/rows.h"
 #include "slimbayes/methods/deep_kernel/vbll_options.h"
 
 // vbll: a variational Bayesian last layer (Harrison et al. 2024; paper N of docs/references.md, appendix B).

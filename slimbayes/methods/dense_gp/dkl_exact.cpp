@@ -15,6 +15,7 @@
 #include "slimbayes/method/registry.h"
 #include "slimbayes/methods/dense_gp/dense_gp.h"
 #include "slimbayes/methods/dense_gp/dkl_exact_options.h"
+#include "slimbayes/methods/dense_gp/rows.h"
 #include "slimbayes/nn/weights.h"
 
 // dkl-exact: deep kernel learning without an approximation (Wilson et al. 2016; a baseline of papers N and E,

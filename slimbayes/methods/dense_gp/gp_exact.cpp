@@ -14,6 +14,7 @@
 #include "slimbayes/method/registry.h"
 #include "slimbayes/methods/dense_gp/dense_gp.h"
 #include "slimbayes/methods/dense_gp/gp_exact_options.h"
+#include "slimbayes/methods/dense_gp/rows.h"
 
 // gp-exact: the dense Gaussian process, the reference for the low-rank methods (Rasmussen and Williams 2006,
 // ch. 2, 5).

@@ -1,5 +1,6 @@
 #include "slimbayes/methods/last_layer/bll_options.h"
 #include "slimbayes/methods/last_layer/last_layer.h"
+#include "slimbayes/methods/last_layer/rows.h"
 
 // bll: a Bayesian last layer on a trained network (Rich-BLL, section 2; docs/references.md).
 //

@@ -7,6 +7,7 @@
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/last_layer/dnn_options.h"
+#include "slimbayes/methods/last_layer/rows.h"
 
 // dnn: one network with one set of weights, the baseline for the other methods (paper N of
 // docs/references.md, appendix B, "DNN").

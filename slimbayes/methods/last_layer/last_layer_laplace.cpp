@@ -19,6 +19,7 @@
 #include "slimbayes/methods/last_layer/last_layer_features.h"
 #include "slimbayes/methods/last_layer/last_layer_laplace_options.h"
 #include "slimbayes/methods/last_layer/posterior_choice.h"
+#include "slimbayes/methods/last_layer/rows.h"
 
 // last-layer-laplace: the Laplace approximation of a trained network's last layer (Daxberger et al. 2021).
 //

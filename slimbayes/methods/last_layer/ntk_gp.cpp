@@ -17,6 +17,7 @@
 #include "slimbayes/methods/last_layer/last_layer_features.h"
 #include "slimbayes/methods/last_layer/ntk_gp_options.h"
 #include "slimbayes/methods/last_layer/posterior_choice.h"
+#include "slimbayes/methods/last_layer/rows.h"
 #include "slimbayes/nn/layers.h"
 #include "slimbayes/ntk/gradient_kernel.h"
 

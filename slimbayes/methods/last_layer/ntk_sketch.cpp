@@ -1,5 +1,6 @@
 #include "slimbayes/methods/last_layer/last_layer.h"
 #include "slimbayes/methods/last_layer/ntk_sketch_options.h"
+#include "slimbayes/methods/last_layer/rows.h"
 
 // ntk-sketch: a Bayesian linear model on random features of the gradient of a trained network.
 //

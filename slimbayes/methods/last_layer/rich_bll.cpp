@@ -1,5 +1,6 @@
 #include "slimbayes/methods/last_layer/last_layer.h"
 #include "slimbayes/methods/last_layer/rich_bll_options.h"
+#include "slimbayes/methods/last_layer/rows.h"
 
 // rich-bll: a Bayesian last layer enriched by the gradients of the whole network (Rich-BLL, section 3;
 // docs/references.md).

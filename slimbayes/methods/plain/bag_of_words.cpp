@@ -1,5 +1,6 @@
 #include "slimbayes/method/registry.h"
 #include "slimbayes/methods/plain/bag_of_words_options.h"
+#include "slimbayes/methods/plain/rows.h"
 
 // bag-of-words: a text as the mean of the vectors of its words, whatever their order (Joulin et al. 2017,
 // fastText).

@@ -10,6 +10,7 @@
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/methods/plain/plain_options.h"
+#include "slimbayes/methods/plain/rows.h"
 #include "slimbayes/nn/weights.h"
 
 // constant: one distribution for every row, that of the training targets (conjugate posteriors).

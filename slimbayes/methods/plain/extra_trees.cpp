@@ -16,6 +16,7 @@
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/methods/plain/plain_options.h"
+#include "slimbayes/methods/plain/rows.h"
 #include "slimbayes/methods/plain/tree.h"
 #include "slimbayes/train/until_deadline.h"
 

@@ -20,6 +20,7 @@
 #include "slimbayes/methods/plain/logistic_left_out.h"
 #include "slimbayes/methods/plain/logistic_rows.h"
 #include "slimbayes/methods/plain/plain_options.h"
+#include "slimbayes/methods/plain/rows.h"
 
 // logistic: a Bayesian logistic regression (MacKay 1992; Boehning 1992 for many coefficients).
 //

@@ -16,6 +16,7 @@
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/stored_statistics.h"
 #include "slimbayes/methods/plain/plain_options.h"
+#include "slimbayes/methods/plain/rows.h"
 
 // ridge: a Bayesian linear regression (MacKay 1992).
 //

@@ -18,6 +18,7 @@
 #include "slimbayes/methods/portfolio/portfolio_choice.h"
 #include "slimbayes/methods/portfolio/portfolio_search.h"
 #include "slimbayes/methods/portfolio/portfolio_weights.h"
+#include "slimbayes/methods/portfolio/rows.h"
 #include "slimbayes/methods/portfolio/tempering.h"
 
 // auto: the default method, several methods together that held-out rows have chosen and calibrated.

@@ -41,8 +41,8 @@ const CandidateRace::OnFolds& CandidateRace::on_first_folds(const TriedCandidate
   OnFolds found;
   found.tried = one;
   found.tried.members.resize(folds);
-  found.held = scored(found.tried, some, held_out_answers(found.tried, some), held_targets(some),
-                      options_.tails == "auto");
+  found.held = score_candidate(found.tried, some, held_out_answers(found.tried, some), held_targets(some),
+                               options_.tails == "auto");
   return known_.emplace(key, std::move(found)).first->second;
 }
 

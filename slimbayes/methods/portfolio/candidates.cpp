@@ -64,7 +64,7 @@ void check_used(const json& passed_on, const std::vector<Candidate>& all, TaskKi
 
 }  // namespace
 
-std::string Candidate::label() const { return warp == Warp::log ? method + " of log y" : method; }
+std::string Candidate::label() const { return warp == TargetWarp::log ? method + " of log y" : method; }
 
 bool Candidate::learns_all() const { return !find_method(method).needs_validation; }
 
@@ -80,9 +80,9 @@ std::vector<Candidate> candidates_for(const AutoOptions& options, const json& pa
   for (const PortfolioEntry& entry : entries(options, passed_on, task, kind, rows.size())) {
     const MethodInfo& info = find_method(entry.method);
     if (!takes(info, task) || !takes(info, kind)) continue;
-    Candidate one{info.name, info.resolve(options_among(info, passed_on)), Warp::none, entry.copies};
+    Candidate one{info.name, info.resolve(options_among(info, passed_on)), TargetWarp::none, entry.copies};
     if (options.log_target != "always") all.push_back(one);
-    one.warp = Warp::log;
+    one.warp = TargetWarp::log;
     if (log) all.push_back(std::move(one));
   }
   if (all.empty())

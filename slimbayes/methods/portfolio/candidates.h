@@ -14,7 +14,7 @@ namespace slimbayes {
 struct Candidate {
   std::string method;
   nlohmann::json options;  // all of them
-  Warp warp = Warp::none;
+  TargetWarp warp = TargetWarp::none;
   /// Fits with other seeds where one set of validation rows scores the candidate. In folds each fold is a
   /// fit.
   int64_t copies = 1;

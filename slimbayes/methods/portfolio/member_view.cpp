@@ -42,7 +42,7 @@ void fit_log(const Dataset& rows, MemberView& view) {
     const double least = positive.min().item<double>(), middle = positive.median().item<double>();
     view.low -= view.unit * std::max(0.5 * least, 0.01 * middle);
   }
-  view.warp = Warp::log;
+  view.warp = TargetWarp::log;
   const at::Tensor t = log_of(view, y), above = (t - t.median()).clamp_min(0);
   view.log_mean = t.mean().item<double>();
   const double sd = t.std(/*unbiased=*/false).item<double>();
@@ -61,9 +61,9 @@ bool allows_log_target(const Dataset& rows) {
   return user.min().item<double>() >= 0 && user.max().item<double>() > 0;
 }
 
-MemberView fitted_view(const Dataset& rows, bool min_max, Warp warp) {
+MemberView fitted_view(const Dataset& rows, bool min_max, TargetWarp warp) {
   MemberView view;
-  if (warp == Warp::log) fit_log(rows, view);
+  if (warp == TargetWarp::log) fit_log(rows, view);
   if (!min_max || !rows.schema.input.is_vector()) return view;
   const at::Tensor x = rows.all().inputs.at(0).to(at::kDouble);
   const at::Tensor low = x.amin(0), high = x.amax(0);
@@ -73,7 +73,7 @@ MemberView fitted_view(const Dataset& rows, bool min_max, Warp warp) {
 }
 
 Dataset rows_in_view(const MemberView& view, const Dataset& rows) {
-  if (rows.source == nullptr || (!view.input_shift.defined() && view.warp == Warp::none)) return rows;
+  if (rows.source == nullptr || (!view.input_shift.defined() && view.warp == TargetWarp::none)) return rows;
   Batch all = rows.all();
   if (view.input_shift.defined()) {
     const at::Tensor x = all.inputs.at(0);
@@ -81,7 +81,7 @@ Dataset rows_in_view(const MemberView& view, const Dataset& rows) {
     all.inputs[0] = ((x.to(at::kDouble) - view.input_shift) / view.input_scale).to(x.scalar_type());
   }
   Schema schema = rows.schema;
-  if (view.warp == Warp::log) {
+  if (view.warp == TargetWarp::log) {
     if (all.target.defined())
       all.target = ((log_of(view, all.target) - view.log_mean) / view.log_sd).to(all.target.scalar_type());
     schema.task.encoded_sd = 1;
@@ -90,7 +90,7 @@ Dataset rows_in_view(const MemberView& view, const Dataset& rows) {
 }
 
 Predictive answer_in_target_units(const MemberView& view, const Predictive& p) {
-  if (view.warp == Warp::none) return p;
+  if (view.warp == TargetWarp::none) return p;
   const auto* r = std::get_if<Regression>(&p);
   check(r != nullptr && r->density.empty(), "auto", "a Gaussian answer to a log target", "another");
   const double width = std::max(view.seen_high - view.seen_low, 1.0);
@@ -98,7 +98,7 @@ Predictive answer_in_target_units(const MemberView& view, const Predictive& p) {
   const at::Tensor mean = r->mean.clamp(view.seen_low - width, view.seen_high + 2 * view.spare_sd);
   DensityComponent c{1, view.log_mean + view.log_sd * mean, shrunk * r->aleatoric_var,
                      shrunk * r->epistemic_var};
-  c.warp = Warp::log;
+  c.warp = TargetWarp::log;
   c.shift = view.low;
   c.scale = view.unit;
   c.most_var = std::pow(width * view.log_sd, 2);
@@ -114,7 +114,7 @@ void store_view(const MemberView& view, TensorFile& file) {
     file.tensors[kShift] = to_stored(view.input_shift);
     file.tensors[kScale] = to_stored(view.input_scale);
   }
-  if (view.warp == Warp::log)
+  if (view.warp == TargetWarp::log)
     file.tensors[kTarget] = to_stored(at::tensor(
         {view.low, view.unit, view.log_mean, view.log_sd, view.seen_low, view.seen_high, view.spare_sd},
         at::kDouble));
@@ -134,7 +134,7 @@ MemberView stored_view(const TensorFile& file) {
   const at::Tensor target = stored_tensor(file, kTarget).to(at::kDouble);
   check_shape(target, {7}, "load", kTarget);
   check_finite(target, "load", kTarget);
-  view.warp = Warp::log;
+  view.warp = TargetWarp::log;
   view.low = target[0].item<double>();
   view.unit = target[1].item<double>();
   view.log_mean = target[2].item<double>();

@@ -13,12 +13,12 @@ namespace slimbayes {
 struct MemberView {
   /// The member sees (x - input_shift) / input_scale. [d] float64; undefined: the inputs as they are.
   at::Tensor input_shift, input_scale;
-  Warp warp = Warp::none;
-  /// With Warp::log the member sees (log((y - low) / unit) - log_mean) / log_sd, where y is the encoded
+  TargetWarp warp = TargetWarp::none;
+  /// With TargetWarp::log the member sees (log((y - low) / unit) - log_mean) / log_sd, where y is the encoded
   /// target.
   double low = 0, unit = 1, log_mean = 0, log_sd = 1;
-  /// The range of the target that the member sees in training. With Warp::log its answers are clamped: the
-  /// mean to [seen_low - width, seen_high + 2 spare_sd], the sd to at most the width of the range. The
+  /// The range of the target that the member sees in training. With TargetWarp::log its answers are clamped:
+  /// the mean to [seen_low - width, seen_high + 2 spare_sd], the sd to at most the width of the range. The
   /// exponential of a far extrapolation would overflow.
   double seen_low = 0, seen_high = 0;
   /// The sd of the log targets above their median, mirrored around it, in units of log_sd; limited to [0.1,
@@ -34,13 +34,13 @@ bool allows_log_target(const Dataset& rows);
 /// Returns the view of a method on these rows. `min_max` maps the range of every input to [-1, 1]; only for
 /// vectors of numbers. Without a view in `warp` the target is as it is. Targets of 0 are moved away from the
 /// logarithm's pole by half the least positive target, or a hundredth of the median one if that is larger.
-MemberView fitted_view(const Dataset& rows, bool min_max, Warp warp);
+MemberView fitted_view(const Dataset& rows, bool min_max, TargetWarp warp);
 
 /// Returns the rows as the member sees them. Without a change the dataset itself.
 Dataset rows_in_view(const MemberView& view, const Dataset& rows);
 
-/// Returns the answer of a member, whose target it has seen, for the target as it is. With Warp::log its
-/// density is log-normal; other tasks are unchanged.
+/// Returns the answer of a member, whose target it has seen, for the target as it is. With TargetWarp::log
+/// its density is log-normal; other tasks are unchanged.
 Predictive answer_in_target_units(const MemberView& view, const Predictive& p);
 
 /// Store and read a view; stored_view throws std::invalid_argument for one that is damaged.

@@ -33,7 +33,7 @@ std::string prefix_of(size_t candidate, size_t member) {
 json facts_of(const TriedCandidate& tried) {
   json facts = {{"method", tried.candidate.method},
                 {"options", tried.candidate.options},
-                {"log", tried.candidate.warp == Warp::log},
+                {"log", tried.candidate.warp == TargetWarp::log},
                 {"copies", tried.candidate.copies},
                 {"members", tried.members.size()},
                 {"left_out", tried.left_out},
@@ -76,7 +76,7 @@ TriedCandidate tried_of(const json& facts) {
   check(info.name != "auto", "load", "a candidate other than auto", "auto", "the model file is damaged");
   TriedCandidate tried;
   tried.candidate = {info.name, info.resolve(facts["options"]),
-                     facts["log"].get<bool>() ? Warp::log : Warp::none,
+                     facts["log"].get<bool>() ? TargetWarp::log : TargetWarp::none,
                      static_cast<int64_t>(number_of(facts, "copies", 1, 1))};
   tried.left_out = facts["left_out"].get<std::string>();
   tried.of_folds = facts["of_folds"].get<bool>();
@@ -171,7 +171,7 @@ Predictive candidate_answer(const TriedCandidate& tried, std::vector<Predictive>
   if (tried.of_folds) by.factor = power = 1;
   const auto pool = [&]() -> Predictive {
     if (answers.size() == 1) return answers.front();
-    return calibrated.empty() ? mixture(answers) : bagged(calibrated);
+    return calibrated.empty() ? mixture(answers) : bagged_mixture(calibrated);
   };
   const Predictive whole = answer_in_target_units(tried.view, pool());
   if (const auto* r = std::get_if<Regression>(&whole)) return tempered(*r, by);

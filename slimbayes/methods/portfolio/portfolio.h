@@ -46,8 +46,8 @@ std::vector<Predictive> member_answers(const TriedCandidate& tried,
                                        const Dataset& rows, const PredictOptions& options = {});
 
 /// Returns the candidate's answer that follows from those of its members, with its corrections, for the
-/// target as it is: their equally weighted mixture, or bagged() (answers/mixture.h) of fold members of a
-/// regression.
+/// target as it is: their equally weighted mixture, or bagged_mixture() (answers/mixture.h) of fold members
+/// of a regression.
 Predictive candidate_answer(const TriedCandidate& tried, std::vector<Predictive> answers,
                             const Dataset& rows);
 

@@ -22,7 +22,7 @@ std::pair<double, double> both_views(const std::vector<TriedCandidate>& all, con
   std::pair<double, double> nll{NAN, NAN};
   for (const TriedCandidate& t : all)
     if (t.candidate.method == method && has_score(t))
-      (t.candidate.warp == Warp::log ? nll.second : nll.first) = t.nll;
+      (t.candidate.warp == TargetWarp::log ? nll.second : nll.first) = t.nll;
   return nll;
 }
 
@@ -47,14 +47,14 @@ std::string why_not_begun(const TriedCandidate& one, const std::vector<TriedCand
   // The straight lines decide whether the logarithm is tried at all, the first method that is more than a
   // line decides for the others.
   const auto [line, line_of_log] = both_views(all, "ridge");
-  if (one.candidate.warp == Warp::log && line_of_log > line + kNear)
+  if (one.candidate.warp == TargetWarp::log && line_of_log > line + kNear)
     return "a straight line fits y better than log y";
   for (const TriedCandidate& t : all) {
     const std::string& first = t.candidate.method;
     if (find_method(first).plain || !has_score(t)) continue;
     if (first == one.candidate.method) return "";
     const auto [as_is, log] = both_views(all, first);
-    const bool worse = one.candidate.warp == Warp::log ? log > as_is : as_is > log;
+    const bool worse = one.candidate.warp == TargetWarp::log ? log > as_is : as_is > log;
     return worse ? fmt::format("{} fits {} better, which alone the others try", first,
                                log > as_is ? "y" : "log y")
                  : "";
@@ -67,7 +67,7 @@ void try_log_target_first(std::vector<TriedCandidate>& all, size_t next) {
   TriedCandidate &one = all[next], &other = all[next + 1];
   const auto [line, line_of_log] = both_views(all, "ridge");
   if (line_of_log < line && one.candidate.method == other.candidate.method &&
-      other.candidate.warp == Warp::log && !find_method(one.candidate.method).plain)
+      other.candidate.warp == TargetWarp::log && !find_method(one.candidate.method).plain)
     std::swap(one, other);
 }
 
@@ -81,7 +81,8 @@ std::vector<bool> candidates_to_copy(const std::vector<TriedCandidate>& all,
   for (size_t i = 0; i < first.size(); ++i) {
     if (!has_score(first[i]) || first[i].members.size() == 1) continue;
     first[i].members.resize(1);
-    held[i] = scored(first[i], rows, held_out_answers(first[i], rows), targets, options.tails == "auto");
+    held[i] =
+        score_candidate(first[i], rows, held_out_answers(first[i], rows), targets, options.tails == "auto");
   }
   if (std::ranges::none_of(held, [](const auto& h) { return h.has_value(); })) return worth;
   weigh(first, held, targets, options.combine == "best");

@@ -345,7 +345,7 @@ class Search {
     const auto begin = Clock::now();
     const std::vector<HeldOutAnswers> parts = held_out_answers(tried_[i], rows_);
     budget_.set_aside(i, seconds_since(begin));
-    held_[i] = scored(tried_[i], rows_, parts, targets_, options_.tails == "auto");
+    held_[i] = score_candidate(tried_[i], rows_, parts, targets_, options_.tails == "auto");
   }
 
   /// Weighs the candidates, and keeps of each the members that answer.

@@ -131,9 +131,9 @@ RowScale asked_row_scale(const SearchRows& rows, const std::vector<HeldOutAnswer
 
 }  // namespace
 
-std::optional<Predictive> scored(TriedCandidate& tried, const SearchRows& rows,
-                                 const std::vector<HeldOutAnswers>& parts, const at::Tensor& targets,
-                                 bool tails) {
+std::optional<Predictive> score_candidate(TriedCandidate& tried, const SearchRows& rows,
+                                          const std::vector<HeldOutAnswers>& parts, const at::Tensor& targets,
+                                          bool tails) {
   tried.of_folds = rows.in_folds;
   tried.row_scale = {};
   tried.tempering = {};

@@ -47,19 +47,19 @@ std::vector<HeldOutAnswers> held_out_answers(const TriedCandidate& tried, const 
 Predictive held_answer(const TriedCandidate& tried, const std::vector<HeldOutAnswers>& parts);
 at::Tensor held_targets(const SearchRows& rows);
 
-/// Returns the rows of a regression in folds whose target is more than five sd away from the candidate's
-/// held-out answer, the farthest first. Both of two sd must say so: that of the answer without its tails
-/// (Tempering::dof, wild_share), and 1.48 times the median size of all residuals. If more than 2 % of the
-/// rows are so far above their answers, none of these is returned, for they are no exceptions; likewise
-/// below.
+/// Returns the rows with a wild target, the farthest first. Only for a regression with folds. A target is
+/// wild if it is more than 5 sd away from the candidate's held-out answer, by each of two sd: the sd of the
+/// answer without its heavy tails (Tempering::dof, wild_share), and 1.48 times the median absolute residual
+/// of all rows. If more than 2 % of the rows lie so far above their answers, they are part of the
+/// distribution, and none of them is returned; the same holds below.
 std::vector<int64_t> wild_rows(const TriedCandidate& tried, const SearchRows& rows,
                                const at::Tensor& targets);
 
-/// Scores a candidate by its answers to the held-out rows: sets the corrections of its answers and its NLL,
-/// and returns the corrected answer. Sets `left_out` and returns nothing if the NLL is not finite. `tails`:
-/// whether they may be heavy.
-std::optional<Predictive> scored(TriedCandidate& tried, const SearchRows& rows,
-                                 const std::vector<HeldOutAnswers>& parts, const at::Tensor& targets,
-                                 bool tails);
+/// Scores a candidate by its answers `parts` to the held-out rows. It sets the corrections of the candidate's
+/// answers and its NLL, and returns the corrected answers. If the NLL is not finite, it sets
+/// TriedCandidate::left_out and returns nothing. `tails`: whether the answers may get heavy tails.
+std::optional<Predictive> score_candidate(TriedCandidate& tried, const SearchRows& rows,
+                                          const std::vector<HeldOutAnswers>& parts, const at::Tensor& targets,
+                                          bool tails);
 
 }  // namespace slimbayes

@@ -35,7 +35,7 @@ double most_log_factor(const Regression& p) {
   constexpr double kMost = 100;
   double most = std::numeric_limits<double>::infinity();
   for (const DensityComponent& c : p.density) {
-    if (c.warp == Warp::none) continue;
+    if (c.warp == TargetWarp::none) continue;
     const double var = (c.aleatoric_var + c.epistemic_var).max().item<double>();
     most = std::min(most, std::max(0.0, std::log(kMost / var)));
   }
@@ -123,7 +123,7 @@ Regression tempered(const Regression& p, const Tempering& by) {
   std::vector<DensityComponent> all;
   for (DensityComponent c : components_of(p)) {
     const bool gaussian = std::isinf(c.dof);
-    if (gaussian && c.warp == Warp::none) c.dof = by.dof;
+    if (gaussian && c.warp == TargetWarp::none) c.dof = by.dof;
     c.aleatoric_var = by.factor * c.aleatoric_var;
     c.epistemic_var = by.factor * c.epistemic_var;
     capped(c);
@@ -170,7 +170,8 @@ Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails)
   const auto [gaussian, gaussian_nll] = scored(std::numeric_limits<double>::infinity());
   Tempering best{std::exp(gaussian)};
   if (!tails) return best;
-  const bool warped = std::ranges::any_of(p.density, [](const auto& c) { return c.warp != Warp::none; });
+  const bool warped =
+      std::ranges::any_of(p.density, [](const auto& c) { return c.warp != TargetWarp::none; });
   double best_score = gaussian_nll;  // with 2 nats more for each parameter beside the factor
   if (!warped) {
     // dof = 2 + exp(u) from 2.05 to 100.

@@ -14,6 +14,7 @@
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/weight_space/batch_ensemble_options.h"
+#include "slimbayes/methods/weight_space/rows.h"
 #include "slimbayes/methods/weight_space/weight_draws.h"
 
 // batch-ensemble: members that scale the rows and columns of one network (Wen, Tran and Ba 2020).

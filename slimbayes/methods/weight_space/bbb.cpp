@@ -1,3 +1,4 @@
+#include "slimbayes/methods/weight_space/rows.h"
 #include "slimbayes/methods/weight_space/variational_network.h"
 
 // bbb: Bayes by Backprop, a mean-field posterior over the weights (Blundell et al. 2015).

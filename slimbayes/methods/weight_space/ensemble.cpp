@@ -14,6 +14,7 @@
 #include "slimbayes/method/stored_parts.h"
 #include "slimbayes/method/timed_part.h"
 #include "slimbayes/methods/weight_space/ensemble_options.h"
+#include "slimbayes/methods/weight_space/rows.h"
 #include "slimbayes/train/jobs.h"
 
 // ensemble: one method fitted several times (Lakshminarayanan, Pritzel and Blundell 2017).

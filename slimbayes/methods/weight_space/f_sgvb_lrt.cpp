@@ -1,3 +1,4 @@
+#include "slimbayes/methods/weight_space/rows.h"
 #include "slimbayes/methods/weight_space/sharpness_options.h"
 #include "slimbayes/methods/weight_space/variational_network.h"
 

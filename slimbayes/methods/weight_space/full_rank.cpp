@@ -1,4 +1,5 @@
 #include "slimbayes/methods/weight_space/full_rank_options.h"
+#include "slimbayes/methods/weight_space/rows.h"
 #include "slimbayes/methods/weight_space/variational_network.h"
 
 // full-rank: the mean-field network with which Toure and Stephens compare low-rank.

@@ -6,6 +6,7 @@
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/weight_space/mc_dropout_options.h"
+#include "slimbayes/methods/weight_space/rows.h"
 #include "slimbayes/methods/weight_space/weight_draws.h"
 
 // mc-dropout: dropout in prediction (Gal and Ghahramani 2016).

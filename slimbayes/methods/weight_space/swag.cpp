@@ -13,6 +13,7 @@
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/weight_space/batch_statistics.h"
+#include "slimbayes/methods/weight_space/rows.h"
 #include "slimbayes/methods/weight_space/swag_options.h"
 #include "slimbayes/methods/weight_space/weight_draws.h"
 

@@ -128,6 +128,19 @@ TEST_F(csv, labels_without_a_place_in_the_header) {
 TEST_F(csv, unclosed_quote) {
   expect_starts(error_of("x,y\n1,2\n\"3,4\n5,6\n"), "t.csv:3: expected a closing quote");
   expect_starts(error_of("\"x,y\n1,2\n"), "t.csv:1: expected a closing quote");
+  // At the end of the file, where it takes no line with it: the file is cut off.
+  expect_starts(error_of("x,y\n1,2\n3,\"4"), "t.csv:3:2: expected a closing quote");
+  EXPECT_EQ(read("x,y\n1,2\n3,\"4\"").columns[1].values[1], 4);
+  EXPECT_EQ(read("x,y\n1,a\n3,\"4\"\"\"").columns[1].levels[1], "4\"");
+}
+
+TEST_F(csv, a_line_is_counted_behind_empty_lines_and_line_ends_in_quotes) {
+  for (const std::string& end : {std::string("\n"), std::string("\r\n")}) {
+    const std::string text = end + "x,y" + end + end + "\"a" + end + "b\",1" + end + "c,2" + end + end;
+    expect_starts(error_of(text + "1,2,3" + end), "t.csv:8: expected 2 cells as in the header; received 3");
+    expect_starts(error_of(text + "d,inf"), "t.csv:8:2: expected finite numbers in column 'y'");
+  }
+  expect_starts(error_of("x,y\r\r1,2\r3\r"), "t.csv:4: expected 2 cells as in the header; received 1");
 }
 
 TEST_F(csv, names) {

@@ -302,7 +302,7 @@ TEST(Auto, ClassProbabilitiesGetThePowerOfTheCandidate) {
   const Dataset rows = class_data(x, y, 2);
   TriedCandidate tried;
   tried.candidate.method = "constant";
-  tried.view = fitted_view(rows, false, Warp::none);
+  tried.view = fitted_view(rows, false, TargetWarp::none);
   const auto method = registry_row("constant").make(find_method("constant").resolve(json::object()));
   tried.members.push_back(method->fit({rows, {rows.schema, nullptr}}, {Stream(1)}));
   const auto answer = [&](double power, bool of_folds) {

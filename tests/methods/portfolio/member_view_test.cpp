@@ -22,7 +22,7 @@ Dataset positive_rows(int64_t n) {
 
 TEST(MemberView, TheMemberSeesTheLogarithm) {
   const Dataset rows = positive_rows(5000);
-  const Dataset own = rows_in_view(fitted_view(rows, false, Warp::log), rows);
+  const Dataset own = rows_in_view(fitted_view(rows, false, TargetWarp::log), rows);
   const at::Tensor t = own.all().target.to(at::kDouble);
   EXPECT_NEAR(t.mean().item<double>(), 0, 1e-6);
   EXPECT_NEAR(t.std(false).item<double>(), 1, 1e-6);
@@ -32,7 +32,7 @@ TEST(MemberView, TheMemberSeesTheLogarithm) {
 /// The right answer to the logarithm, N(0, 1), is a log-normal one in the user's units.
 TEST(MemberView, AnswersComeBack) {
   const Dataset rows = positive_rows(100000);
-  const MemberView view = fitted_view(rows, false, Warp::log);
+  const MemberView view = fitted_view(rows, false, TargetWarp::log);
   const Regression unit{at::zeros({1}, at::kDouble), at::full({1}, 0.9, at::kDouble),
                         at::full({1}, 0.1, at::kDouble)};
   const Regression user = rescaled(std::get<Regression>(answer_in_target_units(view, unit)), 4, 2.5);
@@ -45,7 +45,7 @@ TEST(MemberView, AnswersComeBack) {
 }
 
 TEST(MemberView, FarAnswersStayFinite) {
-  const MemberView view = fitted_view(positive_rows(100), false, Warp::log);
+  const MemberView view = fitted_view(positive_rows(100), false, TargetWarp::log);
   const Regression far{at::tensor({1e6, 0.0, -1e6}, at::kDouble), at::tensor({1.0, 1e9, 1.0}, at::kDouble),
                        at::zeros({3}, at::kDouble)};
   const auto p = std::get<Regression>(answer_in_target_units(view, far));
@@ -54,7 +54,8 @@ TEST(MemberView, FarAnswersStayFinite) {
 
 /// The view of these targets, and the answer N(mean, var) to their seen logarithm.
 Regression wide_answer(const at::Tensor& y, double mean, double var) {
-  const MemberView view = fitted_view(regression_data(Stream(2).normal({y.size(0), 2}), y), false, Warp::log);
+  const MemberView view =
+      fitted_view(regression_data(Stream(2).normal({y.size(0), 2}), y), false, TargetWarp::log);
   const Regression seen_answer{at::full({1}, mean, at::kDouble), at::full({1}, 0.5 * var, at::kDouble),
                                at::full({1}, 0.5 * var, at::kDouble)};
   return std::get<Regression>(answer_in_target_units(view, seen_answer));
@@ -87,7 +88,7 @@ TEST(MemberView, TheMomentsAreBoundedForEveryKindOfTarget) {
 
 TEST(MemberView, TargetsOfZeroHaveALogarithm) {
   Dataset rows = regression_data(Stream(2).normal({4, 2}), at::tensor({0.0, 1.0, 3.0, 8.0}, at::kDouble));
-  const MemberView view = fitted_view(rows, false, Warp::log);
+  const MemberView view = fitted_view(rows, false, TargetWarp::log);
   EXPECT_TRUE(at::isfinite(rows_in_view(view, rows).all().target).all().item<bool>());
   EXPECT_NEAR(view.low, -0.5, 1e-12);  // half the least positive target
 }
@@ -95,24 +96,24 @@ TEST(MemberView, TargetsOfZeroHaveALogarithm) {
 TEST(MemberView, InputsHaveTheRangeOfTheMethod) {
   const Dataset rows = positive_rows(500);
   const at::Tensor x =
-      rows_in_view(fitted_view(rows, true, Warp::none), rows).all().inputs[0].to(at::kDouble);
+      rows_in_view(fitted_view(rows, true, TargetWarp::none), rows).all().inputs[0].to(at::kDouble);
   EXPECT_NEAR(x.min().item<double>(), -1, 1e-6);
   EXPECT_NEAR(x.max().item<double>(), 1, 1e-6);
 }
 
 TEST(MemberView, WithoutAChangeTheRowsAreTheSame) {
   const Dataset rows = positive_rows(5);
-  EXPECT_EQ(rows_in_view(fitted_view(rows, false, Warp::none), rows).source, rows.source);
+  EXPECT_EQ(rows_in_view(fitted_view(rows, false, TargetWarp::none), rows).source, rows.source);
 }
 
 TEST(MemberView, IsStored) {
   const Dataset rows = positive_rows(50);
-  const MemberView view = fitted_view(rows, true, Warp::log);
+  const MemberView view = fitted_view(rows, true, TargetWarp::log);
   TensorFile file;
   store_view(view, file);
   const MemberView again = stored_view(file);
   EXPECT_TRUE(at::equal(again.input_scale, view.input_scale));
-  EXPECT_EQ(again.warp, Warp::log);
+  EXPECT_EQ(again.warp, TargetWarp::log);
   EXPECT_EQ(again.log_mean, view.log_mean);
   file.tensors.erase("view.input_scale");
   EXPECT_ANY_THROW(stored_view(file));
@@ -122,7 +123,7 @@ TEST(MemberView, NegativeTargetsHaveNoLogarithm) {
   const Dataset rows =
       regression_data(Stream(2).normal({4, 2}), at::tensor({0.0, 1.0, -3.0, 8.0}, at::kDouble));
   EXPECT_FALSE(allows_log_target(rows));
-  EXPECT_THROW(fitted_view(rows, false, Warp::log), std::invalid_argument);
+  EXPECT_THROW(fitted_view(rows, false, TargetWarp::log), std::invalid_argument);
 }
 
 }  // namespace

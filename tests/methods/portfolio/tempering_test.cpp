@@ -71,7 +71,7 @@ TEST(Tempering, FindsWildRows) {
 Regression log_normal(int64_t n, double mean, double var) {
   DensityComponent c{1, at::full({n}, mean, at::kDouble), at::full({n}, var, at::kDouble),
                      at::zeros({n}, at::kDouble)};
-  c.warp = Warp::log;
+  c.warp = TargetWarp::log;
   return mixed({c});
 }
 
@@ -91,8 +91,8 @@ TEST(Tempering, FindsWildRowsOfALogTarget) {
   // The wild part is a Gaussian of the target itself, around the mean of the log-normal one.
   const Regression core = tempered(p, {found.factor});
   ASSERT_EQ(q.density.size(), 2u);
-  const DensityComponent& far = q.density[0].warp == Warp::none ? q.density[0] : q.density[1];
-  EXPECT_EQ(far.warp, Warp::none);
+  const DensityComponent& far = q.density[0].warp == TargetWarp::none ? q.density[0] : q.density[1];
+  EXPECT_EQ(far.warp, TargetWarp::none);
   EXPECT_NEAR(far.weight, found.wild_share, 1e-12);
   EXPECT_NEAR(far.mean[0].item<double>(), core.mean[0].item<double>(), 1e-9);
   EXPECT_NEAR(far.aleatoric_var[0].item<double>() / core.aleatoric_var[0].item<double>(), found.wild_factor,
@@ -127,7 +127,7 @@ TEST(Tempering, NoOtherCorrectionHasALowerNll) {
 TEST(Tempering, OfLogNormalAnswersStaysWhereTheirMomentsAreFinite) {
   DensityComponent c{1, at::zeros({50}, at::kDouble), at::ones({50}, at::kDouble),
                      at::zeros({50}, at::kDouble)};
-  c.warp = Warp::log;
+  c.warp = TargetWarp::log;
   const at::Tensor y = (0.5 * Stream(4).normal({50})).exp();
   const Tempering found = fitted_tempering(mixed({c}), y, true);
   EXPECT_GT(found.factor, 0.12);  // 0.25, give or take five standard errors
@@ -142,7 +142,7 @@ TEST(Tempering, AnExactFitKeepsAVariance) {
 
 TEST(Tempering, KeepsTheVarianceOfALogTargetWithinItsBound) {
   DensityComponent c{1, at::zeros({2}, at::kDouble), at::ones({2}, at::kDouble), at::ones({2}, at::kDouble)};
-  c.warp = Warp::log;
+  c.warp = TargetWarp::log;
   c.most_var = 4;
   const Regression p = tempered(mixed({c}), {50});
   for (const DensityComponent& one : p.density)

@@ -1,5 +1,6 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/methods/weight_space/inducing/inducing_network.h"
+#include "slimbayes/methods/weight_space/rows.h"
 
 // ffg-u: inducing weights with a Gaussian posterior (Ritter et al. 2021, docs/references.md), the baseline of
 // FiD-GP.

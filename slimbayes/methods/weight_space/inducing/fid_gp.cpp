@@ -1,5 +1,6 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/methods/weight_space/inducing/inducing_network.h"
+#include "slimbayes/methods/weight_space/rows.h"
 
 // fid-gp: a network whose weights are drawn given a few inducing weights (FiD-GP, docs/references.md).
 //

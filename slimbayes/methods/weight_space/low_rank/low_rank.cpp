@@ -1,4 +1,5 @@
 #include "slimbayes/methods/weight_space/low_rank/low_rank_plan.h"
+#include "slimbayes/methods/weight_space/rows.h"
 #include "slimbayes/methods/weight_space/variational_network.h"
 
 // low-rank: a network whose matrices are products of random factors (Toure and Stephens, sections 2 and 3).

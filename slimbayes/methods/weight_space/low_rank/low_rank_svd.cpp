@@ -1,4 +1,5 @@
 #include "slimbayes/methods/weight_space/low_rank/low_rank_plan.h"
+#include "slimbayes/methods/weight_space/rows.h"
 #include "slimbayes/methods/weight_space/variational_network.h"
 
 // low-rank-svd: low-rank, started at a trained network (Toure and Stephens, appendix F.9).

@@ -1,4 +1,5 @@
 #include "slimbayes/methods/weight_space/full_rank_options.h"
+#include "slimbayes/methods/weight_space/rows.h"
 #include "slimbayes/methods/weight_space/variational_network.h"
 
 // rank-1: matrices scaled by random vectors (Dusenberry et al. 2020).

@@ -1,8 +1,12 @@
-#include "slimbayes/methods/rows.h"
+#pragma once
+
+#include <vector>
+
+#include "slimbayes/method/registry.h"
 
 namespace slimbayes {
 
-// Each is defined in the file of its method.
+// Each is defined in the file of its method, which includes this header.
 RegistryRow mc_dropout_row();
 RegistryRow swag_row();
 RegistryRow bbb_row();
@@ -18,7 +22,8 @@ RegistryRow batch_ensemble_row();
 RegistryRow f_sgvb_lrt_row();
 RegistryRow ensemble_row();
 
-std::vector<RegistryRow> weight_space_rows() {
+/// Returns the rows of the family, in the order of its facts (catalog/families.h).
+inline std::vector<RegistryRow> weight_space_rows() {
   return {mc_dropout_row(),       swag_row(),     bbb_row(),
           full_rank_row(),        low_rank_row(), low_rank_svd_row(),
           low_rank_laplace_row(), rank_1_row(),   fid_gp_row(),
