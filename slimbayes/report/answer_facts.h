@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "slimbayes/answers/uncertainty_facts.h"
 #include "slimbayes/catalog/fields.h"
 
 namespace slimbayes {
@@ -14,7 +15,7 @@ namespace slimbayes {
 // What a report says of the answers and their intervals, probabilities and scores: structs of catalog/fields.h.
 
 /// The least and the largest share that chance explains.
-using Band = std::pair<double, double>;
+using ChanceBand = std::pair<double, double>;
 
 /// One score of the report, with a word on it.
 struct ScoreFact {
@@ -72,7 +73,7 @@ void describe(CalibrationFact& f, V& v) {
 /// The histogram of the probability integral transform (Czado, Gneiting and Held 2009, section 2.1).
 struct PitFact {
   std::vector<double> share;
-  Band band;
+  ChanceBand band;
   std::string says;
 };
 
@@ -88,7 +89,7 @@ void describe(PitFact& f, V& v) {
 struct PartOfRows {
   int64_t rows = 0;
   double share = 0, expected = 0;
-  Band band;
+  ChanceBand band;
   std::optional<double> width = {};
 };
 
@@ -180,17 +181,14 @@ void describe(NumberFacts& f, V& v) {
 
 /// Confidence and accuracy of the rows, binned by confidence.
 struct ReliabilityFact {
-  std::vector<double> confidence, accuracy;
-  std::vector<int64_t> rows;
+  ReliabilityBins bins;
   double ece = 0;
   std::string says = {};
 };
 
 template <class V>
 void describe(ReliabilityFact& f, V& v) {
-  v("confidence", f.confidence, "mean probability of the most probable class in each bin");
-  v("accuracy", f.accuracy, "share of right answers in each bin");
-  v("rows", f.rows, "number of rows in each bin");
+  v.part(f.bins);
   v("ece", f.ece, "mean distance between confidence and accuracy (expected calibration error)");
   v("says", f.says, "whether the model is overconfident");
 }

@@ -18,10 +18,9 @@ using nlohmann::json;
 
 constexpr int64_t kShares = 20, kEntropyBins = 24;
 
-ReliabilityFact reliability_of(const ScoredExamples& s, const json& metrics, const at::Tensor& right,
-                               const at::Tensor& confidence) {
-  const json& bins = metrics.at("reliability");
-  ReliabilityFact out{bins.at("confidence"), bins.at("accuracy"), bins.at("rows"), metrics.at("ece")};
+ReliabilityFact reliability_of(const ScoredExamples& s, const ReliabilityBins& bins, double ece,
+                               const at::Tensor& right, const at::Tensor& confidence) {
+  ReliabilityFact out{bins, ece};
   const double accuracy = right.mean().item<double>(), sure = confidence.mean().item<double>();
   const auto [low, high] = binomial_band(sure, s.size(), 0.99);
   out.says = fmt::format(
@@ -117,11 +116,11 @@ at::Tensor confidence_of(const Classes& p) { return std::get<0>(p.probabilities.
 
 }  // namespace
 
-ClassFacts class_facts(const ScoredExamples& s, const json& metrics) {
+ClassFacts class_facts(const ScoredExamples& s, const json& metrics, const ReliabilityBins& bins) {
   const auto& p = std::get<Classes>(s.answer());
   const at::Tensor right = right_answers(s), confidence = confidence_of(p);
   ClassFacts out;
-  out.reliability = reliability_of(s, metrics, right, confidence);
+  out.reliability = reliability_of(s, bins, metrics.at("ece"), right, confidence);
   out.entropy = entropy_of(p, right);
   if (metrics.contains("confusion")) out.confusion = confusion_of(metrics, s.noun());
   Scores uncertainty = {{"max_softmax", 1 - confidence}};

@@ -118,11 +118,12 @@ PredictedRows predicted_rows(const ScoredExamples& s) {
 }
 
 /// Adds the parts of the report that the examples have.
-void add_parts(const ScoredExamples& s, const json& metrics, const PredictOptions& predict,
+void add_parts(const ScoredExamples& s, const json& metrics,
+               const std::optional<UncertaintyReport>& uncertainty, const PredictOptions& predict,
                ReportFacts& facts) {
   const bool classes = are_classes(s.answer());
   if (classes)
-    facts.classes = class_facts(s, metrics);
+    facts.classes = class_facts(s, metrics, uncertainty.value().reliability.value());
   else
     facts.numbers = NumberFacts{predicted_rows(s), coverage_facts(s)};
   facts.groups = classes ? class_groups(s) : coverage_groups(s);
@@ -166,7 +167,8 @@ ReportFacts report_facts(const Model& model, const Examples& given, const FactsO
     notes.push_back(bad_examples_text(part.examples, answers.bad, "left out of the report"));
   const ScoredExamples s = scored(model, part.examples, std::move(answers), part.places);
   json metrics = model.evaluate(s.examples, s.answers);
-  metrics.update(uncertainty_of(model, s.examples, s.answers));
+  const std::optional<UncertaintyReport> uncertainty = uncertainty_of(model, s.examples, s.answers);
+  if (uncertainty) metrics.update(fields_to_json(*uncertainty));
   add_notes(model, part, s, metrics, notes);
   ReportFacts facts;
   facts.title = fmt::format("{} predicted by {}", model.target(), model.method());
@@ -183,7 +185,7 @@ ReportFacts report_facts(const Model& model, const Examples& given, const FactsO
   facts.report = metrics;
   facts.warnings = std::move(warnings);
   facts.notes = std::move(notes);
-  add_parts(s, metrics, options.predict, facts);
+  add_parts(s, metrics, uncertainty, options.predict, facts);
   return facts;
 }
 

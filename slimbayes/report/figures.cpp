@@ -150,8 +150,8 @@ Chart score_figure(const std::string& name, const ScoreHistogram& histogram, con
 
 Chart reliability_figure(const ReliabilityFact& reliability) {
   constexpr double kLargest = 7;
-  const std::vector<double>&confidence = reliability.confidence, &accuracy = reliability.accuracy;
-  const std::vector<double> rows(reliability.rows.begin(), reliability.rows.end());
+  const std::vector<double>&confidence = reliability.bins.confidence, &accuracy = reliability.bins.accuracy;
+  const std::vector<double> rows(reliability.bins.rows.begin(), reliability.bins.rows.end());
   Panel panel{"", "", {diagonal_mark("calibrated")}};
   panel.marks.push_back(
       {Mark::Kind::ranges, "gap", "orange", 0.9, confidence, confidence, accuracy, false, 2});
