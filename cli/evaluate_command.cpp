@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/segmentation.h"
+#include "cli/terminal.h"
 #include "cli/uncertainty_text.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/model/held_out.h"

@@ -28,7 +28,8 @@ namespace slimbayes {
 //   std::map<std::string, T>                       an object with a key for each entry
 //   std::optional<T>                               absent if it is empty
 //   std::variant<T...>                             its active alternative
-// v.part(f.numbers) describes a struct, or an optional one, whose fields stand beside the others in JSON.
+// v.part(f.numbers) describes a struct, or an optional one, whose fields stand beside the others in JSON. A JSON
+// object may stand there, too; its keys are not listed.
 
 /// The description of one field of a report.
 struct FieldDoc {
@@ -77,7 +78,9 @@ struct FieldWriter {
   }
   template <class P>
   void part(P& fields) {
-    if constexpr (!kIs<P, std::optional>)
+    if constexpr (std::is_same_v<P, nlohmann::json>)
+      out.update(fields);
+    else if constexpr (!kIs<P, std::optional>)
       describe(fields, *this);
     else if (fields)
       describe(*fields, *this);
@@ -135,7 +138,9 @@ struct FieldLister {
   }
   template <class P>
   void part(P&) {
-    if constexpr (kIs<P, std::optional>) {
+    if constexpr (std::is_same_v<P, nlohmann::json>) {
+      return;
+    } else if constexpr (kIs<P, std::optional>) {
       typename P::value_type fields{};
       FieldLister lister{out, before, true};
       describe(fields, lister);

@@ -41,6 +41,7 @@ struct Outer {
   json any = {{"x", 1}};
   Inner part = {};
   std::optional<Beside> beside = {};
+  json more = {{"y", 2}};
   double beta = 2;
 };
 
@@ -56,13 +57,14 @@ void describe(Outer& f, V& v) {
   v("any", f.any, "any value");
   v.part(f.part);
   v.part(f.beside);
+  v.part(f.more);
   v("beta", f.beta, "an option", Range{0, 1e6}, "N-15");
 }
 
 TEST(fields_to_json, LeavesOutEmptyFieldsAndKeepsTypes) {
   EXPECT_EQ(
       fields_to_json(Outer{}).dump(),
-      R"({"any":{"x":1},"band":[0.25,1.0],"beta":2.0,"by":{},"held":true,"list":[],"rows":3,"target":"blue"})");
+      R"({"any":{"x":1},"band":[0.25,1.0],"beta":2.0,"by":{},"held":true,"list":[],"rows":3,"target":"blue","y":2})");
 }
 
 TEST(fields_to_json, NestsStructsListsAndMaps) {
