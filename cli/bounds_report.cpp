@@ -1,5 +1,5 @@
-// The results of `bounds` as structs, and as text from them. JSON derives from the same structs, so that both say
-// the same.
+// The results of `bounds` as structs, and as text from them. JSON derives from the same structs, so that both
+// say the same.
 #include "cli/bounds_report.h"
 
 #include <fmt/format.h>

@@ -165,8 +165,8 @@ std::string line_of(const std::string& name, const json& value, InputKind kind) 
   return text;
 }
 
-/// Returns the section on the parts of the split: the number of rows in each. All are 0 after an update, which
-/// gives up the split.
+/// Returns the section on the parts of the split: the number of rows in each. All are 0 after an update,
+/// which gives up the split.
 std::string rows_section(const std::map<std::string, int64_t>& rows, std::string_view noun, bool shard) {
   if (rows.empty()) return "";
   std::string text = fmt::format("\n{}s\n", noun);

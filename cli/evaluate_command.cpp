@@ -67,8 +67,8 @@ SeparationReport separation_of(const EvaluateRequest& r, const Model& model, con
   throw std::invalid_argument(fmt::format("the foreign data '{}' (--ood): {}", r.ood, error.what()));
 }
 
-/// The report on the evaluated data, with the metrics of the uncertainty, and how well the scores tell the data of
-/// --ood.
+/// The report on the evaluated data, with the metrics of the uncertainty, and how well the scores tell the
+/// data of --ood.
 struct Scored {
   json report;
   std::optional<UncertaintyReport> uncertainty = {};

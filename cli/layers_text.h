@@ -45,11 +45,12 @@ void describe(ForeignScoreLayer& f, V& v) {
   v("numbers", f.numbers, "how many numbers the file holds for it");
 }
 
-/// Returns the layers of a model with inducing weights, from the network in its file (null: none) and the shapes
-/// of its tensors. Empty for another model, and for a damaged file.
+/// Returns the layers of a model with inducing weights, from the network in its file (null: none) and the
+/// shapes of its tensors. Empty for another model, and for a damaged file.
 std::vector<InducingLayer> inducing_layers(const nlohmann::json& network, const TensorShapes& tensors);
 
-/// Returns what the file holds for the score of foreign rows. Empty for another model, and for a damaged file.
+/// Returns what the file holds for the score of foreign rows. Empty for another model, and for a damaged
+/// file.
 std::vector<ForeignScoreLayer> foreign_score_layers(const nlohmann::json& network,
                                                     const TensorShapes& tensors);
 

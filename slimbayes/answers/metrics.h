@@ -66,8 +66,8 @@ nlohmann::json regression_report(const Regression& p, const at::Tensor& y, doubl
                                  double level = 0.95);
 
 /// Returns the coverage and the mean width of the Gaussian intervals of epistemic_part(p) at `level`; the
-/// standardised width is that of the target divided by `target_sd`. Returns nothing if the epistemic variance of
-/// every row is 0: the model has no epistemic part.
+/// standardised width is that of the target divided by `target_sd`. Returns nothing if the epistemic variance
+/// of every row is 0: the model has no epistemic part.
 std::optional<EpistemicReport> epistemic_report(const Regression& p, const at::Tensor& y, double target_sd,
                                                 double level = 0.95);
 

@@ -33,10 +33,10 @@ int64_t rows_kept(double share, int64_t n);
 std::vector<double> selective_means(const at::Tensor& uncertainty, const at::Tensor& loss,
                                     const std::vector<double>& shares);
 
-/// Returns the metrics of the kept rows at the shares kSharesKept, for each score in `uncertainty` [n]; the name
-/// of the score to look at first is empty. At the share 1 they are those of report() (answers/answers.h). y [n]
-/// in the units of the predictive, classes as numbers. Throws std::invalid_argument for an intensity, which has
-/// no target for each row.
+/// Returns the metrics of the kept rows at the shares kSharesKept, for each score in `uncertainty` [n]; the
+/// name of the score to look at first is empty. At the share 1 they are those of report()
+/// (answers/answers.h). y [n] in the units of the predictive, classes as numbers. Throws
+/// std::invalid_argument for an intensity, which has no target for each row.
 SelectiveReport selective_report(const Predictive& p, const at::Tensor& y, const Scores& uncertainty);
 
 }  // namespace slimbayes

@@ -8,8 +8,8 @@
 
 namespace slimbayes {
 
-/// Returns how well scores for out-of-distribution detection separate foreign rows from others. `inside` holds
-/// the scores of the n other rows, `outside` those of the m foreign ones.
+/// Returns how well scores for out-of-distribution detection separate foreign rows from others. `inside`
+/// holds the scores of the n other rows, `outside` those of the m foreign ones.
 ///   auroc     auroc() with the foreign rows as positives
 ///   fpr95     share of the other rows that are flagged if the threshold finds 95 % of the foreign ones
 ///             (false_positive_rate)
@@ -21,8 +21,8 @@ namespace slimbayes {
 ///             MI ratio, of epistemic_sd the ratio of the mean epistemic sds. A score has none if it takes
 ///             negative values, as energy does, or its mean over the other rows is 0
 ///   inverted  the scores with an AUROC more than 3 sd below 0.5
-/// The histograms and the projectors are empty. Throws std::invalid_argument if a score has no rows on one side
-/// or is not finite, and std::out_of_range if `outside` lacks a score of `inside`.
+/// The histograms and the projectors are empty. Throws std::invalid_argument if a score has no rows on one
+/// side or is not finite, and std::out_of_range if `outside` lacks a score of `inside`.
 SeparationReport separation_report(const Scores& inside, const Scores& outside);
 
 /// Returns the histograms of each score. The ends are the 1 % and 99 % quantiles of all rows together; rows

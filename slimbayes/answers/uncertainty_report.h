@@ -23,8 +23,8 @@ Scores uncertainty_scores(const Predictive& p, const std::string& score);
 /// Returns the metrics that judge the uncertainty of an answer. They go beside those of report()
 /// (answers/answers.h) and have other keys. The score to look at first is mutual_information (classes),
 /// log_rate_sd (counts), `options.score` or else total_sd (regression). The calibration curve is that of the
-/// Gaussian predictive also if the model has conformal intervals. y [n] in the units of the predictive, classes
-/// as numbers. Throws std::invalid_argument for an intensity.
+/// Gaussian predictive also if the model has conformal intervals. y [n] in the units of the predictive,
+/// classes as numbers. Throws std::invalid_argument for an intensity.
 UncertaintyReport uncertainty_report(const Predictive& p, const at::Tensor& y,
                                      const UncertaintyOptions& options);
 

@@ -12,24 +12,24 @@
 
 namespace slimbayes {
 
-// Reports as structs. A report is what a command says of a model or of data: the facts of a page, the scores of
-// an evaluation. Like an options struct (catalog/option.h) it has one overload of describe(), which is the only
-// place that lists its fields:
+// Reports as structs. A report is what a command says of a model or of data: the facts of a page, the scores
+// of an evaluation. Like an options struct (catalog/option.h) it has one overload of describe(), which is the
+// only place that lists its fields:
 //   template <class V> void describe(Importance& f, V& v) {
 //     v("rows", f.rows, "number of rows that were shuffled");
 //     v("columns", f.columns, "the columns, the largest rise of the error first");
 //   }
 // The arguments are the key in JSON, the field and a sentence on what the value means, with its unit. Further
-// arguments, such as the bounds of an option, are allowed and not used, so that an options struct is a report,
-// too. A field may be
+// arguments, such as the bounds of an option, are allowed and not used, so that an options struct is a
+// report, too. A field may be
 //   a boolean, a number, a text, or a JSON value   the same in JSON
 //   a struct with describe()                       an object
 //   std::vector<T>, std::pair, std::array          an array
 //   std::map<std::string, T>                       an object with a key for each entry
 //   std::optional<T>                               absent if it is empty
 //   std::variant<T...>                             its active alternative
-// v.part(f.numbers) describes a struct, or an optional one, whose fields stand beside the others in JSON. A JSON
-// object may stand there, too; its keys are not listed.
+// v.part(f.numbers) describes a struct, or an optional one, whose fields stand beside the others in JSON. A
+// JSON object may stand there, too; its keys are not listed.
 
 /// The description of one field of a report.
 struct FieldDoc {

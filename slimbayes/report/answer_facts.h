@@ -12,7 +12,8 @@
 
 namespace slimbayes {
 
-// What a report says of the answers and their intervals, probabilities and scores: structs of catalog/fields.h.
+// What a report says of the answers and their intervals, probabilities and scores: structs of
+// catalog/fields.h.
 
 /// The least and the largest share that chance explains.
 using ChanceBand = std::pair<double, double>;

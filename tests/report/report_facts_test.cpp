@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "slimbayes/answers/uncertainty_facts.h"
+#include "slimbayes/model/tuning_report.h"
 #include "slimbayes/report/facts.h"
 #include "tests/report/toy.h"
 
@@ -15,23 +17,36 @@ namespace {
 
 using nlohmann::json;
 
-const char* const kHead =
-    "# The JSON of a report\n\n"
-    "`slimbayes report MODEL DATA --json` prints these fields. `[]` stands for an entry of a list, `*` for a "
-    "name "
-    "that depends on the\ndata. [How to read a report](report.md) explains the parts. The page is written "
-    "from the "
-    "descriptions in `slimbayes/report`:\n"
-    "`SLIMBAYES_WRITE_PAGES=1 build/checks/test_report --gtest_filter='ReportFacts.*'`.\n\n";
+/// Returns docs/report-fields.md.
+std::string page_of_fields() {
+  const auto section = [](const std::string& title, const std::string& text,
+                          const std::vector<FieldDoc>& docs) {
+    return "\n## " + title + "\n\n" + text + "\n\n" + fields_table(docs);
+  };
+  return "# The fields of reports in JSON\n\n"
+         "`[]` stands for an entry of a list, `*` for a name that depends on the data. The page is written "
+         "from the\n"
+         "descriptions beside the structs (`describe`, `catalog/fields.h`):\n"
+         "`SLIMBAYES_WRITE_PAGES=1 build/checks/test_report --gtest_filter='ReportFacts.*'`.\n" +
+         section("report --json", "[How to read a report](report.md) explains the parts.",
+                 field_docs<ReportFacts>()) +
+         section("evaluate --json: the uncertainty",
+                 "These fields stand beside the metrics, which [metrics](metrics.md) explains.",
+                 field_docs<UncertaintyReport>()) +
+         section("evaluate --ood --json: `ood`", "How well scores tell foreign rows from the data.",
+                 field_docs<SeparationReport>()) +
+         section("fit --tune --json: `tuning`",
+                 "What the search tried; the values of an entry's options stand beside its score.",
+                 field_docs<TuningReport>());
+}
 
 TEST(ReportFacts, HaveThePageOfTheirFields) {
-  const std::string path = std::string(SLIMBAYES_SOURCE_DIR) + "/docs/report-fields.md";
-  const std::string page = kHead + fields_table(field_docs<ReportFacts>());
+  const std::string path = std::string(SLIMBAYES_SOURCE_DIR) + "/docs/report-fields.md",
+                    page = page_of_fields();
   if (std::getenv("SLIMBAYES_WRITE_PAGES") != nullptr) std::ofstream(path, std::ios::binary) << page;
   std::ifstream file(path, std::ios::binary);
   const std::string written{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_EQ(written, page)
-      << "the keys of report --json are a promise to its readers; a new one needs the page";
+  EXPECT_EQ(written, page) << "the keys of JSON are a promise to its readers; a new one needs the page";
 }
 
 /// Lists the paths of the keys in a JSON value as field_docs() writes them, without those below `but`.

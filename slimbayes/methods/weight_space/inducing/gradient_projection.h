@@ -63,8 +63,8 @@ Weights projection_statistics(const ScoredNetwork& of, const std::vector<std::st
 Scores projection_scores(const ScoredNetwork& of, const Weights& stored, const Dataset& rows);
 
 /// Returns for each key layer, in the network's order, its label and numbers: `columns` M_in, `directions`
-/// (rows of B that are not 0), `rank` the trace of P, and `kept`, the number k of directions that take the place
-/// of P, or 0 where P itself serves.
+/// (rows of B that are not 0), `rank` the trace of P, and `kept`, the number k of directions that take the
+/// place of P, or 0 where P itself serves.
 std::vector<ProjectorFact> projection_facts(const NetworkLayout& layout, const Weights& stored);
 
 /// Returns an image's z [b, c, h, w] summed over the cells of a grid, each sum divided by the root of the
