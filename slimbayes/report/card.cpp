@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "slimbayes/data/table/cell.h"
-#include "slimbayes/model/model.h"
 
 namespace slimbayes {
 namespace {
