@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "cli/bounds_report.h"
 #include "cli/commands.h"
 #include "cli/edge.h"
@@ -10,8 +12,6 @@
 
 namespace slimbayes::cli {
 namespace {
-
-using nlohmann::json;
 
 /// Reads DATA and returns the rows of the bounds: a part of the data that were fitted on, or all other data.
 BoundRows rows_of(const BoundsRequest& r, const Model& model) {
@@ -25,8 +25,8 @@ BoundRows rows_of(const BoundsRequest& r, const Model& model) {
   return {dataset_of(model.encoder(), data, /*with_target=*/true), part};
 }
 
-json pac_bayes_of(const BoundsRequest& r, const Model& model, const ModelNetwork& network,
-                  const BoundRows& rows) {
+BoundFact pac_bayes_of(const BoundsRequest& r, const Model& model, const ModelNetwork& network,
+                       const BoundRows& rows) {
   if (!network.plan)
     return without_bound(
         "pac_bayes", network.name,
@@ -35,17 +35,17 @@ json pac_bayes_of(const BoundsRequest& r, const Model& model, const ModelNetwork
     return without_bound("pac_bayes", network.name,
                          "a loss in [0, 1] is needed: --clip C, the absolute error that counts as a full "
                          "failure, chosen without looking at the data");
-  return bound_json(certificate_of(model, network, rows, {r.delta, r.draws, r.tried, r.clip}), network.name);
+  return bound_fact(certificate_of(model, network, rows, {r.delta, r.draws, r.tried, r.clip}), network.name);
 }
 
-json complexity_json(const BoundsRequest& r, const ModelNetwork& network, const BoundRows& rows) {
+BoundFact complexity_of_network(const BoundsRequest& r, const ModelNetwork& network, const BoundRows& rows) {
   const NetworkComplexity complexity = complexity_of(network, rows.rows, r.c0);
   if (!complexity.unknown.empty())
     return without_bound("gaussian_complexity", network.name,
                          complexity.unknown +
                              " is neither a matrix nor an activation (--network mlp has "
                              "nothing else)");
-  return bound_json(complexity, r.c0, network.name);
+  return bound_fact(complexity, r.c0, network.name);
 }
 
 }  // namespace
@@ -58,19 +58,19 @@ int run_command(const BoundsRequest& r) {
         "its bounds would be those of pixels, which are not independent");
   const std::vector<ModelNetwork> networks = some_networks_of(model, "bounds");
   const BoundRows rows = rows_of(r, model);
-  json report = {{"method", model.method()}, {"rows", rows.rows.size()}, {"bounds", json::array()}};
-  if (!rows.part.empty()) report["split"] = rows.part;
+  BoundsReport report{model.method(), rows.rows.size()};
+  if (!rows.part.empty()) report.split = rows.part;
   for (const ModelNetwork& network : networks) {
-    report["bounds"].push_back(bound_json(truncation_of(network, rows.rows, r.ranks)));
-    report["bounds"].push_back(pac_bayes_of(r, model, network, rows));
-    report["bounds"].push_back(complexity_json(r, network, rows));
+    report.bounds.push_back(bound_fact(truncation_of(network, rows.rows, r.ranks)));
+    report.bounds.push_back(pac_bayes_of(r, model, network, rows));
+    report.bounds.push_back(complexity_of_network(r, network, rows));
   }
   if (r.json) {
-    print(report);
+    print(fields_to_json(std::move(report)));
     return kDone;
   }
   std::string text = fmt::format("{} {}rows\n", rows.rows.size(), rows.part.empty() ? "" : rows.part + " ");
-  for (const json& bound : report["bounds"]) text += "\n" + bound_text(bound);
+  for (const BoundFact& bound : report.bounds) text += "\n" + bound_text(bound);
   print(text);
   return kDone;
 }

@@ -21,30 +21,29 @@
 namespace slimbayes::cli {
 namespace {
 
-using nlohmann::json;
-
 /// The share of the examples that a fit is tested on.
 double tested_share(const CompareRequest& r) { return r.folds > 0 ? 1.0 / r.folds : r.fit.test_fraction; }
 
-json json_of(const CompareRequest& r, const std::vector<MethodRuns>& results) {
-  json answer = comparison_json(results);
-  answer.update({{"data", r.data},
-                 {"target", r.fit.target},
-                 {"seeds", r.seeds},
-                 {"repeats", r.repeats},
-                 {"folds", r.folds},
-                 {"level", r.fit.level}});
-  if (const auto pair = leading_pair(results, tested_share(r)))
-    answer["leading"] = {{"first", pair->first},
-                         {"second", pair->second},
-                         {"metric", "nll"},
-                         {"difference", pair->difference.mean},
-                         {"standard_error", pair->difference.standard_error},
-                         {"bound", pair->difference.bound},
-                         {"splits", pair->difference.splits},
-                         {"decided", pair->difference.decided()}};
-  if (InterruptGuard::interrupted()) answer["interrupted"] = true;
-  return answer;
+ComparisonReport report_of(const CompareRequest& r, const std::vector<MethodRuns>& results) {
+  ComparisonReport report = comparison_report(results);
+  report.data = r.data;
+  report.target = r.fit.target;
+  report.seeds = r.seeds;
+  report.repeats = r.repeats;
+  report.folds = r.folds;
+  report.level = r.fit.level;
+  if (const auto pair = leading_pair(results, tested_share(r))) {
+    const PairedDifference& d = pair->difference;
+    report.leading = LeadingFact{.first = pair->first,
+                                 .second = pair->second,
+                                 .difference = d.mean,
+                                 .standard_error = d.standard_error,
+                                 .bound = d.bound,
+                                 .splits = d.splits,
+                                 .decided = d.decided()};
+  }
+  if (InterruptGuard::interrupted()) report.interrupted = true;
+  return report;
 }
 
 void log_failures(const std::vector<MethodRuns>& results) {
@@ -93,7 +92,7 @@ int run_command(const CompareRequest& request) {
   log_failures(results);
   for (const SharedNote& note : shared_notes(results)) log_note(note.text, note.of);
   if (r.json)
-    print(json_of(r, results));
+    print(fields_to_json(report_of(r, results)));
   else
     print(comparison_table(results, r.fit.level) + leading_text(results, tested_share(r)));
   if (InterruptGuard::interrupted()) return kInterrupted;

@@ -21,10 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-Spread spread(const MethodRuns& outcome, const std::string& key) {
-  std::vector<double> values;
-  for (const json& run : outcome.runs)
-    values.push_back(run.contains(key) && run.at(key).is_number() ? run.at(key).get<double>() : NAN);
+Spread spread_of(const std::vector<double>& values) {
   if (values.empty()) return {};
   const auto n = static_cast<double>(values.size());
   double sum = 0, squares = 0;
@@ -33,9 +30,26 @@ Spread spread(const MethodRuns& outcome, const std::string& key) {
   return {sum / n, n > 1 ? std::sqrt(squares / (n - 1)) : NAN};
 }
 
+/// Returns the mean and sd of a metric over the runs.
+Spread spread(const MethodRuns& outcome, const std::string& metric) {
+  std::vector<double> values;
+  for (const MethodRun& run : outcome.runs) {
+    const auto found = run.report.find(metric);
+    values.push_back(found != run.report.end() && found->is_number() ? found->get<double>() : NAN);
+  }
+  return spread_of(values);
+}
+
+/// Returns the mean seconds of the runs; NaN for a forecast without a model.
+double mean_seconds(const MethodRuns& outcome) {
+  std::vector<double> values;
+  for (const MethodRun& run : outcome.runs) values.push_back(run.fit ? run.fit->seconds : NAN);
+  return spread_of(values).mean;
+}
+
 const json* first_report(const std::vector<MethodRuns>& outcomes) {
   for (const MethodRuns& outcome : outcomes) {
-    if (!outcome.runs.empty()) return &outcome.runs.front();
+    if (!outcome.runs.empty()) return &outcome.runs.front().report;
   }
   return nullptr;
 }
@@ -87,9 +101,10 @@ std::vector<bool> best_of(const std::vector<std::string>& shown, const std::stri
 std::string scored_on(const std::vector<MethodRuns>& outcomes) {
   int64_t least = std::numeric_limits<int64_t>::max(), most = 0;
   for (const MethodRuns& outcome : outcomes)
-    for (const json& run : outcome.runs) {
-      least = std::min(least, run.at("n").get<int64_t>());
-      most = std::max(most, run.at("n").get<int64_t>());
+    for (const MethodRun& run : outcome.runs) {
+      const auto n = run.report.at("n").get<int64_t>();
+      least = std::min(least, n);
+      most = std::max(most, n);
     }
   if (most == 0) return "";
   return least == most ? fmt::format("scored on {} test examples\n", most)
@@ -98,14 +113,14 @@ std::string scored_on(const std::vector<MethodRuns>& outcomes) {
 
 /// Returns " (40 of 206)" for a forecast that has values for fewer examples than the methods; else "".
 std::string on_fewer(const MethodRuns& forecast, const json& report) {
-  const json &own = forecast.runs.at(0).at("n"), &all = report.at("n");
+  const json &own = forecast.runs.at(0).report.at("n"), &all = report.at("n");
   return own == all ? "" : fmt::format(" ({} of {})", own.get<int64_t>(), all.get<int64_t>());
 }
 
 /// Returns the label of a forecast without a model: "persistence" or, with the length of its season,
 /// "seasonal persistence (24 steps)".
 std::string forecast_label(const MethodRuns& forecast) {
-  const json& scores = forecast.runs.at(0);
+  const json& scores = forecast.runs.at(0).report;
   return scores.contains("season")
              ? fmt::format("seasonal persistence ({})", scores.at("season").get<std::string>())
              : forecast.method;
@@ -150,25 +165,26 @@ std::string without_numbers(const std::string& note) {
 std::vector<SharedNote> shared_notes(const std::vector<MethodRuns>& outcomes) {
   std::vector<SharedNote> notes;
   std::set<std::string> seen;
-  const auto has = [](const json& run, const std::string& key) {
-    return std::ranges::any_of(
-        run.at("notes"), [&](const json& note) { return without_numbers(note.get<std::string>()) == key; });
+  const auto has = [](const MethodRun& run, const std::string& key) {
+    return std::ranges::any_of(run.fit->notes,
+                               [&](const std::string& note) { return without_numbers(note) == key; });
   };
   for (const MethodRuns& outcome : outcomes) {
-    for (const json& run : outcome.runs) {
-      for (const json& note : run.at("notes")) {
-        const std::string key = without_numbers(note.get<std::string>());
+    for (const MethodRun& run : outcome.runs) {
+      for (const std::string& note : run.fit->notes) {
+        const std::string key = without_numbers(note);
         if (!seen.insert(key).second) continue;
         std::vector<std::string> of;
         bool all = true;
         for (const MethodRuns& other : outcomes) {
-          const auto fits = std::ranges::count_if(other.runs, [&](const json& r) { return has(r, key); });
+          const auto fits =
+              std::ranges::count_if(other.runs, [&](const MethodRun& r) { return has(r, key); });
           const auto runs = std::ssize(other.runs);
           all = all && fits == runs;
           if (fits > 0)
             of.push_back(other.method + (fits < runs ? fmt::format(" ({} of {} fits)", fits, runs) : ""));
         }
-        notes.push_back({note.get<std::string>(), all ? "" : fmt::format("{}", fmt::join(of, ", "))});
+        notes.push_back({note, all ? "" : fmt::format("{}", fmt::join(of, ", "))});
       }
     }
   }
@@ -210,7 +226,7 @@ std::string comparison_table(const std::vector<MethodRuns>& outcomes, double lev
   }
   rows[0].insert(rows[0].end(), {{"seconds"}, {"fits"}});
   for (size_t i = 0; i < fitted.size(); ++i) {
-    const double seconds = spread(*fitted[i], "seconds").mean;
+    const double seconds = mean_seconds(*fitted[i]);
     rows[i + 1].push_back({std::isnan(seconds) ? "-" : fmt::format("{:.1f}", seconds)});
     rows[i + 1].push_back({std::isnan(seconds) ? "-" : fmt::format("{}", fitted[i]->runs.size())});
   }
@@ -219,25 +235,29 @@ std::string comparison_table(const std::vector<MethodRuns>& outcomes, double lev
          (first == nullptr ? "" : fitted_to(STDOUT_FILENO, legend(*first)));
 }
 
-json comparison_json(const std::vector<MethodRuns>& outcomes) {
-  json methods = json::array(), notes = json::array();
+ComparisonReport comparison_report(const std::vector<MethodRuns>& outcomes) {
+  ComparisonReport report;
+  const std::vector<std::string> metrics = shown_metrics(outcomes);
   for (const MethodRuns& outcome : outcomes) {
-    json entry = {{"method", outcome.method}, {"runs", outcome.runs}};
-    if (!outcome.failure.empty()) entry["failed"] = without_functions(outcome.failure);
-    for (const std::string& metric : shown_metrics(outcomes)) {
-      if (outcome.runs.empty()) continue;
-      const Spread s = spread(outcome, metric);
-      entry["mean"][metric] = s.mean;
-      entry["sd"][metric] = s.sd;
+    ComparedMethod entry{outcome.method, outcome.runs};
+    if (!outcome.failure.empty()) entry.failed = without_functions(outcome.failure);
+    if (!outcome.runs.empty() && !metrics.empty()) {
+      auto &mean = entry.mean.emplace(), &sd = entry.sd.emplace();
+      for (const std::string& metric : metrics) {
+        const Spread s = spread(outcome, metric);
+        mean[metric] = s.mean;
+        sd[metric] = s.sd;
+      }
     }
-    methods.push_back(std::move(entry));
+    report.methods.push_back(std::move(entry));
   }
   for (const SharedNote& note : shared_notes(outcomes))
-    notes.push_back({{"note", note.text}, {"methods", note.of.empty() ? json("all") : json(note.of)}});
-  json answer = {{"methods", std::move(methods)}, {"notes", std::move(notes)}};
-  for (const MethodRuns& forecast : forecasts_in(outcomes))
-    answer["forecasts"][forecast.method] = forecast.runs.front();
-  return answer;
+    report.notes.push_back({note.text, note.of.empty() ? "all" : note.of});
+  for (const MethodRuns& forecast : forecasts_in(outcomes)) {
+    if (!report.forecasts) report.forecasts.emplace();
+    (*report.forecasts)[forecast.method] = forecast.runs.front();
+  }
+  return report;
 }
 
 }  // namespace slimbayes::cli

@@ -59,8 +59,8 @@ std::string describe(const std::string& name, bool as_json) {
   const bool looks_like_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
   if (!looks_like_path && !std::filesystem::exists(name, ignored))
     find_method(name);  // always throws: suggests the nearest method
-  const json facts = model_facts(name);
-  return as_json ? dumped(facts) : for_person(model_text(facts));
+  const ModelFacts facts = model_facts(name);
+  return as_json ? dumped(fields_to_json(facts)) : for_person(model_text(facts));
 }
 
 }  // namespace slimbayes::cli

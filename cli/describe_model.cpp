@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "cli/candidates_text.h"
 #include "cli/describe_text.h"
@@ -141,12 +144,6 @@ std::string input_text(const json& encoder) {
                      fact("longest"));
 }
 
-/// Returns whether all parts of the split (training, validation, test) are empty. They are after an update,
-/// which gives up the split.
-bool no_split(const json& rows) {
-  return std::ranges::all_of(rows, [](const json& size) { return size == 0; });
-}
-
 /// Returns a value as one line: a number with at most six significant digits.
 std::string rounded_value(const json& value) {
   return value.is_number_float() ? fmt::format("{:.6g}", value.get<double>()) : plain(value);
@@ -168,6 +165,21 @@ std::string line_of(const std::string& name, const json& value, InputKind kind) 
   return text;
 }
 
+/// Returns the section on the parts of the split: the number of rows in each. All are 0 after an update,
+/// which gives up the split.
+std::string rows_section(const std::map<std::string, int64_t>& rows, std::string_view noun, bool shard) {
+  if (rows.empty()) return "";
+  std::string text = fmt::format("\n{}s\n", noun);
+  if (std::ranges::all_of(rows, [](const auto& part) { return part.second == 0; }))
+    return text +
+           (shard ? "  a shard: it has learned the rows in summary alone; merge it with the model it came "
+                    "from\n"
+                  : "  the model gave up its split in an update, forget or merge; summary has what it "
+                    "learned\n");
+  for (const auto& [part, size] : rows) text += fmt::format("  {:<18} {}\n", shown(part), size);
+  return text;
+}
+
 }  // namespace
 
 /// Returns whether the tensor of this name in a model file is no trained parameter: rows or sums of them,
@@ -180,42 +192,41 @@ bool is_data(const std::string& name) {
                              [&](std::string_view part) { return name.find(part) != std::string::npos; });
 }
 
-json model_facts(const std::string& path) {
+ModelFacts model_facts(const std::string& path) {
   const TensorFile file = read_tensor_file(path);
   check_model_kind(file, path);
   if (!file.metadata.contains("method"))
     throw DataError(path, fmt::format("expected a model of slimbayes fit; received a {}; name the model",
                                       file.metadata.at("kind").substr(0, 40)));
-  json facts = json::object();
-  for (const auto& [name, text] : file.metadata) facts[name] = metadata_value(text);
-  // These facts are set after the metadata, so that entries of the file cannot replace them.
-  facts["file"] = path;
+  ModelFacts facts;
+  for (const auto& [name, text] : file.metadata) facts.metadata[name] = metadata_value(text);
+  FileFacts& own = facts.file;
+  own.file = path;
   std::error_code failed;
   const auto bytes = std::filesystem::file_size(path, failed);
-  facts["bytes"] = failed ? 0 : bytes;
-  int64_t parameters = 0;
-  json rows = json::object(), tensors = json::object();
+  own.bytes = failed ? 0 : bytes;
   for (const auto& [name, tensor] : file.tensors) {
     int64_t size = 1;
     for (int64_t extent : tensor.shape) size *= extent;
     if (name.starts_with("split.")) {
-      rows[name.substr(6)] = size;
+      own.rows[name.substr(6)] = size;
       continue;
     }
-    tensors[name] = tensor.shape;
-    if (!is_data(name)) parameters += size;
+    own.tensors[name] = tensor.shape;
+    if (!is_data(name)) own.parameters += size;
   }
-  facts["parameters"] = parameters;
-  facts["rows"] = rows;
-  facts["tensors"] = tensors;
-  if (const auto cost = pass_cost(facts); cost && *cost > 0) facts["multiply_adds"] = *cost;
-  if (json layers = inducing_layers(facts); !layers.empty()) facts["layers"] = std::move(layers);
-  if (json layers = foreign_score_layers(facts); !layers.empty()) facts["ood_layers"] = std::move(layers);
+  const json network = facts.metadata.value("network", json());
+  if (const auto cost = pass_cost(network); cost && *cost > 0) own.multiply_adds = *cost;
+  if (auto layers = inducing_layers(network, own.tensors); !layers.empty()) own.layers = std::move(layers);
+  if (auto layers = foreign_score_layers(network, own.tensors); !layers.empty())
+    own.ood_layers = std::move(layers);
   return facts;
 }
 
-std::string model_text(const json& facts) {
-  std::string text = plain(facts["file"]) + "\n";
+std::string model_text(const ModelFacts& all) {
+  const json& facts = all.metadata;
+  const FileFacts& file = all.file;
+  std::string text = plain(file.file) + "\n";
   const auto row = [&](const std::string& name, const std::string& value) {
     if (!value.empty()) text += fmt::format("  {:<12} {}\n", name, value);
   };
@@ -225,11 +236,11 @@ std::string model_text(const json& facts) {
   bool classes = false;
   row("kind", plain(facts["kind"]));
   row("method", plain(facts["method"]));
-  row("parameters", fmt::format("{}", facts["parameters"].get<int64_t>()));
-  if (facts.contains("multiply_adds"))
-    row("one pass", fmt::format("{} multiply-adds, of a row (of texts a word) and full matrices",
-                                facts["multiply_adds"].get<int64_t>()));
-  row("file size", fmt::format("{} bytes", facts["bytes"].get<uint64_t>()));
+  row("parameters", fmt::format("{}", file.parameters));
+  if (file.multiply_adds)
+    row("one pass",
+        fmt::format("{} multiply-adds, of a row (of texts a word) and full matrices", *file.multiply_adds));
+  row("file size", fmt::format("{} bytes", file.bytes));
   if (whole.is_object()) {
     const json& encoder = whole;
     const json task = encoder.value("task", json());
@@ -252,22 +263,17 @@ std::string model_text(const json& facts) {
   row("noise", noise_text(facts));
   text += encoder_sections(whole);
   const std::string candidates = candidates_text(facts);
-  for (const char* group : {"rows", "summary", "options"}) {
+  text += rows_section(file.rows, noun, facts.contains("shard"));
+  for (const char* group : {"summary", "options"}) {
     if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;
-    text += group == std::string_view("rows") ? fmt::format("\n{}s\n", noun) : fmt::format("\n{}\n", group);
-    if (group == std::string_view("rows") && no_split(facts[group])) {
-      text +=
-          facts.contains("shard")
-              ? "  a shard: it has learned the rows in summary alone; merge it with the model it came from\n"
-              : "  the model gave up its split in an update, forget or merge; summary has what it learned\n";
-      continue;
-    }
+    text += fmt::format("\n{}\n", group);
     for (const auto& item : facts[group].items())
       if (candidates.empty() || item.key() != "facts")  // the table has the facts on the candidates
         text += line_of(item.key(), item.value(), kind);
   }
   text += candidates;
-  text += layers_text(facts);
+  text += layers_text(file.tensors, file.layers.value_or(std::vector<InducingLayer>{}),
+                      file.ood_layers.value_or(std::vector<ForeignScoreLayer>{}));
   return text + (facts.contains("tuning") ? tuning_text(facts["tuning"]) : "");
 }
 

@@ -1,11 +1,15 @@
 #include <fmt/format.h>
 
+#include <optional>
+#include <utility>
+
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/plots.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/segmentation.h"
+#include "cli/terminal.h"
 #include "cli/uncertainty_text.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/model/held_out.h"
@@ -50,34 +54,38 @@ Examples read_foreign(const EvaluateRequest& r, const Model& model, const Column
   throw std::invalid_argument(fmt::format("the foreign data '{}' (--ood): {}", r.ood, error.what()));
 }
 
-/// Returns as JSON how well each score tells the foreign data from the evaluated data, for example its AUROC.
+/// Returns how well each score tells the foreign data from the evaluated data, for example its AUROC.
 /// `near` holds the scores of the evaluated data.
-json separation_of(const EvaluateRequest& r, const Model& model, const Scores& near,
-                   const Examples& foreign) try {
+SeparationReport separation_of(const EvaluateRequest& r, const Model& model, const Scores& near,
+                               const Examples& foreign) try {
   const Answers far = answers_with_progress("evaluate --ood", model, foreign, {});
   check_answered(r, foreign, far.bad);
-  json ood = separation(model, near, model.ood(foreign, far));
-  if (!far.bad.empty()) ood["left_out"] = far.bad.size();
+  SeparationReport ood = separation(model, near, model.ood(foreign, far));
+  if (!far.bad.empty()) ood.left_out = far.bad.size();
   return ood;
 } catch (const std::invalid_argument& error) {
   throw std::invalid_argument(fmt::format("the foreign data '{}' (--ood): {}", r.ood, error.what()));
 }
 
-/// Returns the report as --json prints it: with what was asked for and, unless it is null, `ood`.
-json described(const EvaluateRequest& r, const Model& model, json report, const json& ood) {
+/// The report on the evaluated data, with the metrics of the uncertainty, and how well the scores tell the
+/// data of --ood.
+struct Scored {
+  json report;
+  std::optional<UncertaintyReport> uncertainty = {};
+  std::optional<SeparationReport> ood = {};
+};
+
+/// Returns the report as --json prints it, with what was asked for.
+json described(const EvaluateRequest& r, const Model& model, const Scored& scored) {
+  json report = scored.report;
   report["method"] = model.method();
   report["level"] = r.level;
   if (model.calibration().groups > 0) report["calibration"] = "conformal";
   if (report.contains("set_size")) report["sets"] = r.sets;
   if (!r.split.empty()) report["split"] = r.split;
-  if (!ood.is_null()) report["ood"] = ood;
+  if (scored.ood) report["ood"] = fields_to_json(*scored.ood);
   return report;
 }
-
-/// The report on the evaluated data and, unless it is null, how well the scores tell the data of --ood.
-struct Scored {
-  json report, ood;
-};
 
 Scored scored(const EvaluateRequest& r, const Model& model, const Examples& data,
               const ColumnChanges& changes, SharedChanges& shared) {
@@ -85,12 +93,12 @@ Scored scored(const EvaluateRequest& r, const Model& model, const Examples& data
     std::vector<BadRow> bad;
     json report = report_by_pixel(r, model, data, bad);
     check_answered(r, data, bad);
-    return {std::move(report), {}};
+    return {std::move(report)};
   }
   const Answers near = answers_with_progress("evaluate", model, data, {{r.level}, r.sets == "deterministic"});
   check_answered(r, data, near.bad);
-  Scored out{model.evaluate(data, near), {}};
-  out.report.update(uncertainty_of(model, data, near));
+  Scored out{model.evaluate(data, near), uncertainty_of(model, data, near)};
+  if (out.uncertainty) out.report.update(fields_to_json(*out.uncertainty));
   if (r.ood.empty()) return out;
   const Examples foreign = read_foreign(r, model, changes, shared);
   if (hash_of(foreign) == hash_of(data))
@@ -100,12 +108,14 @@ Scored scored(const EvaluateRequest& r, const Model& model, const Examples& data
 }
 
 /// Prints the report as text, and the names of the plots.
-void print_text(const EvaluateRequest& r, const Model& model, const json& report, const json& ood,
+void print_text(const EvaluateRequest& r, const Model& model, const Scored& scored,
                 const std::vector<fs::path>& plots) {
-  print(report_table(report, r.level, noun_of(kind_of(model.encoder()))));
-  print(segmentation_text(report));
-  print(selective_text(report, noun_of(kind_of(model.encoder()))));
-  if (!ood.is_null()) print(separation_text(ood, r.ood));
+  const std::string_view noun = noun_of(kind_of(model.encoder()));
+  print(report_table(scored.report, r.level, noun));
+  print(segmentation_text(scored.report));
+  if (scored.uncertainty)
+    print(selective_text(*scored.uncertainty, scored.report.value("n", int64_t{0}), noun));
+  if (scored.ood) print(separation_text(*scored.ood, r.ood));
   for (const fs::path& file : plots)
     print(fmt::format("{}{}\n", &file == &plots.front() ? "\n" : "", shown(file.string())));
 }
@@ -132,7 +142,8 @@ int run_command(const EvaluateRequest& r) {
         "was held out",
         noun_of(data)));
   const std::vector<fs::path> plots = plot_files(r.plots, model.schema().task, !r.ood.empty());
-  auto [report, ood] = scored(r, model, data, changes, shared);
+  Scored all = scored(r, model, data, changes, shared);
+  json& report = all.report;
   for (const std::string& note : persistence_notes(report, windows_of_part(report, r.split))) log_note(note);
   report_outside(model, data, report);
   if (!fitted_on || (!r.split.empty() && r.split != "train")) {  // the rows were not learned in training
@@ -142,12 +153,13 @@ int run_command(const EvaluateRequest& r) {
     for (const std::string& note : trust_notes(model, {{report, row + "s", r.level, /*fresh=*/true}}))
       log_note(note);
   }
-  const json whole = described(r, model, report, ood);
-  for (const fs::path& file : plots) write_plot(file, whole);
+  const PlottedReport plotted{report, all.uncertainty ? &*all.uncertainty : nullptr,
+                              all.ood ? &*all.ood : nullptr};
+  for (const fs::path& file : plots) write_plot(file, plotted);
   if (r.json)
-    print(whole);
+    print(described(r, model, all));
   else
-    print_text(r, model, report, ood, plots);
+    print_text(r, model, all, plots);
   return kDone;
 }
 

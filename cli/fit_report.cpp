@@ -16,18 +16,16 @@ using nlohmann::json;
 
 constexpr double kNoDifference = 1e-3;  // nats per row; NLLs that differ by less count as equal
 
-std::string tuning_text(const json& tuning) {
-  if (!tuning.is_object() || !tuning.contains("best")) return "";
+std::string tuning_text(const std::optional<TuningReport>& tuning) {
+  if (!tuning || !tuning->best) return "";
   std::string values;
-  for (const auto& item : tuning.at("best").items()) {
-    if (item.key() == "valid_nll") continue;
+  for (const auto& item : tuning->best->options.items())
     values += fmt::format("{}{} {:g}", values.empty() ? "" : ", ", item.key(), item.value().get<double>());
-  }
-  const double spread = tuning.value("spread", NAN);  // absent in model files of older versions
+  const double spread = tuning->spread.value_or(NAN);  // absent in model files of older versions
   std::string worth = spread < kNoDifference ? "; it made no difference: they differ by less than 0.001"
                                              : fmt::format(" by up to {:.4g}", spread);
   return fmt::format("tuned: {} (validation NLL {:.4f}, of {} combinations the best{})\n", values,
-                     tuning["best"].value("valid_nll", NAN), tuning.at("tried").size(),
+                     tuning->best->valid_nll.value_or(NAN), tuning->tried.size(),
                      std::isnan(spread) ? "" : worth);
 }
 
@@ -67,7 +65,7 @@ std::string choices_text(const Model& model, double level) {
 
 json choices_json(const Model& model, double level) {
   json out = json::object();
-  if (!model.tuning().is_null()) out["tuning"] = model.tuning();
+  if (model.tuning()) out["tuning"] = fields_to_json(*model.tuning());
   if (const ConformalScores& scores = model.calibration(); scores.groups > 0) {
     const auto [low, high] = coverage_range(scores.groups, level);
     out["conformal"] = {

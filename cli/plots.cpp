@@ -36,20 +36,20 @@ Mark diagonal() {
 
 /// One line for each score: the error rate (classes) or the MAE of the kept rows, against the share kept in
 /// per cent.
-Chart selective_chart(const json& selective) {
-  const bool classes = selective.at("by").begin()->contains("accuracy");
-  std::vector<double> share = selective.at("share");
+Chart selective_chart(const SelectiveReport& selective) {
+  const bool classes = selective.by.begin()->second.accuracy.has_value();
+  std::vector<double> share = selective.share;
   std::ranges::reverse(share);  // ascending
   for (double& x : share) x *= 100;
   Panel panel{"", classes ? "share of wrong answers" : "mean absolute error", {}};
   double most = 0;
-  for (const auto& item : selective.at("by").items()) {
-    std::vector<double> risk = item.value().at(classes ? "accuracy" : "mae");
+  for (const auto& [score, kept] : selective.by) {
+    std::vector<double> risk = (classes ? kept.accuracy : kept.mae).value();
     std::ranges::reverse(risk);
     for (double& x : risk) x = classes ? 1 - x : x;
     most = std::max(most, std::ranges::max(risk));
     const size_t i = panel.marks.size();
-    panel.marks.push_back(line(item.key(), kColours[i % std::size(kColours)], share, risk));
+    panel.marks.push_back(line(score, kColours[i % std::size(kColours)], share, risk));
     panel.marks.back().dashed = i % 2 == 1;  // shows a line below it with the same points
   }
   return {"Only the most certain rows answered", "rows kept, %",
@@ -58,14 +58,11 @@ Chart selective_chart(const json& selective) {
 }
 
 /// One circle for each bin, its area proportional to the number of rows, and its distance from the diagonal.
-Chart reliability_chart(const json& report) {
+Chart reliability_chart(const ReliabilityBins& bins, double ece) {
   constexpr double kLargest = 7;  // radius of the bin with most rows, in pixels
-  const json& bins = report.at("reliability");
-  const std::vector<double> confidence = bins.at("confidence"), accuracy = bins.at("accuracy"),
-                            rows = bins.at("rows");
-  Panel panel{"",
-              fmt::format("ECE {:.3f}; the area of a circle is its rows", report.at("ece").get<double>()),
-              {diagonal()}};
+  const std::vector<double>&confidence = bins.confidence, &accuracy = bins.accuracy;
+  const std::vector<double> rows(bins.rows.begin(), bins.rows.end());
+  Panel panel{"", fmt::format("ECE {:.3f}; the area of a circle is its rows", ece), {diagonal()}};
   for (size_t i = 0; i < rows.size(); ++i) {
     const double x = confidence[i];
     panel.marks.push_back(line(i == 0 ? "gap" : "", "orange", {x, x}, {x, accuracy[i]}));
@@ -85,25 +82,24 @@ Chart reliability_chart(const json& report) {
   return {"Reliability of the most probable class", "confidence", "accuracy", {0, 1}, {0, 1}, {panel}};
 }
 
-Chart calibration_chart(const json& curve) {
-  const std::vector<double> level = curve.at("level");
-  Panel panel{"", fmt::format("mean distance {:.3f}", curve.at("area").get<double>()), {diagonal()}};
-  panel.marks.push_back(line("total sd", kColours[0], level, curve.at("coverage")));
-  if (curve.contains("coverage_epistemic"))
-    panel.marks.push_back(line("epistemic sd alone", kColours[1], level, curve.at("coverage_epistemic")));
+Chart calibration_chart(const CurveFact& curve) {
+  Panel panel{"", fmt::format("mean distance {:.3f}", curve.area), {diagonal()}};
+  panel.marks.push_back(line("total sd", kColours[0], curve.level, curve.coverage));
+  if (curve.coverage_epistemic)
+    panel.marks.push_back(line("epistemic sd alone", kColours[1], curve.level, *curve.coverage_epistemic));
   return {"Coverage of the Gaussian intervals", "level", "share of rows inside", {0, 1}, {0, 1}, {panel}};
 }
 
 /// The outline of a histogram, as the share of its rows in each of its bins, whose ends are at 0 and 1.
-Mark outline(const std::string& label, const std::string& colour, const std::vector<double>& counts,
+Mark outline(const std::string& label, const std::string& colour, const std::vector<int64_t>& counts,
              double& most) {
   const auto bins = static_cast<double>(counts.size());
-  const double rows = std::accumulate(counts.begin(), counts.end(), 0.0);
+  const double rows = static_cast<double>(std::accumulate(counts.begin(), counts.end(), int64_t{0}));
   std::vector<double> x, y;
   for (size_t i = 0; i < counts.size(); ++i) {
     for (size_t end : {i, i + 1}) {
       x.push_back(static_cast<double>(end) / bins);
-      y.push_back(counts[i] / rows);
+      y.push_back(static_cast<double>(counts[i]) / rows);
     }
     most = std::max(most, y.back());
   }
@@ -111,24 +107,31 @@ Mark outline(const std::string& label, const std::string& colour, const std::vec
 }
 
 /// A panel for each of the scores that separate the foreign rows best, three at most.
-Chart scores_chart(const json& ood) {
+Chart scores_chart(const SeparationReport& ood) {
   constexpr size_t kPanels = 3;
   std::vector<std::pair<double, std::string>> best;
-  for (const auto& item : ood.at("auroc").items()) best.emplace_back(-item.value().get<double>(), item.key());
+  for (const auto& [score, auroc] : ood.auroc) best.emplace_back(-auroc, score);
   std::ranges::sort(best);
   std::vector<Panel> panels;
   double most = 0;
   for (const auto& [negated, name] : best) {
     if (panels.size() == kPanels) break;
-    const json& bins = ood.at("histogram").at(name);
+    const SeparationHistogram& bins = ood.histogram.at(name);
     panels.push_back({name,
                       fmt::format("AUROC {:.3f}", -negated),
-                      {outline("evaluated", kColours[0], bins.at("inside"), most),
-                       outline("foreign", kColours[1], bins.at("outside"), most)}});
+                      {outline("evaluated", kColours[0], bins.inside, most),
+                       outline("foreign", kColours[1], bins.outside, most)}});
   }
   return {"Scores of foreign rows", "score, from its 1 % to its 99 % quantile",
           "share of the rows",      {0, 1},
           {0, kHeadroom * most},    std::move(panels)};
+}
+
+/// Returns the reliability of classes; of segmentation the one by pixel, which the report has.
+ReliabilityBins bins_of(const PlottedReport& plotted) {
+  if (plotted.uncertainty != nullptr) return plotted.uncertainty->reliability.value();
+  const json& pixels = plotted.report.at("reliability");
+  return {pixels.at("confidence"), pixels.at("accuracy"), pixels.at("rows")};
 }
 
 }  // namespace
@@ -149,12 +152,13 @@ std::vector<fs::path> plot_files(const std::string& folder, const Task& task, bo
   return files;
 }
 
-void write_plot(const fs::path& file, const json& report) {
+void write_plot(const fs::path& file, const PlottedReport& plotted) {
   const std::string name = file.filename().string();
-  const std::string image = svg(name == kReliability   ? reliability_chart(report)
-                                : name == kScores      ? scores_chart(report.at("ood"))
-                                : name == kCalibration ? calibration_chart(report.at("calibration_curve"))
-                                                       : selective_chart(report.at("selective")));
+  const std::string image =
+      svg(name == kReliability   ? reliability_chart(bins_of(plotted), plotted.report.at("ece"))
+          : name == kScores      ? scores_chart(*plotted.ood)
+          : name == kCalibration ? calibration_chart(plotted.uncertainty->calibration_curve.value())
+                                 : selective_chart(plotted.uncertainty->selective));
   write_atomically(file, std::as_bytes(std::span(image)));
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/answers/uncertainty_facts.h"
 #include "slimbayes/encoding/task.h"
 
 namespace slimbayes::cli {
@@ -16,9 +17,14 @@ namespace slimbayes::cli {
 /// the folder cannot be made or a file not be written.
 std::vector<std::filesystem::path> plot_files(const std::string& folder, const Task& task, bool foreign);
 
-/// Draws the plot that the name of the file says from the report of an evaluation with
-/// answers/uncertainty_report.h, whose `ood` is separation(), and writes it. A plot shows the numbers of the
-/// report, which --json prints.
-void write_plot(const std::filesystem::path& file, const nlohmann::json& report);
+/// What the plots of an evaluation show.
+struct PlottedReport {
+  const nlohmann::json& report;          // Model::evaluate()
+  const UncertaintyReport* uncertainty;  // nullptr for segmentation
+  const SeparationReport* ood;           // nullptr without foreign data
+};
+
+/// Draws the plot that the name of the file says from the numbers that --json prints, and writes it.
+void write_plot(const std::filesystem::path& file, const PlottedReport& plotted);
 
 }  // namespace slimbayes::cli

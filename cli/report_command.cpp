@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <span>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/edge.h"
@@ -27,22 +28,21 @@ int run_command(const ReportRequest& r) {
   const ColumnChanges changes = column_changes(r.rename, r.fill);
   const Examples data =
       read_for(model, r.data, data_source(), /*with_target=*/true, &options.notes, {}, changes);
-  nlohmann::json facts;
+  ReportFacts facts;
   {
     AnswerProgress shown("report");
     options.predict.progress = [&shown](double share) { shown.report(share); };
     facts = report_facts(model, data, options);
   }
-  for (const char* list : {"warnings", "notes"})
-    for (const nlohmann::json& note : facts.at(list)) log_note(note.get<std::string>());
+  for (const auto* list : {&facts.warnings, &facts.notes})
+    for (const std::string& note : *list) log_note(note);
   if (r.json) {
-    print(facts);
+    print(fields_to_json(std::move(facts)));
     return kDone;
   }
   const std::string page = report_page(facts);
   write_atomically(r.out, std::as_bytes(std::span(page)));
-  print(fmt::format("{}\n{}\n{}\n", shown(facts.at("data").at("says").get<std::string>()),
-                    shown(facts.at("headline").get<std::string>()), shown(r.out)));
+  print(fmt::format("{}\n{}\n{}\n", shown(facts.data.says), shown(facts.headline), shown(r.out)));
   return kDone;
 }
 

@@ -110,7 +110,8 @@ std::pair<std::string, Words> evaluated(const Answered& a, double level) {
   const py::gil_scoped_release released;
   const Model& model = *a.model;
   json report = model.evaluate(*a.examples, a.answers);
-  report.update(uncertainty_of(model, *a.examples, a.answers));
+  if (const auto uncertainty = uncertainty_of(model, *a.examples, a.answers))
+    report.update(fields_to_json(*uncertainty));
   report["level"] = level;
   report["method"] = model.method();
   Words notes;

@@ -215,7 +215,7 @@ std::string compared(Frame& frame, const std::string& text, const std::string& p
   json out = {{"interrupted", watcher.stopped()}, {"results", json::array()}};
   for (const MethodRuns& each : results)
     out["results"].push_back(
-        {{"method", each.method}, {"runs", each.runs}, {"failure", in_python(each.failure)}});
+        {{"method", each.method}, {"runs", fields_to_json(each.runs)}, {"failure", in_python(each.failure)}});
   return to_text(out);
 }
 

@@ -41,10 +41,10 @@ std::pair<Rows, Words> read_images_for(const SharedModel& model, const Images& i
 std::pair<std::string, std::string> reported(const Model& model, const Rows& rows, double level,
                                              const std::string& part) {
   const py::gil_scoped_release released;
-  json facts = report_facts(model, *rows, {level, part, {}, version()});
-  for (const char* sentences : {"notes", "warnings"})
-    for (json& one : facts[sentences]) one = in_python(one);
-  return {to_text(facts), report_page(facts)};
+  ReportFacts facts = report_facts(model, *rows, {level, part, {}, version()});
+  for (auto* sentences : {&facts.notes, &facts.warnings})
+    for (std::string& one : *sentences) one = in_python(one);
+  return {to_text(fields_to_json(facts)), report_page(facts)};
 }
 
 /// The kind of the target's column in training, such as "numeric", or of the labels of images; "" for

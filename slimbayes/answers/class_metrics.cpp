@@ -95,19 +95,20 @@ Reliability reliability(const Classes& p, const at::Tensor& y, Bins kind, int64_
   return {mean_in_bin(confidence), mean_in_bin((top == label).to(at::kDouble)), held};
 }
 
-nlohmann::json errors_report(const Classes& p, const at::Tensor& y, const Scores& uncertainty) {
+ErrorsReport errors_report(const Classes& p, const at::Tensor& y, const Scores& uncertainty) {
   const at::Tensor wrong = predicted_class(p) != checked(p, y, "errors_report"), right = ~wrong;
   const int64_t n = y.size(0), errors = wrong.sum().item<int64_t>();
-  nlohmann::json report = {{"wrong", errors}, {"rate", static_cast<double>(errors) / static_cast<double>(n)}};
+  ErrorsReport report{errors, static_cast<double>(errors) / static_cast<double>(n)};
   if (errors == 0 || errors == n) {
-    report["absent"] = errors == 0 ? "no row is wrong" : "no row is right";
+    report.absent = errors == 0 ? "no row is wrong" : "no row is right";
     return report;
   }
+  std::map<std::string, double>&err = report.aupr_err.emplace(), &succ = report.aupr_succ.emplace();
   for (const auto& [name, score] : uncertainty) {
     check_shape(score, {n}, "errors_report", name);
     const at::Tensor of_right = score.masked_select(right), of_wrong = score.masked_select(wrong);
-    report["aupr_err"][name] = average_precision(of_right, of_wrong);
-    report["aupr_succ"][name] = average_precision(-of_wrong, -of_right);
+    err[name] = average_precision(of_right, of_wrong);
+    succ[name] = average_precision(-of_wrong, -of_right);
   }
   return report;
 }

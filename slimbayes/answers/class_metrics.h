@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slimbayes/answers/predictive.h"
+#include "slimbayes/answers/uncertainty_facts.h"
 
 namespace slimbayes {
 
@@ -80,13 +81,8 @@ at::Tensor f1_scores(const at::Tensor& counts);
 nlohmann::json classes_report(const Classes& p, const at::Tensor& y);
 
 /// Returns how well scores of uncertainty [n], larger for a less certain row, tell the rows whose most
-/// probable class is wrong from the others. The JSON object has
-///   wrong, rate  number and share of the wrong rows
-///   aupr_err     for each score, average_precision() with the wrong rows as positives. An uninformative
-///                score gives `rate`.
-///   aupr_succ    for each score, average_precision() of the negated score with the right rows as positives.
-///                An uninformative score gives 1 - rate.
-///   absent       the reason why the last two are absent: no row is wrong, or no row is right
-nlohmann::json errors_report(const Classes& p, const at::Tensor& y, const Scores& uncertainty);
+/// probable class is wrong from the others. An uninformative score has the aupr_err `rate` and the aupr_succ
+/// 1 - rate.
+ErrorsReport errors_report(const Classes& p, const at::Tensor& y, const Scores& uncertainty);
 
 }  // namespace slimbayes

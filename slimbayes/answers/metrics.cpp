@@ -134,17 +134,16 @@ Regression epistemic_part(const Regression& p) {
   return {p.mean, at::zeros_like(p.aleatoric_var), p.epistemic_var, p.zeroed};
 }
 
-nlohmann::json epistemic_report(const Regression& p, const at::Tensor& y, double target_sd, double level) {
+std::optional<EpistemicReport> epistemic_report(const Regression& p, const at::Tensor& y, double target_sd,
+                                                double level) {
   checked(p, y, "epistemic_report");
   if (!(target_sd > 0 && std::isfinite(target_sd)))
     refuse("epistemic_report", "a finite target_sd > 0", std::to_string(target_sd));
   check_finite(p.epistemic_var, "epistemic_report", "epistemic_var");
-  if (!(p.epistemic_var > 0).any().item<bool>()) return nlohmann::json::object();
+  if (!(p.epistemic_var > 0).any().item<bool>()) return std::nullopt;
   const Interval i = interval(epistemic_part(p), level);
   const double width = interval_width(i);
-  return {{"coverage_epistemic", coverage(i, y)},
-          {"width_epistemic", width},
-          {"width_epistemic_standardized", width / target_sd}};
+  return EpistemicReport{coverage(i, y), width, width / target_sd};
 }
 
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level) {

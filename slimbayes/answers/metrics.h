@@ -3,8 +3,10 @@
 #include <ATen/core/Tensor.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "slimbayes/answers/predictive.h"
+#include "slimbayes/answers/uncertainty_facts.h"
 
 namespace slimbayes {
 
@@ -63,12 +65,11 @@ double probability_of_misses(int64_t misses, int64_t n, double level);
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
                                  double level = 0.95);
 
-/// Returns the coverage and the mean width of the Gaussian intervals of epistemic_part(p) at `level` as a
-/// JSON object: coverage_epistemic; width_epistemic in the target's units; width_epistemic_standardized, for
-/// the target divided by `target_sd`. Returns an empty object if the epistemic variance of every row is 0:
-/// the model has no epistemic part.
-nlohmann::json epistemic_report(const Regression& p, const at::Tensor& y, double target_sd,
-                                double level = 0.95);
+/// Returns the coverage and the mean width of the Gaussian intervals of epistemic_part(p) at `level`; the
+/// standardised width is that of the target divided by `target_sd`. Returns nothing if the epistemic variance
+/// of every row is 0: the model has no epistemic part.
+std::optional<EpistemicReport> epistemic_report(const Regression& p, const at::Tensor& y, double target_sd,
+                                                double level = 0.95);
 
 /// The intervals of n rows with the level that they were made for.
 struct LevelInterval {

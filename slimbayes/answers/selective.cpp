@@ -27,7 +27,8 @@ namespace {
 /// A metric that is the mean of a loss of each row, or the root of that mean.
 struct RowMetric {
   std::string name;
-  at::Tensor loss;  // [n]
+  std::optional<std::vector<double>> KeptRowMetrics::*of;  // where its values stand
+  at::Tensor loss;                                         // [n]
   bool root = false;
   bool larger_is_better = false;
 };
@@ -35,7 +36,9 @@ struct RowMetric {
 /// Returns the metrics of numbers: the absolute error of one point and the squared error of another.
 std::vector<RowMetric> of_errors(const at::Tensor& absolute, const at::Tensor& squared,
                                  const at::Tensor& nll) {
-  return {{"mae", absolute.abs()}, {"rmse", squared.square(), /*root=*/true}, {"nll", nll}};
+  return {{"mae", &KeptRowMetrics::mae, absolute.abs()},
+          {"rmse", &KeptRowMetrics::rmse, squared.square(), /*root=*/true},
+          {"nll", &KeptRowMetrics::nll, nll}};
 }
 
 std::vector<RowMetric> row_metrics(const Regression& p, const at::Tensor& y) {
@@ -51,8 +54,9 @@ std::vector<RowMetric> row_metrics(const Counts& p, const at::Tensor& y) {
 
 std::vector<RowMetric> row_metrics(const Classes& p, const at::Tensor& y) {
   const at::Tensor nll = class_row_nll(p, y);
-  return {{"accuracy", (predicted_class(p) == y).to(at::kDouble), false, /*larger_is_better=*/true},
-          {"nll", nll}};
+  return {{"accuracy", &KeptRowMetrics::accuracy, (predicted_class(p) == y).to(at::kDouble), false,
+           /*larger_is_better=*/true},
+          {"nll", &KeptRowMetrics::nll, nll}};
 }
 
 std::vector<RowMetric> row_metrics(const Intensity&, const at::Tensor&) {
@@ -60,17 +64,20 @@ std::vector<RowMetric> row_metrics(const Intensity&, const at::Tensor&) {
 }
 
 /// Returns the metrics by one score for each share, with the gain from the first share to the last.
-nlohmann::json by_score(const std::vector<RowMetric>& metrics, const at::Tensor& uncertainty) {
-  nlohmann::json out = {{"constant", (uncertainty == uncertainty.min()).all().item<bool>()}};
+KeptRowMetrics by_score(const std::vector<RowMetric>& metrics, const at::Tensor& uncertainty) {
+  KeptRowMetrics out{(uncertainty == uncertainty.min()).all().item<bool>()};
   for (const RowMetric& metric : metrics) {
     std::vector<double> values =
         selective_means(uncertainty, metric.loss, {kSharesKept.begin(), kSharesKept.end()});
     if (metric.root) std::ranges::transform(values, values.begin(), [](double x) { return std::sqrt(x); });
     const double fall = values.front() - values.back(), gain = metric.larger_is_better ? -fall : fall;
-    out[metric.name] = values;
-    out["gain"][metric.name] = gain;
-    const bool has_zero = metric.name == "mae" || metric.name == "rmse";
-    if (has_zero && values.front() > 0) out["gain_share"][metric.name] = gain / values.front();
+    out.gain[metric.name] = gain;
+    const bool has_zero = metric.of == &KeptRowMetrics::mae || metric.of == &KeptRowMetrics::rmse;
+    if (has_zero && values.front() > 0) {
+      if (!out.gain_share) out.gain_share.emplace();
+      (*out.gain_share)[metric.name] = gain / values.front();
+    }
+    out.*metric.of = std::move(values);
   }
   return out;
 }
@@ -117,13 +124,14 @@ std::vector<double> selective_means(const at::Tensor& uncertainty, const at::Ten
   return means;
 }
 
-nlohmann::json selective_report(const Predictive& p, const at::Tensor& y, const Scores& uncertainty) {
+SelectiveReport selective_report(const Predictive& p, const at::Tensor& y, const Scores& uncertainty) {
   const at::Tensor target = y.to(at::kDouble);
   const std::vector<RowMetric> metrics =
       std::visit([&](const auto& one) { return row_metrics(one, target); }, p);
-  nlohmann::json report = {{"share", kSharesKept}, {"by", nlohmann::json::object()}};
-  for (double share : kSharesKept) report["rows"].push_back(rows_kept(share, y.size(0)));
-  for (const auto& [name, score] : uncertainty) report["by"][name] = by_score(metrics, score);
+  SelectiveReport report;
+  report.share.assign(kSharesKept.begin(), kSharesKept.end());
+  for (double share : kSharesKept) report.rows.push_back(rows_kept(share, y.size(0)));
+  for (const auto& [name, score] : uncertainty) report.by[name] = by_score(metrics, score);
   return report;
 }
 

@@ -4,10 +4,10 @@
 
 #include <array>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "slimbayes/answers/predictive.h"
+#include "slimbayes/answers/uncertainty_facts.h"
 
 namespace slimbayes {
 
@@ -33,18 +33,10 @@ int64_t rows_kept(double share, int64_t n);
 std::vector<double> selective_means(const at::Tensor& uncertainty, const at::Tensor& loss,
                                     const std::vector<double>& shares);
 
-/// Returns the metrics of the kept rows, for each score in `uncertainty` [n], as a JSON object:
-///   share, rows  lists with the shares kSharesKept and the numbers of rows that they keep
-///   by           for each score an object of lists, one number for each share: accuracy and nll (classes),
-///                or mae, rmse and nll (regression, counts). They are those of report() (answers/answers.h)
-///                at the share 1: of a regression mae is the error of the median and rmse that of the mean,
-///                of counts both are of the mean. rmse is the root of the expected squared error.
-///                `gain` has for each metric the improvement from the first share to the last, positive if
-///                the kept rows are better; `gain_share` has for mae and rmse the gain divided by the metric
-///                of all rows, absent if that is 0. `constant` says whether the score is the same for all
-///                rows, so that it selects none.
-/// y [n] in the units of the predictive, classes as numbers. Throws std::invalid_argument for an intensity,
-/// which has no target for each row.
-nlohmann::json selective_report(const Predictive& p, const at::Tensor& y, const Scores& uncertainty);
+/// Returns the metrics of the kept rows at the shares kSharesKept, for each score in `uncertainty` [n]; the
+/// name of the score to look at first is empty. At the share 1 they are those of report()
+/// (answers/answers.h). y [n] in the units of the predictive, classes as numbers. Throws
+/// std::invalid_argument for an intensity, which has no target for each row.
+SelectiveReport selective_report(const Predictive& p, const at::Tensor& y, const Scores& uncertainty);
 
 }  // namespace slimbayes

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <utility>
 #include <vector>
 
 #include "slimbayes/answers/answers.h"
@@ -22,38 +23,36 @@ std::vector<Number> list_of(const at::Tensor& x) {
 }
 
 /// Returns the part of the report that only this task has, with the name of its first score.
-nlohmann::json own_report(const Classes& p, const at::Tensor& y, const UncertaintyOptions& o) {
+UncertaintyReport own_report(const Classes& p, const at::Tensor& y, const UncertaintyOptions& o) {
   const Reliability bins = reliability(p, y);
-  return {{"selective", {{"score", "mutual_information"}}},
-          {"errors", errors_report(p, y, uncertainty_scores(p, o.score))},
-          {"reliability",
-           {{"confidence", list_of<double>(bins.confidence)},
-            {"accuracy", list_of<double>(bins.accuracy)},
-            {"rows", list_of<int64_t>(bins.rows)}}}};
-}
-
-nlohmann::json own_report(const Counts&, const at::Tensor&, const UncertaintyOptions&) {
-  return {{"selective", {{"score", "log_rate_sd"}}}};
-}
-
-nlohmann::json own_report(const Regression& p, const at::Tensor& y, const UncertaintyOptions& o) {
-  const CalibrationCurve curve = calibration_curve(p, y, kCurvePoints);
-  nlohmann::json report =
-      o.score == "epistemic_sd" ? epistemic_report(p, y, o.target_sd, o.level) : nlohmann::json::object();
-  nlohmann::json points = {{"level", list_of<double>(curve.level)},
-                           {"coverage", list_of<double>(curve.coverage)},
-                           {"area", curve.area}};
-  if (!report.empty()) {
-    const CalibrationCurve epistemic = calibration_curve(epistemic_part(p), y, kCurvePoints);
-    points["coverage_epistemic"] = list_of<double>(epistemic.coverage);
-    points["area_epistemic"] = epistemic.area;
-  }
-  report["calibration_curve"] = std::move(points);
-  report["selective"] = {{"score", o.score.empty() ? "total_sd" : o.score}};
+  UncertaintyReport report{{"mutual_information"}};
+  report.errors = errors_report(p, y, uncertainty_scores(p, o.score));
+  report.reliability = ReliabilityBins{list_of<double>(bins.confidence), list_of<double>(bins.accuracy),
+                                       list_of<int64_t>(bins.rows)};
   return report;
 }
 
-nlohmann::json own_report(const Intensity&, const at::Tensor&, const UncertaintyOptions&) { return {}; }
+UncertaintyReport own_report(const Counts&, const at::Tensor&, const UncertaintyOptions&) {
+  return {{"log_rate_sd"}};
+}
+
+UncertaintyReport own_report(const Regression& p, const at::Tensor& y, const UncertaintyOptions& o) {
+  const CalibrationCurve curve = calibration_curve(p, y, kCurvePoints);
+  UncertaintyReport report{{o.score.empty() ? "total_sd" : o.score}};
+  if (o.score == "epistemic_sd") report.epistemic = epistemic_report(p, y, o.target_sd, o.level);
+  CurveFact& points = report.calibration_curve.emplace();
+  points.level = list_of<double>(curve.level);
+  points.coverage = list_of<double>(curve.coverage);
+  points.area = curve.area;
+  if (report.epistemic) {
+    const CalibrationCurve epistemic = calibration_curve(epistemic_part(p), y, kCurvePoints);
+    points.coverage_epistemic = list_of<double>(epistemic.coverage);
+    points.area_epistemic = epistemic.area;
+  }
+  return report;
+}
+
+UncertaintyReport own_report(const Intensity&, const at::Tensor&, const UncertaintyOptions&) { return {}; }
 
 }  // namespace
 
@@ -64,11 +63,12 @@ Scores uncertainty_scores(const Predictive& p, const std::string& score) {
   return all;
 }
 
-nlohmann::json uncertainty_report(const Predictive& p, const at::Tensor& y,
-                                  const UncertaintyOptions& options) {
-  const nlohmann::json selective = selective_report(p, y, uncertainty_scores(p, options.score));
-  nlohmann::json report = std::visit([&](const auto& one) { return own_report(one, y, options); }, p);
-  report["selective"].update(selective);
+UncertaintyReport uncertainty_report(const Predictive& p, const at::Tensor& y,
+                                     const UncertaintyOptions& options) {
+  SelectiveReport selective = selective_report(p, y, uncertainty_scores(p, options.score));
+  UncertaintyReport report = std::visit([&](const auto& one) { return own_report(one, y, options); }, p);
+  selective.score = std::move(report.selective.score);
+  report.selective = std::move(selective);
   return report;
 }
 

@@ -39,7 +39,7 @@ struct ComparedFit {
   std::string title;
 };
 struct ComparedRun {
-  json report;
+  MethodRun run;
   bool interrupted;
   double seconds;                           // without those that it waited for networks
   std::vector<NetworkCache::Use> networks;  // that it took from the shared cache or put there
@@ -72,24 +72,26 @@ ComparedRun one_run(const Examples& examples, const FitOptions& fit, std::vector
   const auto start = std::chrono::steady_clock::now();
   const Model model = fit_model(examples, fit, nullptr, &callback, {}, networks);
   const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  ComparedRun run{report_on(model, take(examples, model.split().test), fit.level, notes), model.interrupted(),
-                  spent, networks ? networks->uses() : std::vector<NetworkCache::Use>{}};
+  ComparedRun run{{report_on(model, take(examples, model.split().test), fit.level, notes)},
+                  model.interrupted(),
+                  spent,
+                  networks ? networks->uses() : std::vector<NetworkCache::Use>{}};
   for (const NetworkCache::Use& use : run.networks) run.seconds -= use.waited;
-  json& report = run.report;
   const json valid = report_on(model, take(examples, model.split().valid), fit.level, notes);
-  const std::vector<std::string> own = fit_notes(model, valid, report, fit.level);
-  report["notes"] = notes;
-  for (const std::string& note : own) report["notes"].push_back(note);
-  report["facts"] = model.fitted().summary().facts;
-  report["seed"] = fit.seed;
-  report["split_seed"] = fit.split_seed;
-  if (fit.test_folds > 0) report["fold"] = fit.test_fold;
+  RunOfFit& of = run.run.fit.emplace();
+  of.seed = fit.seed;
+  of.split_seed = fit.split_seed;
+  if (fit.test_folds > 0) of.fold = fit.test_fold;
+  const std::vector<std::string> own = fit_notes(model, valid, run.run.report, fit.level);
+  of.notes = std::move(notes);
+  of.notes.insert(of.notes.end(), own.begin(), own.end());
+  of.facts = model.fitted().summary().facts;
   return run;
 }
 
-/// Returns the report with the seconds of the run. `known` are the networks of the runs before it in the
+/// Returns the run with its seconds. `known` are the networks of the runs before it in the
 /// list: that list, not the order in which the fits ran, says who shares a network.
-json with_seconds(ComparedRun run, std::set<std::string>& known) {
+MethodRun with_seconds(ComparedRun run, std::set<std::string>& known) {
   double shared = 0;
   bool shares = false;
   for (const NetworkCache::Use& use : run.networks) {
@@ -98,12 +100,13 @@ json with_seconds(ComparedRun run, std::set<std::string>& known) {
     shares = true;
     shared += use.seconds;
   }
-  run.report["seconds"] = run.seconds;
+  RunOfFit& of = *run.run.fit;
+  of.seconds = run.seconds;
   if (shares) {
-    run.report["seconds_shared"] = shared;
-    run.report["notes"].push_back(kShared);
+    of.seconds_shared = shared;
+    of.notes.emplace_back(kShared);
   }
-  return std::move(run.report);
+  return std::move(run.run);
 }
 
 /// Returns how many fits run beside each other: as many as FitOptions says, or as the memory at hand allows
@@ -160,9 +163,10 @@ std::vector<ComparedFit> fits_of(const FitOptions& fit, const std::vector<Method
 /// Adds the note of few_scored to each report.
 void note_few_scored(std::vector<MethodRuns>& results, InputKind kind) {
   for (MethodRuns& one : results)
-    for (json& run : one.runs)
-      if (std::string few = few_scored(run, fmt::format("test {}", noun_of(kind)), kTestMore); !few.empty())
-        run["notes"].push_back(std::move(few));
+    for (MethodRun& run : one.runs)
+      if (std::string few = few_scored(run.report, fmt::format("test {}", noun_of(kind)), kTestMore);
+          !few.empty())
+        run.fit->notes.push_back(std::move(few));
 }
 
 }  // namespace
@@ -266,10 +270,12 @@ std::vector<MethodRuns> forecasts_in(const std::vector<MethodRuns>& results) {
   const auto first = std::ranges::find_if(results, [](const MethodRuns& each) { return !each.runs.empty(); });
   std::vector<MethodRuns> found;
   if (first == results.end()) return found;
+  const json& report = first->runs.front().report;
   for (const char* name : {"persistence", "seasonal_persistence"})
-    if (const auto at = first->runs.front().find(name); at != first->runs.front().end()) {
-      found.push_back({name, {*at}});
-      for (const char* of_model : {"model_mae", "model_accuracy"}) found.back().runs[0].erase(of_model);
+    if (const auto at = report.find(name); at != report.end()) {
+      MethodRun forecast{*at};
+      for (const char* of_model : {"model_mae", "model_accuracy"}) forecast.report.erase(of_model);
+      found.push_back({name, {std::move(forecast)}});
     }
   return found;
 }
@@ -286,11 +292,12 @@ std::optional<LeadingPair> leading_pair(const std::vector<MethodRuns>& results, 
     Entry entry{&one, {}};
     std::map<std::pair<uint64_t, int64_t>, double> fits;
     bool scored = true;
-    for (const json& run : one.runs) {
-      scored = scored && run.contains("nll") && run["nll"].is_number();
+    for (const MethodRun& run : one.runs) {
+      const auto nll = run.report.find("nll");
+      scored = scored && run.fit && nll != run.report.end() && nll->is_number();
       if (!scored) break;
-      const std::pair split{run["split_seed"].get<uint64_t>(), run.value("fold", int64_t{0})};
-      entry.by_split[split] += run["nll"].get<double>();
+      const std::pair split{run.fit->split_seed, run.fit->fold.value_or(0)};
+      entry.by_split[split] += nll->get<double>();
       fits[split] += 1;
     }
     if (!scored || fits.size() < 2) continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "slimbayes/catalog/call_options.h"
+#include "slimbayes/catalog/fields.h"
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/paired_difference.h"
@@ -17,14 +19,43 @@
 
 namespace slimbayes {
 
+/// A fit of a comparison (a struct of catalog/fields.h).
+struct RunOfFit {
+  uint64_t seed = 0, split_seed = 0;
+  std::optional<int64_t> fold = {};
+  std::vector<std::string> notes = {}, facts = {};
+  double seconds = 0;
+  std::optional<double> seconds_shared = {};
+};
+
+template <class V>
+void describe(RunOfFit& f, V& v) {
+  v("seed", f.seed, "seed of the fit");
+  v("split_seed", f.split_seed, "seed of the split");
+  v("fold", f.fold, "number of the fold that was tested on; with folds");
+  v("notes", f.notes, "what `fit` would note");
+  v("facts", f.facts, "what the fit chose (Summary::facts)");
+  v("seconds", f.seconds, "the time that the fit would take alone");
+  v("seconds_shared", f.seconds_shared,
+    "the part of it that is the training of a network which an earlier run or method needs as well");
+}
+
+/// The report on the test examples (report_on) of a fit, or of a forecast without a model, which has no fit.
+struct MethodRun {
+  nlohmann::json report = {};
+  std::optional<RunOfFit> fit = {};
+};
+
+template <class V>
+void describe(MethodRun& f, V& v) {
+  v.part(f.report);
+  v.part(f.fit);
+}
+
 /// The result of one method in a comparison.
 struct MethodRuns {
   std::string method;
-  /// One report on the test examples (report_on) per split and seed, with additional keys: `split_seed`;
-  /// `fold`, with folds; `seed`; `notes`; `facts`, what the fit chose (Summary::facts); `seconds`, the time
-  /// that the fit would take alone; and `seconds_shared`, the part of `seconds` that is the training
-  /// of a network that an earlier run in this list, or of an earlier method, needs as well (absent: none).
-  std::vector<nlohmann::json> runs = {};
+  std::vector<MethodRun> runs = {};     // one for each split and seed
   std::string failure = "";             // why the method failed; empty: it did not fail
   std::exception_ptr thrown = nullptr;  // the exception behind `failure`
 };

@@ -37,10 +37,10 @@ namespace slimbayes {
 
 namespace {
 
-/// A fitted method, the report of its tuning (null if it was not tuned), and the estimate of its noise.
+/// A fitted method, the report of its tuning (empty if it was not tuned), and the estimate of its noise.
 struct FittedMethod {
   std::shared_ptr<const Fitted> fitted;
-  nlohmann::json tuning;
+  std::optional<TuningReport> tuning;
   NoiseEstimate noise;
 };
 

@@ -74,9 +74,9 @@ std::vector<std::string> fit_notes(const Model& model, const json& valid, const 
   std::ranges::copy(notes_before_training(model.encoder(), model.split()), std::back_inserter(notes));
   notes.push_back(few_groups(model, noun));
   std::ranges::copy(summary.notes, std::back_inserter(notes));
-  if (const int64_t untried = model.tuning().is_object() ? model.tuning().value("untried", int64_t{0}) : 0)
-    notes.push_back(fmt::format("the time limit left {} of {} combinations untried", untried,
-                                model.tuning().value("combinations", int64_t{0})));
+  if (const auto& tuning = model.tuning(); tuning && tuning->untried)
+    notes.push_back(fmt::format("the time limit left {} of {} combinations untried", *tuning->untried,
+                                tuning->combinations.value_or(0)));
   notes.push_back(too_large_a_rank(model, noun));
   if (summary.jitter > 0)
     notes.push_back(

@@ -100,8 +100,10 @@ Jobs<NoiseSeries::Part> NoiseSeries::jobs(const std::function<Tuned(const FitCon
   const auto save = [](const Part& part) {
     if (part.main.fitted) {
       TensorFile file = part.main.fitted->save();
-      file.metadata[kMain] =
-          json{{"options", part.main.options}, {"tuning", part.main.report}, {"why", part.why}}.dump();
+      file.metadata[kMain] = json{
+          {"options", part.main.options},
+          {"tuning", part.main.report ? fields_to_json(*part.main.report) : json()},
+          {"why", part.why}}.dump();
       return file;
     }
     TensorFile file;
@@ -212,7 +214,7 @@ NoiseEstimate NoiseSeries::estimate(bool stopped) const {
     noise.notes.push_back(fmt::format(
         "{}: the noise was estimated by {}-fold cross-fitting on {} rows: an sd of at least {:.4g}{}{}", why_,
         served_, noise.rows, noise.sd, groups_ < kEnoughRows ? "; an estimate from so few rows is rough" : "",
-        main_.report.is_null() ? "" : "; the tuned options saw the validation rows"));
+        !main_.report ? "" : "; the tuned options saw the validation rows"));
   return noise;
 }
 
@@ -220,9 +222,10 @@ NoiseSeries::Part NoiseSeries::stored(size_t job, const TensorFile& file) const 
   if (job == 0) {
     const json kept = stored_json(file, kMain);
     const JsonReader read(kept, kNoiseFolds);
-    if (!read.value("tuning").is_null()) check_tuning_report(read.value("tuning"));
+    std::optional<TuningReport> tuning;
+    if (const json& report = read.value("tuning"); !report.is_null()) tuning = tuning_from_json(report);
     return {{method_.resolve(read.value("options")),
-             finished_fit(registry_row(method_.name), file, parts_.train), read.value("tuning")},
+             finished_fit(registry_row(method_.name), file, parts_.train), std::move(tuning)},
             read.text("why"),
             {}};
   }

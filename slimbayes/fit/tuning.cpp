@@ -110,7 +110,7 @@ class Search {
              },
              [this](size_t, const TensorFile& file) { return stored(file); },
              [](const ScoredFit& one) { return is_whole(*one.fitted); }}),
-        report_({{"options", names}, {"combinations", all_.size()}, {"tried", json::array()}}) {
+        report_({names, std::ssize(all_)}) {
     for (size_t i = 0; i < all_.size(); ++i) method_of(i);  // throws for invalid options before the first fit
   }
 
@@ -125,14 +125,14 @@ class Search {
       throw NumericalError(
           fmt::format("[tune] expected a combination of options that can be fitted; received {} that cannot; "
                       "the first said: {}",
-                      tried(), report_["tried"][0].value("failed", "")));
+                      tried(), report_.tried.front().failed.value_or("")));
     }
     if (tried() < all_.size() && out_of_time()) {
-      report_["untried"] = all_.size() - tried();
+      report_.untried = static_cast<int64_t>(all_.size() - tried());
     } else if (tried() < all_.size()) {
-      report_["interrupted"] = true;
+      report_.interrupted = true;
     }
-    report_["spread"] = spread();
+    report_.spread = spread();
     return {best_options_, best_, report_};
   }
 
@@ -147,17 +147,16 @@ class Search {
   /// mattered.
   double spread() const {
     double least = std::numeric_limits<double>::infinity(), most = -least;
-    for (const json& entry : report_["tried"]) {
-      if (!entry.contains("valid_nll")) continue;
-      least = std::min(least, entry["valid_nll"].get<double>());
-      most = std::max(most, entry["valid_nll"].get<double>());
+    for (const TriedOptions& entry : report_.tried) {
+      least = std::min(least, entry.valid_nll.value_or(least));
+      most = std::max(most, entry.valid_nll.value_or(most));
     }
     return most >= least ? most - least : 0;  // 0 if the first fit was interrupted
   }
 
   std::unique_ptr<Method> method_of(size_t i) const { return registry_row(method_.name).make(with(i)); }
 
-  size_t tried() const { return report_["tried"].size(); }
+  size_t tried() const { return report_.tried.size(); }
 
   /// Returns whether to stop the search before the next fit. The first fit always runs, so that there is a
   /// model.
@@ -184,21 +183,21 @@ class Search {
   /// interrupted.
   bool next() {
     const size_t i = tried();
-    json entry = all_[i];
+    TriedOptions entry{all_[i]};
     const JobOutcome<ScoredFit> outcome = jobs_.take(i);
     if (outcome.result) {
       const bool interrupted = !is_whole(*outcome.result->fitted);
       if (interrupted && best_) return false;
-      entry["valid_nll"] = outcome.result->nll;
+      entry.valid_nll = outcome.result->nll;
       consider(entry, with(i), *outcome.result);
       if (interrupted) return false;  // the only fit: returned, but not listed as tried
     } else {
       // A fit that is interrupted before its first validation has no parameters to keep and throws. It does
       // not count as a failed candidate.
       if (is_stopped(context_)) return false;
-      entry["failed"] = numerical_failure(outcome.thrown);
+      entry.failed = numerical_failure(outcome.thrown);
     }
-    report_["tried"].push_back(entry);
+    report_.tried.push_back(entry);
     if (outcome.cpu_seconds > 0) tell(entry);  // an earlier run has told of what it finished
     return true;
   }
@@ -212,22 +211,21 @@ class Search {
     }
   }
 
-  void consider(const json& entry, const json& options, const ScoredFit& one) {
+  void consider(const TriedOptions& entry, const json& options, const ScoredFit& one) {
     if (best_ && !(one.nll < best_score_)) return;
     best_score_ = one.nll;
     best_options_ = options;
     best_ = one.fitted;
-    report_["best"] = entry;
+    report_.best = entry;
   }
 
-  void tell(const json& entry) const {
+  void tell(const TriedOptions& entry) const {
     if (!context_.callback) return;
     const std::string name =
         fmt::format("tried {} of {}: {}", tried(), all_.size(), text_of(all_[tried() - 1]));
-    context_.callback->note(entry.contains("failed")
-                                ? fmt::format("{}: failed: {}", name, entry["failed"].get<std::string>())
-                                : fmt::format("{}: validation NLL {:.4f} (best {:.4f})", name,
-                                              entry["valid_nll"].get<double>(), best_score_));
+    context_.callback->note(entry.failed ? fmt::format("{}: failed: {}", name, *entry.failed)
+                                         : fmt::format("{}: validation NLL {:.4f} (best {:.4f})", name,
+                                                       entry.valid_nll.value(), best_score_));
   }
 
   const MethodInfo& method_;
@@ -236,7 +234,8 @@ class Search {
   const Split& split_;
   const FitContext context_;
   Jobs<ScoredFit> jobs_;
-  json report_, best_options_;
+  TuningReport report_;
+  json best_options_;
   double best_score_ = std::numeric_limits<double>::infinity();
   std::shared_ptr<const Fitted> best_;
 };

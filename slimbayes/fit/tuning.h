@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace slimbayes {
 struct Tuned {
   nlohmann::json options;  // every option of the best fit
   std::shared_ptr<const Fitted> fitted;
-  nlohmann::json report;  // of the search (model/tuning_report.h); null if nothing was tuned
+  std::optional<TuningReport> report = {};  // of the search; empty if nothing was tuned
 
   /// Returns whether the user stopped the search or the best fit. The result is then the best so far.
   bool interrupted() const {

@@ -22,7 +22,7 @@ Scores Fitted::ood(const Dataset& data) const {
   return {{"energy", energy(f.mean)}};
 }
 
-nlohmann::json Fitted::ood_facts() const { return nlohmann::json::object(); }
+std::vector<ProjectorFact> Fitted::projectors() const { return {}; }
 
 std::unique_ptr<Fitted> Fitted::with_noise(double) const { return nullptr; }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "slimbayes/answers/predictive.h"
+#include "slimbayes/answers/uncertainty_facts.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/dataset.h"
@@ -50,9 +51,9 @@ class Fitted {
   /// predict.
   virtual Scores ood(const Dataset& data) const;
 
-  /// Returns what a reader of the scores of ood() must know, as a JSON object; {} if there is nothing.
-  ///   projectors   a list, one object for each layer of "residual" (gradient_projection.h)
-  virtual nlohmann::json ood_facts() const;
+  /// Returns what a reader of the score "residual" of ood() must know of each of its layers
+  /// (gradient_projection.h). Empty by default.
+  virtual std::vector<ProjectorFact> projectors() const;
 
   /// Returns the method's tensors and metadata. The loader in the registry reads them and gives identical
   /// predictions; after ExactPosterior::updated, the predictions are equal up to rounding.

@@ -150,9 +150,8 @@ class Model {
   /// Encoded training events [p, d] near which the integral of the intensity looks for peaks
   /// (event_probes()); undefined for other tasks.
   const at::Tensor& probes() const { return parts_.probes; }
-  /// The combinations of options that tuning tried, with their scores (tuning_report.h); null if nothing was
-  /// tuned.
-  const nlohmann::json& tuning() const { return parts_.tuning; }
+  /// The combinations of options that tuning tried, with their scores; empty if nothing was tuned.
+  const std::optional<TuningReport>& tuning() const { return parts_.tuning; }
   /// The estimate of the noise by cross-fitting, or a note on why there is none although the validation rows
   /// are few. Empty if the validation rows determined the noise well enough.
   const NoiseEstimate& noise() const { return parts_.noise; }

@@ -159,8 +159,7 @@ void take_data_of_fit(TensorFile& file, ModelParts& parts) {
   if (file.tensors.contains(kCalibrationRows))
     parts.split.calibration = take_row_list(file, kCalibrationRows);
   if (file.metadata.contains("tuning")) {
-    parts.tuning = stored_json(file, "tuning");
-    check_tuning_report(parts.tuning);
+    parts.tuning = tuning_from_json(stored_json(file, "tuning"));
   }
   parts.shard = file.metadata.contains("shard");
   if (file.metadata.contains("noise")) parts.noise = noise_from_json(stored_json(file, "noise"));
@@ -210,7 +209,7 @@ TensorFile Model::to_file() const {
   if (!parts_.split.notes.empty()) file.metadata["split_notes"] = nlohmann::json(parts_.split.notes).dump();
   if (!parts_.split.network_note.empty()) file.metadata["network_note"] = parts_.split.network_note;
   if (parts_.shard) file.metadata["shard"] = "true";
-  if (!parts_.tuning.is_null()) file.metadata["tuning"] = parts_.tuning.dump();
+  if (parts_.tuning) file.metadata["tuning"] = fields_to_json(*parts_.tuning).dump();
   if (!parts_.noise.empty()) file.metadata["noise"] = slimbayes::to_json(parts_.noise).dump();
   return file;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "slimbayes/data/input_encoder.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/model/noise_estimate.h"
+#include "slimbayes/model/tuning_report.h"
 
 namespace slimbayes {
 
@@ -31,7 +33,7 @@ struct ModelParts {
   /// Mean of the encoded training images, for the score "distance" (data/input_scores.h); undefined for other
   /// inputs.
   at::Tensor pixel_mean;
-  nlohmann::json tuning;  // what tuning tried (model/tuning_report.h); null if nothing was tuned
+  std::optional<TuningReport> tuning = {};  // what tuning tried; empty if nothing was tuned
   NoiseEstimate noise;
   /// One hash (row_hashes) for each row that the posterior contains, sorted. Model::without checks with them
   /// that the model has learned the rows to forget. Empty for a method that cannot be updated.

@@ -5,11 +5,11 @@
 
 namespace slimbayes {
 
-nlohmann::json uncertainty_of(const Model& model, const Examples& examples, const Answers& answers) {
+std::optional<UncertaintyReport> uncertainty_of(const Model& model, const Examples& examples,
+                                                const Answers& answers) {
   check_same(examples, answers);
   check(!answers.levels.empty(), "uncertainty_of", "answers with a level", "answers without");
-  if (std::holds_alternative<Intensity>(answers.answer) || model.schema().task.grid)
-    return nlohmann::json::object();
+  if (std::holds_alternative<Intensity>(answers.answer) || model.schema().task.grid) return std::nullopt;
   if (answers.rows.empty() && !answers.bad.empty()) throw_bad_example(examples, answers.bad.front());
   check_targets(model.encoder(), examples);
   const at::Tensor y =

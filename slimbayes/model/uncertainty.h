@@ -1,7 +1,8 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <optional>
 
+#include "slimbayes/answers/uncertainty_facts.h"
 #include "slimbayes/model/model.h"
 
 namespace slimbayes {
@@ -10,8 +11,9 @@ namespace slimbayes {
 /// targets: uncertainty_report() of answers/uncertainty_report.h, with the score that the method offers
 /// (ood_score) and the first level of `answers`. Its keys differ from those of Model::evaluate(), so that
 /// both may go into one object. `answers` are those of Model::answers() for these examples; examples without
-/// an answer are left out. Returns an empty object for events, which have no target for each example. Throws
-/// as Model::evaluate().
-nlohmann::json uncertainty_of(const Model& model, const Examples& examples, const Answers& answers);
+/// an answer are left out. Returns nothing for events, which have no target for each example, and for
+/// segmentation, whose report has them by pixel. Throws as Model::evaluate().
+std::optional<UncertaintyReport> uncertainty_of(const Model& model, const Examples& examples,
+                                                const Answers& answers);
 
 }  // namespace slimbayes

@@ -10,61 +10,59 @@ namespace {
 using nlohmann::json;
 
 /// Appends the options whose values differ from the defaults.
-void add_changed(const std::vector<OptionDoc>& docs, const json& values, json& out) {
+void add_changed(const std::vector<OptionDoc>& docs, const json& values, std::vector<CardOption>& out) {
   for (const OptionDoc& doc : docs) {
     const auto found = values.find(doc.name);
     if (found == values.end() || *found == doc.fallback || doc.name == "target") continue;
-    out.push_back({{"name", doc.name}, {"value", *found}, {"fallback", doc.fallback}});
+    out.push_back({doc.name, *found, doc.fallback});
   }
 }
 
-json columns_of(const InputEncoder& encoder) {
-  json columns = json::array();
+std::vector<CardColumn> columns_of(const InputEncoder& encoder) {
+  std::vector<CardColumn> columns;
   const auto add = [&](const Encoder& rows) {
     for (const Encoder::Feature& feature : rows.columns())
-      columns.push_back(
-          {{"name", feature.name}, {"kind", kind_name(feature.kind)}, {"dropped", name_of(feature.dropped)}});
+      columns.push_back({feature.name, std::string(kind_name(feature.kind)), name_of(feature.dropped)});
   };
   if (const auto* rows = std::get_if<Encoder>(&encoder)) add(*rows);
   if (const auto* windows = std::get_if<WindowEncoder>(&encoder)) add(windows->rows());
   if (const auto* text = std::get_if<TextEncoder>(&encoder))
-    columns.push_back({{"name", text->options().column}, {"kind", "text"}, {"dropped", ""}});
+    columns.push_back({text->options().column, "text", ""});
   return columns;
 }
 
-json rows_of_parts(const Model& model) {
+RowsOfParts rows_of_parts(const Model& model) {
   const SplitRows& split = model.split();
-  if (split.train.empty()) return {{"training", model.fitted().summary().rows}};
-  return {{"training", split.train.size()},
-          {"validation", split.valid.size()},
-          {"calibration", split.calibration.size()},
-          {"test", split.test.size()}};
+  if (split.train.empty()) return {model.fitted().summary().rows};
+  return {std::ssize(split.train), std::ssize(split.valid), std::ssize(split.calibration),
+          std::ssize(split.test)};
 }
 
 }  // namespace
 
-json card_facts(const Model& model) {
+ModelCard card_facts(const Model& model) {
   const MethodInfo& info = find_method(model.method());
   const Task& task = model.schema().task;
-  json options = json::array();
+  std::vector<CardOption> options;
   add_changed(options_of(info, model.options()), model.options(), options);
   add_changed(option_docs<FitOptions>(), options_to_json(model.fit_options()), options);
   const int64_t groups = model.calibration().groups;
   const bool classes = task.kind == TaskKind::classification;
-  return {{"method", model.method()},
-          {"summary", info.summary},
-          {"task", name_of(task.kind)},
-          {"likelihood", name_of(task.likelihood)},
-          {"input", name_of(kind_of(model.encoder()))},
-          {"target", model.target()},
-          {"rows", rows_of_parts(model)},
-          {"columns", columns_of(model.encoder())},
-          {"options", options},
-          {"calibration", groups == 0
-                              ? ""
-                              : fmt::format("conformal {} from {}", classes ? "sets of classes" : "intervals",
-                                            counted(groups, "different calibration input"))},
-          {"noise", model.noise().notes}};
+  ModelCard card;
+  card.method = model.method();
+  card.summary = info.summary;
+  card.task = name_of(task.kind);
+  card.likelihood = name_of(task.likelihood);
+  card.input = name_of(kind_of(model.encoder()));
+  card.target = model.target();
+  card.rows = rows_of_parts(model);
+  card.columns = columns_of(model.encoder());
+  card.options = std::move(options);
+  if (groups > 0)
+    card.calibration = fmt::format("conformal {} from {}", classes ? "sets of classes" : "intervals",
+                                   counted(groups, "different calibration input"));
+  card.noise = model.noise().notes;
+  return card;
 }
 
 }  // namespace slimbayes

@@ -21,8 +21,6 @@
 namespace slimbayes {
 namespace {
 
-using nlohmann::json;
-
 constexpr int64_t kLevels = 19;  // 5, 10, ..., 95 %
 constexpr size_t kMostGroups = 12;
 
@@ -38,7 +36,7 @@ double coverage_at(double level, const at::Tensor& below, const at::Tensor& upto
   return mean_cdf((1 + level) / 2, below, upto) - mean_cdf((1 - level) / 2, below, upto);
 }
 
-json calibration_of(const ScoredExamples& s, const at::Tensor& below, const at::Tensor& upto) {
+CalibrationFact calibration_of(const ScoredExamples& s, const at::Tensor& below, const at::Tensor& upto) {
   std::vector<double> levels, shares;
   double area = 0, signed_area = 0;
   for (int64_t i = 1; i <= kLevels; ++i) {
@@ -48,20 +46,21 @@ json calibration_of(const ScoredExamples& s, const at::Tensor& below, const at::
     area += std::abs(shares.back() - level) / static_cast<double>(kLevels);
     signed_area += (shares.back() - level) / static_cast<double>(kLevels);
   }
-  json out = {{"level", levels}, {"coverage", shares}, {"area", area}};
+  CalibrationFact out{levels, shares, area};
   const auto* numbers = std::get_if<Regression>(&s.answer());
   if (const int64_t groups = s.model.calibration().groups; groups > 0 && numbers != nullptr) {
-    out["level_calibrated"] = out["coverage_calibrated"] = json::array();
+    out.level_calibrated.emplace();
+    out.coverage_calibrated.emplace();
     for (double level : levels) {
       if (conformal_rows(level) > groups) continue;
       const Interval at = s.model.interval(*numbers, level);
       const at::Tensor inside = (s.y >= at.lower) & (s.y <= at.upper);
-      out["level_calibrated"].push_back(level);
-      out["coverage_calibrated"].push_back(inside.to(at::kDouble).mean().item<double>());
+      out.level_calibrated->push_back(level);
+      out.coverage_calibrated->push_back(inside.to(at::kDouble).mean().item<double>());
     }
   }
   const double half = shares[kLevels / 2];
-  out["says"] = fmt::format(
+  out.says = fmt::format(
       "The central 50 % intervals hold {} of the {}s. Over all levels the coverage is off by {:.2g} points "
       "on "
       "average{}.",
@@ -92,7 +91,7 @@ std::string shape_of(const std::vector<double>& share) {
   return "it is nearly flat over the ends and the middle";
 }
 
-json pit_of(const at::Tensor& below, const at::Tensor& upto) {
+PitFact pit_of(const at::Tensor& below, const at::Tensor& upto) {
   const int64_t n = below.size(0), bins = n >= 400 ? 20 : 10;
   std::vector<double> share;
   int64_t outside = 0;
@@ -104,55 +103,49 @@ json pit_of(const at::Tensor& below, const at::Tensor& upto) {
                     (i == 0 ? 0 : mean_cdf(from, below, upto)));
     outside += share.back() < low || share.back() > high ? 1 : 0;
   }
-  return {{"share", share},
-          {"band", {low, high}},
-          {"says", fmt::format("Here {}; {} the band that chance explains.", shape_of(share),
-                               outside == 0 ? "no bar lies outside"
-                                            : fmt::format("{} of {} bars lie outside", outside, bins))}};
+  return {share,
+          {low, high},
+          fmt::format("Here {}; {} the band that chance explains.", shape_of(share),
+                      outside == 0 ? "no bar lies outside"
+                                   : fmt::format("{} of {} bars lie outside", outside, bins))};
 }
 
 /// Returns an entry of a list of parts: the rows of a part, the share of hits among them, and the share that
 /// is expected with its band.
-json part_of_rows(const at::Tensor& rows, const at::Tensor& hits, const at::Tensor& expected,
-                  const at::Tensor& width) {
+PartOfRows part_of_rows(const at::Tensor& rows, const at::Tensor& hits, const at::Tensor& expected,
+                        const at::Tensor& width) {
   const int64_t n = rows.size(0);
   const double mean = expected.index_select(0, rows).mean().item<double>();
   const auto [low, high] = binomial_band(mean, n);
-  json out = {{"rows", n},
-              {"share", hits.index_select(0, rows).to(at::kDouble).mean().item<double>()},
-              {"expected", mean},
-              {"band", {low, high}}};
-  if (width.defined()) out["width"] = width.index_select(0, rows).mean().item<double>();
+  PartOfRows out{n, hits.index_select(0, rows).to(at::kDouble).mean().item<double>(), mean, {low, high}};
+  if (width.defined()) out.width = width.index_select(0, rows).mean().item<double>();
   return out;
 }
 
-json quarters_of(const at::Tensor& by, const at::Tensor& hits, const at::Tensor& expected,
-                 const at::Tensor& width) {
+std::vector<QuarterFact> quarters_of(const at::Tensor& by, const at::Tensor& hits, const at::Tensor& expected,
+                                     const at::Tensor& width) {
   const at::Tensor order = at::argsort(by, /*stable=*/true, 0, false);
   const int64_t n = by.size(0), parts = std::min<int64_t>(n, 4);
-  json out = json::array();
+  std::vector<QuarterFact> out;
   for (int64_t i = 0; i < parts; ++i) {
     const at::Tensor rows = order.slice(0, i * n / parts, (i + 1) * n / parts);
-    json part = part_of_rows(rows, hits, expected, width);
-    part["low"] = by[rows[0]].item<double>();
-    part["high"] = by[rows[-1]].item<double>();
-    out.push_back(std::move(part));
+    out.push_back(
+        {part_of_rows(rows, hits, expected, width), by[rows[0]].item<double>(), by[rows[-1]].item<double>()});
   }
   return out;
 }
 
 /// Returns a sentence on the part of the rows whose share of hits lies farthest from what is expected, in
 /// sds. `names` has the name of each part, `hit` is the name of the share.
-std::string says_of_parts(const std::vector<const json*>& parts, const std::vector<std::string>& names,
+std::string says_of_parts(const std::vector<PartOfRows>& parts, const std::vector<std::string>& names,
                           const char* hit) {
   size_t outside = 0, worst = 0;
   double most = -1;
   for (size_t i = 0; i < parts.size(); ++i) {
-    const auto share = parts[i]->at("share").get<double>(), expected = parts[i]->at("expected").get<double>();
-    const auto low = parts[i]->at("band")[0].get<double>(), high = parts[i]->at("band")[1].get<double>();
-    outside += share < low || share > high ? 1 : 0;
+    const double share = parts[i].share, expected = parts[i].expected;
+    outside += share < parts[i].band.first || share > parts[i].band.second ? 1 : 0;
     const double sd =
-        std::sqrt(std::max(expected * (1 - expected), 1e-12) / parts[i]->at("rows").get<double>());
+        std::sqrt(std::max(expected * (1 - expected), 1e-12) / static_cast<double>(parts[i].rows));
     if (std::abs(share - expected) / sd <= most) continue;
     most = std::abs(share - expected) / sd;
     worst = i;
@@ -162,17 +155,17 @@ std::string says_of_parts(const std::vector<const json*>& parts, const std::vect
   return fmt::format(
       "The {} leaves the band that chance explains in {} of {} parts, most clearly in {}: {}, where {} is "
       "expected.",
-      hit, outside, parts.size(), names[worst], percent_text(parts[worst]->at("share").get<double>()),
-      percent_text(parts[worst]->at("expected").get<double>()));
+      hit, outside, parts.size(), names[worst], percent_text(parts[worst].share),
+      percent_text(parts[worst].expected));
 }
 
-std::string says_of_quarters(const json& by_mean, const json& by_sd) {
+std::string says_of_quarters(const std::vector<QuarterFact>& by_mean, const std::vector<QuarterFact>& by_sd) {
   constexpr const char* kOrder[] = {"smallest", "second", "third", "largest"};
-  std::vector<const json*> parts;
+  std::vector<PartOfRows> parts;
   std::vector<std::string> names;
-  for (const json* quarters : {&by_mean, &by_sd})
+  for (const auto* quarters : {&by_mean, &by_sd})
     for (size_t i = 0; i < quarters->size(); ++i) {
-      parts.push_back(&(*quarters)[i]);
+      parts.push_back((*quarters)[i].part);
       names.push_back(
           fmt::format("the {} quarter of the {}", kOrder[i], quarters == &by_mean ? "mean" : "sd"));
     }
@@ -206,9 +199,9 @@ std::pair<at::Tensor, at::Tensor> integral_transform(const Predictive& p, const 
   return {u, u};
 }
 
-json group_facts(const ScoredExamples& s, const at::Tensor& hits, const at::Tensor& expected,
-                 const at::Tensor& width) {
-  json groups = json::array();
+std::vector<GroupFact> group_facts(const ScoredExamples& s, const at::Tensor& hits,
+                                   const at::Tensor& expected, const at::Tensor& width) {
+  std::vector<GroupFact> groups;
   for (const InputColumn& column : input_columns(s)) {
     const ColumnKind kind = column.cells->kind;
     if (kind != ColumnKind::categorical && kind != ColumnKind::boolean) continue;
@@ -218,36 +211,37 @@ json group_facts(const ScoredExamples& s, const at::Tensor& hits, const at::Tens
       rows[std::isnan(cell) ? "(missing)" : cell_text(*column.cells, cell)].push_back(i);
     }
     if (rows.size() < 2 || rows.size() > kMostGroups) continue;
-    json levels = json::array();
-    for (const auto& [level, of_level] : rows) {
-      json entry = part_of_rows(at::tensor(of_level, at::kLong), hits, expected, width);
-      entry["level"] = level;
-      levels.push_back(std::move(entry));
-    }
-    std::vector<const json*> parts;
+    GroupFact group{column.feature->name, {}, ""};
+    std::vector<PartOfRows> parts;
     std::vector<std::string> names;
-    for (const json& level : levels) {
-      parts.push_back(&level);
-      names.push_back(in_quotes(level["level"].get<std::string>()));
+    for (const auto& [level, of_level] : rows) {
+      parts.push_back(part_of_rows(at::tensor(of_level, at::kLong), hits, expected, width));
+      names.push_back(in_quotes(level));
+      group.levels.push_back({parts.back(), level});
     }
-    std::string says = says_of_parts(parts, names, are_classes(s.answer()) ? "accuracy" : "coverage");
-    groups.push_back({{"column", column.feature->name}, {"levels", levels}, {"says", std::move(says)}});
+    group.says = says_of_parts(parts, names, are_classes(s.answer()) ? "accuracy" : "coverage");
+    groups.push_back(std::move(group));
   }
   return groups;
 }
 
-json coverage_facts(const ScoredExamples& s) {
+CoverageFacts coverage_facts(const ScoredExamples& s) {
   const auto [below, upto] = integral_transform(s.answer(), s.y);
   const Interval& interval = *s.answers.levels.front().interval;
   const at::Tensor hits = inside_interval(s).to(at::kDouble), width = interval.upper - interval.lower,
                    expected = at::full_like(hits, s.level());
   const auto [mean, sd] = mean_and_sd(s.answer());
-  const json by_mean = quarters_of(mean, hits, expected, width),
-             by_sd = quarters_of(sd, hits, expected, width);
-  return {{"calibration", calibration_of(s, below, upto)},
-          {"pit", pit_of(below, upto)},
-          {"quarters", {{"mean", by_mean}, {"sd", by_sd}, {"says", says_of_quarters(by_mean, by_sd)}}},
-          {"groups", group_facts(s, hits, expected, width)}};
+  const std::vector<QuarterFact> by_mean = quarters_of(mean, hits, expected, width),
+                                 by_sd = quarters_of(sd, hits, expected, width);
+  return {calibration_of(s, below, upto),
+          pit_of(below, upto),
+          {by_mean, by_sd, says_of_quarters(by_mean, by_sd)}};
+}
+
+std::vector<GroupFact> coverage_groups(const ScoredExamples& s) {
+  const Interval& interval = *s.answers.levels.front().interval;
+  const at::Tensor hits = inside_interval(s).to(at::kDouble);
+  return group_facts(s, hits, at::full_like(hits, s.level()), interval.upper - interval.lower);
 }
 
 }  // namespace slimbayes

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "slimbayes/report/answer_facts.h"
 #include "slimbayes/report/scored.h"
 
 namespace slimbayes {
@@ -18,28 +19,18 @@ std::pair<double, double> binomial_band(double p, int64_t n, double mass = 0.95)
 /// 99 % band with probability 1 %.
 std::string width_word(double coverage, int64_t n, double level);
 
-/// Returns how the intervals of numbers or counts hold their level, as a JSON object:
-///   calibration  lists `level` and `coverage`, the share of rows in the central interval of each of 19
-///                levels (a count at an end of its interval counts in part), `area`, the mean distance
-///                between the two; of a calibrated model also `level_calibrated` and `coverage_calibrated`,
-///                those of its conformal intervals
-///   pit          `share` of the rows in each of equal bins of the probability integral transform, and
-///                `band`, the range of a share that chance explains; of counts the transform is averaged
-///                (Czado, Gneiting and Held 2009, section 2.1)
-///   quarters     for `mean` and for `sd` a list with an entry for each quarter of the rows, in ascending
-///                order of that number: low and high, rows, share (inside the interval), expected, band and
-///                width (mean, in the target's units)
-///   groups       see group_facts()
-/// Each has a sentence `says`.
-nlohmann::json coverage_facts(const ScoredExamples& s);
+/// Returns how the intervals of numbers or counts hold their level, over all levels and in quarters of the
+/// rows.
+CoverageFacts coverage_facts(const ScoredExamples& s);
 
-/// Returns for each categorical or boolean input column with 2 to 12 levels among these rows a JSON object:
-/// `column`, and `levels` with an entry for each level: level, rows, share, expected, band. Of numbers and
-/// counts the share is the coverage of the intervals, and `width` their mean width; of classes it is the
-/// accuracy, and `expected` the mean confidence. `hits` [n] is 1 for a row inside its interval or answered
-/// rightly, `expected` [n] what the model says of its probability. `width` [n] may be undefined.
-nlohmann::json group_facts(const ScoredExamples& s, const at::Tensor& hits, const at::Tensor& expected,
-                           const at::Tensor& width);
+/// Returns the coverage of the intervals of numbers or counts by the levels of each categorical column.
+std::vector<GroupFact> coverage_groups(const ScoredExamples& s);
+
+/// Returns the rows by the levels of each categorical or boolean input column with 2 to 12 levels among them.
+/// `hits` [n] is 1 for a row inside its interval or answered rightly, `expected` [n] what the model says of
+/// its probability. `width` [n], the widths of the intervals, may be undefined.
+std::vector<GroupFact> group_facts(const ScoredExamples& s, const at::Tensor& hits,
+                                   const at::Tensor& expected, const at::Tensor& width);
 
 /// Returns the probability integral transform of each row as its two ends [n]: P(Y < y) and P(Y <= y). They
 /// are equal for numbers.

@@ -58,7 +58,8 @@ Part chosen_part(const Model& model, Examples examples, const std::string& asked
 }
 
 /// Returns the sentence on which examples were scored and whether the model knows them.
-std::string part_text(const Part& part, int64_t all, const std::string& noun, json& warnings) {
+std::string part_text(const Part& part, int64_t all, const std::string& noun,
+                      std::vector<std::string>& warnings) {
   const auto n = static_cast<int64_t>(part.places.size());
   const bool held_out = part.name != "all" && part.name != "train";
   if (!part.fitted_on) return fmt::format("All {} {}s are scored.", n, noun);
@@ -82,7 +83,7 @@ std::string part_text(const Part& part, int64_t all, const std::string& noun, js
 
 /// Appends the notes that `evaluate` logs on such a report.
 void add_notes(const Model& model, const Part& part, const ScoredExamples& s, const json& metrics,
-               json& notes) {
+               std::vector<std::string>& notes) {
   const std::string name = part.name == "all" ? "" : part.name;
   for (const std::string& note : persistence_notes(metrics, windows_of_part(metrics, name)))
     notes.push_back(note);
@@ -98,42 +99,43 @@ void add_notes(const Model& model, const Part& part, const ScoredExamples& s, co
 
 /// Returns at most kMostDrawn rows, evenly spaced in the order of the mean, for the plot of predicted against
 /// observed.
-json predicted_rows(const ScoredExamples& s) {
+PredictedRows predicted_rows(const ScoredExamples& s) {
   const MeanAndSd answer = mean_and_sd(s.answer());
   const at::Tensor order = at::argsort(answer.mean, /*stable=*/true, 0, false),
                    rows = order.index_select(0, at::tensor(spaced(s.size(), kMostDrawn), at::kLong));
   const Interval& interval = *s.answers.levels.front().interval;
   const auto taken = [&](const at::Tensor& x) { return list_of(x.index_select(0, rows)); };
   const at::Tensor above = (s.y > interval.upper).sum(), below = (s.y < interval.lower).sum();
-  json numbers = json::array();
+  std::vector<int64_t> numbers;
   for (double i : list_of(rows)) numbers.push_back(s.numbers[static_cast<size_t>(i)]);
-  return {{"row", numbers},
-          {"target", taken(s.y)},
-          {"mean", taken(answer.mean)},
-          {"lower", taken(interval.lower)},
-          {"upper", taken(interval.upper)},
-          {"says", fmt::format("{} of {} targets lie above their interval and {} below.",
-                               above.item<int64_t>(), s.size(), below.item<int64_t>())}};
+  return {numbers,
+          taken(s.y),
+          taken(answer.mean),
+          taken(interval.lower),
+          taken(interval.upper),
+          fmt::format("{} of {} targets lie above their interval and {} below.", above.item<int64_t>(),
+                      s.size(), below.item<int64_t>())};
 }
 
 /// Adds the parts of the report that the examples have.
-void add_parts(const ScoredExamples& s, const json& metrics, const PredictOptions& predict, json& facts) {
+void add_parts(const ScoredExamples& s, const json& metrics,
+               const std::optional<UncertaintyReport>& uncertainty, const PredictOptions& predict,
+               ReportFacts& facts) {
   const bool classes = are_classes(s.answer());
-  if (classes) {
-    facts.update(class_facts(s, metrics));
-  } else {
-    facts["predicted"] = predicted_rows(s);
-    facts.update(coverage_facts(s));
-  }
+  if (classes)
+    facts.classes = class_facts(s, metrics, uncertainty.value().reliability.value());
+  else
+    facts.numbers = NumberFacts{predicted_rows(s), coverage_facts(s)};
+  facts.groups = classes ? class_groups(s) : coverage_groups(s);
   const PredictOptions rest = predict.within(kShareOfAnswers, 1);
   const std::vector<ColumnImportance> importance = permutation_importance(s, rest.progress);
-  if (json found = importance_facts(s, importance); !found.is_null()) facts["importance"] = std::move(found);
+  facts.importance = importance_facts(s, importance);
   if (!classes)
-    if (json residuals = residual_facts(s, importance); !residuals.empty())
-      facts["residuals"] = std::move(residuals);
-  facts["surprising"] = surprising_rows(s);
-  if (json foreign = foreign_facts(s); !foreign.is_null()) facts["foreign"] = std::move(foreign);
-  if (json forecast = forecast_facts(s); !forecast.is_null()) facts["forecast"] = std::move(forecast);
+    if (std::vector<ResidualFact> residuals = residual_facts(s, importance); !residuals.empty())
+      facts.residuals = std::move(residuals);
+  facts.surprising = surprising_rows(s);
+  facts.foreign = foreign_facts(s);
+  facts.forecast = forecast_facts(s);
 }
 
 /// Throws std::invalid_argument for a model that has no report.
@@ -147,10 +149,10 @@ void check_reported(const Model& model) {
 
 }  // namespace
 
-json report_facts(const Model& model, const Examples& given, const FactsOptions& options) {
+ReportFacts report_facts(const Model& model, const Examples& given, const FactsOptions& options) {
   check_reported(model);
   Examples examples = model.examples(given, /*with_target=*/true);
-  json notes = options.notes, warnings = json::array();
+  std::vector<std::string> notes = options.notes, warnings;
   if (model.interrupted()) notes.push_back("the fit of this model was stopped before its end");
   for (const std::string& note : notes_for(model.encoder(), examples)) notes.push_back(note);
   const std::string noun(noun_of(kind_of(model.encoder())));
@@ -165,30 +167,25 @@ json report_facts(const Model& model, const Examples& given, const FactsOptions&
     notes.push_back(bad_examples_text(part.examples, answers.bad, "left out of the report"));
   const ScoredExamples s = scored_examples(model, part.examples, std::move(answers), part.places);
   json metrics = model.evaluate(s.examples, s.answers);
-  metrics.update(uncertainty_of(model, s.examples, s.answers));
+  const std::optional<UncertaintyReport> uncertainty = uncertainty_of(model, s.examples, s.answers);
+  if (uncertainty) metrics.update(fields_to_json(*uncertainty));
   add_notes(model, part, s, metrics, notes);
-  json facts = {{"title", fmt::format("{} predicted by {}", model.target(), model.method())},
-                {"headline", headline_of(s, metrics)},
-                {"version", options.version},
-                {"level", s.level()},
-                {"noun", noun},
-                {"task", name_of(model.schema().task.kind)},
-                {"input", name_of(kind_of(model.encoder()))},
-                {"target", model.target()},
-                {"card", card_facts(model)},
-                {"data",
-                 {{"file", file},
-                  {"part", part.name},
-                  {"rows", all},
-                  {"scored", s.size()},
-                  {"left_out", left_out},
-                  {"fitted_on", part.fitted_on},
-                  {"says", scored_text}}},
-                {"scores", score_facts(s, metrics)},
-                {"report", metrics},
-                {"warnings", warnings},
-                {"notes", notes}};
-  add_parts(s, metrics, options.predict, facts);
+  ReportFacts facts;
+  facts.title = fmt::format("{} predicted by {}", model.target(), model.method());
+  facts.headline = headline_of(s, metrics);
+  facts.version = options.version;
+  facts.level = s.level();
+  facts.noun = noun;
+  facts.task = name_of(model.schema().task.kind);
+  facts.input = name_of(kind_of(model.encoder()));
+  facts.target = model.target();
+  facts.card = card_facts(model);
+  facts.data = {file, part.name, all, s.size(), left_out, part.fitted_on, scored_text};
+  facts.scores = score_facts(s, metrics);
+  facts.report = metrics;
+  facts.warnings = std::move(warnings);
+  facts.notes = std::move(notes);
+  add_parts(s, metrics, uncertainty, options.predict, facts);
   return facts;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "slimbayes/model/model.h"
+#include "slimbayes/report/report_facts.h"
 
 namespace slimbayes {
 
@@ -20,22 +20,10 @@ struct FactsOptions {
   PredictOptions predict = {};          // its progress goes over the answers and the importance
 };
 
-/// Returns everything that the report on a model and data with targets shows, as a JSON object: the numbers,
-/// the names, and for each part a sentence `says` that is computed from the numbers. docs/report.md explains
-/// the parts. Equal models and data give equal facts.
-///   title, version, level, noun, task, input, target
-///   card        method, rows of the parts, columns, options that differ from the defaults, calibration
-///   data        file, rows, the part that is scored, and whether the model was fitted on these data
-///   scores      a list of scores with `word`, what the number means here, and `verdict`, "good", "fair",
-///               "poor" or ""; `report` has every metric
-///   warnings, notes  lists of sentences
-///   predicted, calibration, pit, quarters        numbers and counts
-///   reliability, confusion, selective, entropy, sets  classes
-///   groups, importance, residuals, surprising, foreign, forecast  where the examples have columns, targets
-///               or times of this kind
-/// For windows a table is accepted too. Examples without a finite answer are left out and counted. Throws
-/// std::invalid_argument for segmentation and events, a part that does not exist, and as Model::evaluate();
-/// DataError if no example has an answer.
-nlohmann::json report_facts(const Model& model, const Examples& examples, const FactsOptions& options = {});
+/// Returns the facts of the report. Equal models and data give equal facts. For windows a table is accepted
+/// too. Examples without a finite answer are left out and counted. Throws std::invalid_argument for
+/// segmentation and events, a part that does not exist, and as Model::evaluate(); DataError if no example has
+/// an answer.
+ReportFacts report_facts(const Model& model, const Examples& examples, const FactsOptions& options = {});
 
 }  // namespace slimbayes

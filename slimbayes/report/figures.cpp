@@ -12,11 +12,9 @@
 
 namespace slimbayes {
 
-using nlohmann::json;
-
-Chart predicted_figure(const json& predicted, const std::string& target) {
-  const std::vector<double> y = predicted.at("target"), mean = predicted.at("mean"),
-                            lower = predicted.at("lower"), upper = predicted.at("upper");
+Chart predicted_figure(const PredictedRows& predicted, const std::string& target) {
+  const std::vector<double>&y = predicted.target, &mean = predicted.mean, &lower = predicted.lower,
+        &upper = predicted.upper;
   Mark inside{Mark::Kind::points, "inside its interval", "blue", 0.75, {}, {}, {}, false, 2},
       outside{Mark::Kind::points, "outside", "orange", 0.95, {}, {}, {}, false, 2.4};
   for (size_t i = 0; i < y.size(); ++i) {
@@ -37,16 +35,14 @@ Chart predicted_figure(const json& predicted, const std::string& target) {
   return {"Predicted against observed", "predicted mean", "observed " + target, x, both, {panel}};
 }
 
-Chart calibration_figure(const json& calibration) {
+Chart calibration_figure(const CalibrationFact& calibration) {
   Panel panel{"", "", {diagonal_mark("calibrated")}};
-  const std::vector<double> level = calibration.at("level"), coverage = calibration.at("coverage");
-  std::vector<double> below = level;
-  panel.marks.push_back({Mark::Kind::band, "", "blue", 0.12, level, below, coverage});
+  const std::vector<double>&level = calibration.level, &coverage = calibration.coverage;
+  panel.marks.push_back({Mark::Kind::band, "", "blue", 0.12, level, /*below=*/level, coverage});
   panel.marks.push_back(line_mark("model", "blue", level, coverage));
   panel.marks.push_back({Mark::Kind::points, "", "blue", 1, level, coverage, {}, false, 2.6});
-  if (calibration.contains("level_calibrated")) {
-    const std::vector<double> at = calibration.at("level_calibrated"),
-                              held = calibration.at("coverage_calibrated");
+  if (calibration.level_calibrated) {
+    const std::vector<double>&at = *calibration.level_calibrated, &held = *calibration.coverage_calibrated;
     panel.marks.push_back(line_mark("conformal", "orange", at, held));
     panel.marks.push_back({Mark::Kind::points, "", "orange", 1, at, held, {}, false, 2.6});
   }
@@ -58,19 +54,14 @@ Chart calibration_figure(const json& calibration) {
           {panel}};
 }
 
-Chart pit_figure(const json& pit) {
-  const std::vector<double> share = pit.at("share"), band = pit.at("band");
+Chart pit_figure(const PitFact& pit) {
+  const std::vector<double>& share = pit.share;
+  const auto& [low, high] = pit.band;
   const auto bins = static_cast<double>(share.size());
-  const double most = std::max(std::ranges::max(share), band[1]);
+  const double most = std::max(std::ranges::max(share), high);
   Panel panel{"",
               "",
-              {{Mark::Kind::band,
-                "what chance explains",
-                "grey",
-                0.3,
-                {0, 1},
-                {band[0], band[0]},
-                {band[1], band[1]}},
+              {{Mark::Kind::band, "what chance explains", "grey", 0.3, {0, 1}, {low, low}, {high, high}},
                {Mark::Kind::bars, "rows", "blue", 0.6, edges_of_bins(share.size(), 0, 1), share},
                {Mark::Kind::line, "flat", "grey", 1, {0, 1}, {1 / bins, 1 / bins}, {}, true, 1.2}}};
   return {"Histogram of the probability integral transform",
@@ -84,14 +75,14 @@ Chart pit_figure(const json& pit) {
 namespace {
 
 /// Adds the means of the parts of the rows with their standard errors, at the places `x`.
-void add_means(const json& parts, const std::vector<double>& x, bool joined, Panel& panel) {
+void add_means(const std::vector<ResidualPart>& parts, const std::vector<double>& x, bool joined,
+               Panel& panel) {
   std::vector<double> mean, low, high;
-  for (const json& part : parts) {
-    const auto at = part.at("mean").get<double>(),
-               error = part.at("sd").get<double>() / std::sqrt(part.at("rows").get<double>());
-    mean.push_back(at);
-    low.push_back(at - 1.96 * error);
-    high.push_back(at + 1.96 * error);
+  for (const ResidualPart& part : parts) {
+    const double error = part.sd / std::sqrt(static_cast<double>(part.rows));
+    mean.push_back(part.mean);
+    low.push_back(part.mean - 1.96 * error);
+    high.push_back(part.mean + 1.96 * error);
   }
   panel.marks.push_back({Mark::Kind::ranges, "", "orange", 1, x, low, high, false, 1.6});
   if (joined) panel.marks.push_back(line_mark("", "orange", x, mean));
@@ -100,31 +91,31 @@ void add_means(const json& parts, const std::vector<double>& x, bool joined, Pan
 
 }  // namespace
 
-Chart residual_figure(const json& residual) {
+Chart residual_figure(const ResidualFact& residual) {
   constexpr double kNormal = 1.96, kLeastY = 3.5, kMostY = 6;
-  const json& parts = residual.at("parts");
-  const auto column = residual.at("column").get<std::string>();
+  const std::vector<ResidualPart>& parts = residual.parts;
+  const std::string& column = residual.column;
   Panel panel{"", "", {}};
   std::vector<double> x;
   Chart chart{"Residuals by " + column, shortened_text(column, 44),
               "(y - mean) / sd",        {0, 1},
               {-kLeastY, kLeastY},      {}};
-  const bool levels = !residual.contains("points");
+  const bool levels = !residual.points;
   double most = kLeastY;
   if (levels) {
     const size_t room = std::max<size_t>(2, 36 / std::max<size_t>(parts.size(), 1));
     for (size_t i = 0; i < parts.size(); ++i) {
       x.push_back(static_cast<double>(i));
-      chart.x_ticks.push_back({x.back(), shortened_text(parts[i].at("level").get<std::string>(), room)});
+      chart.x_ticks.push_back({x.back(), shortened_text(*parts[i].level, room)});
     }
     chart.x = {-0.5, static_cast<double>(parts.size()) - 0.5};
   } else {
-    for (const json& part : parts) x.push_back(part.at("x").get<double>());
-    const std::vector<double> px = residual.at("points").at("x"), pz = residual.at("points").at("z");
+    for (const ResidualPart& part : parts) x.push_back(*part.x);
+    const auto& [px, pz] = *residual.points;
     chart.x = padded(visible_extent(px));
     panel.marks.push_back({Mark::Kind::points, "", "blue", 0.4, px, pz, {}, false, 1.6});
     for (double z : pz) most = std::max(most, std::min(std::abs(z) * 1.05, kMostY));
-    chart.x_ticks = ticks_for_column(residual.at("kind").get<std::string>(), chart.x, 3);
+    chart.x_ticks = ticks_for_column(residual.kind, chart.x, 3);
   }
   chart.y = {-most, most};
   for (double z : {-kNormal, 0.0, kNormal})
@@ -142,14 +133,13 @@ Chart residual_figure(const json& residual) {
   return chart;
 }
 
-Chart score_figure(const std::string& name, const json& histogram, const std::string& noun) {
-  const std::vector<double> edges = histogram.at("edges"), rows = histogram.at("rows");
-  const bool split = histogram.contains("outside") &&
-                     std::ranges::max(histogram.at("outside").get<std::vector<double>>()) > 0;
+Chart score_figure(const std::string& name, const ScoreHistogram& histogram, const std::string& noun) {
+  const std::vector<double>&edges = histogram.edges, &rows = histogram.rows;
+  const bool split = histogram.outside && std::ranges::max(*histogram.outside) > 0;
   Panel panel{"", "", {{Mark::Kind::bars, split ? noun + "s" : "", "blue", 0.65, edges, rows}}};
   if (split)
-    panel.marks.push_back({Mark::Kind::bars, "outside the training range", "orange", 0.9, edges,
-                           histogram.at("outside").get<std::vector<double>>()});
+    panel.marks.push_back(
+        {Mark::Kind::bars, "outside the training range", "orange", 0.9, edges, *histogram.outside});
   return {"Histogram of " + name,
           words_of_score(name),
           noun + "s",
@@ -158,10 +148,10 @@ Chart score_figure(const std::string& name, const json& histogram, const std::st
           {panel}};
 }
 
-Chart reliability_figure(const json& reliability) {
+Chart reliability_figure(const ReliabilityFact& reliability) {
   constexpr double kLargest = 7;
-  const std::vector<double> confidence = reliability.at("confidence"), accuracy = reliability.at("accuracy"),
-                            rows = reliability.at("rows");
+  const std::vector<double>&confidence = reliability.bins.confidence, &accuracy = reliability.bins.accuracy;
+  const std::vector<double> rows(reliability.bins.rows.begin(), reliability.bins.rows.end());
   Panel panel{"", "", {diagonal_mark("calibrated")}};
   panel.marks.push_back(
       {Mark::Kind::ranges, "gap", "orange", 0.9, confidence, confidence, accuracy, false, 2});
@@ -178,16 +168,14 @@ Chart reliability_figure(const json& reliability) {
   return {"Reliability of the most probable class", "confidence", "accuracy", {0, 1}, {0, 1}, {panel}};
 }
 
-Chart selective_figure(const json& selective) {
-  const std::vector<double> share = selective.at("share");
+Chart selective_figure(const SelectiveFact& selective) {
   Panel panel{"", "", {}};
   double least = 1;
   size_t i = 0;
-  for (const auto& item : selective.at("by").items()) {
-    const std::vector<double> accuracy = item.value();
+  for (const auto& [score, accuracy] : selective.by) {
     least = std::min(least, std::ranges::min(accuracy));
     panel.marks.push_back(
-        line_mark("by " + words_of_score(item.key()), i++ == 0 ? "blue" : "orange", share, accuracy));
+        line_mark("by " + words_of_score(score), i++ == 0 ? "blue" : "orange", selective.share, accuracy));
   }
   const double low = std::max(0.0, std::floor((least - 0.03) * 20) / 20);
   return {"Accuracy of the surest answers",
@@ -198,9 +186,8 @@ Chart selective_figure(const json& selective) {
           {panel}};
 }
 
-Chart entropy_figure(const json& entropy, const std::string& noun) {
-  const std::vector<double> edges = entropy.at("edges"), right = entropy.at("right"),
-                            wrong = entropy.at("wrong");
+Chart entropy_figure(const EntropyFact& entropy, const std::string& noun) {
+  const std::vector<double>&edges = entropy.edges, &right = entropy.right, &wrong = entropy.wrong;
   std::vector<double> all;
   for (size_t i = 0; i < right.size(); ++i) all.push_back(right[i] + wrong[i]);
   Panel panel{"",
@@ -215,8 +202,8 @@ Chart entropy_figure(const json& entropy, const std::string& noun) {
           {panel}};
 }
 
-Chart set_size_figure(const json& sets, const std::string& noun) {
-  const std::vector<double> sizes = sets.at("sizes");
+Chart set_size_figure(const SetFact& sets, const std::string& noun) {
+  const std::vector<double>& sizes = sets.sizes;
   Panel panel{"", "", {}};
   std::vector<double> edges;
   for (size_t i = 0; i <= sizes.size(); ++i) edges.push_back(static_cast<double>(i) - 0.5);
@@ -232,28 +219,27 @@ Chart set_size_figure(const json& sets, const std::string& noun) {
   return chart;
 }
 
-Chart forecast_figure(const json& forecast, const json& series, const std::string& target, double level) {
-  const std::vector<double> time = series.at("time"), actual = series.at("actual"), mean = series.at("mean"),
-                            lower = series.at("lower"), upper = series.at("upper");
-  const auto step = forecast.at("step").get<double>();
+Chart forecast_figure(const ForecastFact& forecast, const SeriesFact& series, const std::string& target,
+                      double level) {
+  const std::vector<double>& time = series.time;
   std::vector<Mark> bands, means, happened;
   for (size_t from = 0, to = 0; from < time.size(); from = to) {  // a gap in time breaks the lines
     to = from + 1;
-    while (to < time.size() && time[to] - time[to - 1] < 1.5 * step) ++to;
+    while (to < time.size() && time[to] - time[to - 1] < 1.5 * forecast.step) ++to;
     const auto cut = [&](const std::vector<double>& x) {
       return std::vector<double>(x.begin() + static_cast<std::ptrdiff_t>(from),
                                  x.begin() + static_cast<std::ptrdiff_t>(to));
     };
     const bool first = from == 0;
     bands.push_back({Mark::Kind::band, first ? percent_text(level) + " band" : "", "blue", 0.2, cut(time),
-                     cut(lower), cut(upper)});
-    means.push_back(line_mark(first ? "forecast" : "", "blue", cut(time), cut(mean)));
+                     cut(series.lower), cut(series.upper)});
+    means.push_back(line_mark(first ? "forecast" : "", "blue", cut(time), cut(series.mean)));
     happened.push_back({Mark::Kind::line,
                         first ? "what happened" : "",
                         "orange",
                         1,
                         cut(time),
-                        cut(actual),
+                        cut(series.actual),
                         {},
                         false,
                         1.3});
@@ -261,16 +247,15 @@ Chart forecast_figure(const json& forecast, const json& series, const std::strin
   Panel panel{"", "", std::move(bands)};
   for (auto* more : {&means, &happened})
     for (Mark& mark : *more) panel.marks.push_back(std::move(mark));
-  const Extent seen = extent_of(actual, 0), low = extent_of(lower, 0.01), high = extent_of(upper, 0.01);
+  const Extent seen = extent_of(series.actual, 0), low = extent_of(series.lower, 0.01),
+               high = extent_of(series.upper, 0.01);
   Chart chart{"Forecast and what happened",
-              forecast.at("calendar").get<bool>()
-                  ? "time of the forecast, " + years_text({time.front(), time.back()})
-                  : "time",
+              forecast.calendar ? "time of the forecast, " + years_text({time.front(), time.back()}) : "time",
               target,
-              {time.front(), std::max(time.back(), time.front() + step)},
+              {time.front(), std::max(time.back(), time.front() + forecast.step)},
               padded({std::min(seen.low, low.low), std::max(seen.high, high.high)}),
               {panel}};
-  if (forecast.at("calendar").get<bool>()) chart.x_ticks = ticks_for_column("datetime", chart.x, 9);
+  if (forecast.calendar) chart.x_ticks = ticks_for_column("datetime", chart.x, 9);
   return chart;
 }
 

@@ -12,8 +12,6 @@
 namespace slimbayes {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t kMostSeries = 4;
 constexpr std::ptrdiff_t kMostSteps = 300;
 
@@ -43,14 +41,14 @@ std::string series_name(const ScoredExamples& s, const WindowTable& w, size_t ex
 
 }  // namespace
 
-json forecast_facts(const ScoredExamples& s) {
+std::optional<ForecastFact> forecast_facts(const ScoredExamples& s) {
   const auto* w = std::get_if<WindowTable>(&s.examples);
-  if (w == nullptr || are_classes(s.answer())) return {};
+  if (w == nullptr || are_classes(s.answer())) return std::nullopt;
   const std::vector<double> times = w->windows->forecast_times(w->windows->options), y = list_of(s.y),
                             mean = list_of(mean_and_sd(s.answer()).mean),
                             lower = list_of(s.answers.levels.front().interval->lower),
                             upper = list_of(s.answers.levels.front().interval->upper);
-  json series = json::array();
+  std::vector<SeriesFact> series;
   size_t inside = 0, shown = 0;
   std::vector<std::vector<size_t>> all = windows_by_series(*w);
   const size_t count = all.size();
@@ -58,29 +56,29 @@ json forecast_facts(const ScoredExamples& s) {
   for (std::vector<size_t>& rows : all) {
     std::ranges::stable_sort(rows, {}, [&](size_t i) { return times[static_cast<size_t>(w->selected[i])]; });
     if (std::ssize(rows) > kMostSteps) rows.erase(rows.begin(), rows.end() - kMostSteps);
-    json one = {{"name", series_name(s, *w, rows.front())}};
+    SeriesFact one{series_name(s, *w, rows.front())};
     size_t held = 0;
     for (size_t i : rows) {
-      one["time"].push_back(times[static_cast<size_t>(w->selected[i])]);
-      one["actual"].push_back(y[i]);
-      one["mean"].push_back(mean[i]);
-      one["lower"].push_back(lower[i]);
-      one["upper"].push_back(upper[i]);
+      one.time.push_back(times[static_cast<size_t>(w->selected[i])]);
+      one.actual.push_back(y[i]);
+      one.mean.push_back(mean[i]);
+      one.lower.push_back(lower[i]);
+      one.upper.push_back(upper[i]);
       held += y[i] >= lower[i] && y[i] <= upper[i] ? 1 : 0;
     }
-    one["inside"] = static_cast<double>(held) / static_cast<double>(rows.size());
+    one.inside = static_cast<double>(held) / static_cast<double>(rows.size());
     inside += held;
     shown += rows.size();
     series.push_back(std::move(one));
   }
-  return {{"calendar", w->windows->calendar},
-          {"step", w->windows->step},
-          {"horizon", w->windows->options.horizon},
-          {"series", series},
-          {"all_series", count},
-          {"says", fmt::format("Of the {} forecasts shown, {} lie in their {} band.", shown,
-                               percent_text(static_cast<double>(inside) / static_cast<double>(shown)),
-                               percent_text(s.level()))}};
+  return ForecastFact{w->windows->calendar,
+                      w->windows->step,
+                      w->windows->options.horizon,
+                      std::move(series),
+                      count,
+                      fmt::format("Of the {} forecasts shown, {} lie in their {} band.", shown,
+                                  percent_text(static_cast<double>(inside) / static_cast<double>(shown)),
+                                  percent_text(s.level()))};
 }
 
 }  // namespace slimbayes

@@ -11,13 +11,11 @@
 namespace slimbayes {
 namespace {
 
-using nlohmann::json;
-
 constexpr int64_t kScoreBins = 24, kFewestFar = 50;
 
 /// Returns the histogram of a score from its least value to its 99.5 % quantile. `outside` [n] bool may be
 /// undefined.
-json histogram_of(const at::Tensor& score, const at::Tensor& outside) {
+ScoreHistogram histogram_of(const at::Tensor& score, const at::Tensor& outside) {
   const auto [sorted, order] = score.sort();
   const int64_t n = score.size(0);
   const double low = sorted[0].item<double>();
@@ -28,11 +26,10 @@ json histogram_of(const at::Tensor& score, const at::Tensor& outside) {
     edges.push_back(low + (high - low) * static_cast<double>(i) / static_cast<double>(kScoreBins));
   const at::Tensor place = (score - low) / (high - low) * kScoreBins, shown = score <= high,
                    bin = place.floor().clamp(0, kScoreBins - 1).to(at::kLong);
-  json out = {{"edges", edges},
-              {"rows", list_of(at::bincount(bin.masked_select(shown), {}, kScoreBins))},
-              {"beyond", n - shown.sum().item<int64_t>()}};
+  ScoreHistogram out{edges, list_of(at::bincount(bin.masked_select(shown), {}, kScoreBins)),
+                     n - shown.sum().item<int64_t>()};
   if (outside.defined())
-    out["outside"] = list_of(at::bincount(bin.masked_select(shown & outside), {}, kScoreBins));
+    out.outside = list_of(at::bincount(bin.masked_select(shown & outside), {}, kScoreBins));
   return out;
 }
 
@@ -46,7 +43,7 @@ std::string offered_score(const Scores& scores) {
   return "";
 }
 
-json far_rows(const ScoredExamples& s, const at::Tensor& distance) {
+std::optional<FarFact> far_rows(const ScoredExamples& s, const at::Tensor& distance) {
   const int64_t n = s.size(), tenth = n / 10;
   const at::Tensor order = at::argsort(distance, /*stable=*/true, 0, /*descending=*/true),
                    far = order.slice(0, 0, tenth), near = order.slice(0, tenth);
@@ -64,21 +61,21 @@ json far_rows(const ScoredExamples& s, const at::Tensor& distance) {
     return (x.index_select(0, far).mean() / x.index_select(0, near).mean()).item<double>();
   };
   const double of_error = classes != nullptr ? quotient(error) : std::sqrt(quotient(error));
-  if (!std::isfinite(of_error)) return {};
-  return {{"rows", tenth}, {"error", of_error}, {"sd", quotient(spread)}};
+  if (!std::isfinite(of_error)) return std::nullopt;
+  return FarFact{tenth, of_error, quotient(spread)};
 }
 
-std::string says_of_foreign(const ScoredExamples& s, const json& facts) {
+std::string says_of_foreign(const ScoredExamples& s, const ForeignFact& facts) {
   std::string text;
-  if (facts.contains("outside")) {
-    const auto rows = facts["outside"]["rows"].get<int64_t>();
+  if (facts.outside) {
+    const int64_t rows = facts.outside->rows;
     text = rows == 0 ? fmt::format("No {} lies outside the training range.", s.noun())
                      : fmt::format("{} of {} {}s lie outside the training range in some column.", rows,
                                    s.size(), s.noun());
   }
-  if (!facts.contains("far")) return text;
+  if (!facts.far) return text;
   const bool classes = are_classes(s.answer());
-  const auto error = facts["far"]["error"].get<double>(), sd = facts["far"]["sd"].get<double>();
+  const double error = facts.far->error, sd = facts.far->sd;
   text += fmt::format(
       "{}The tenth of the {}s that lies farthest from the training mean has {:.2g} times the {} of the "
       "others "
@@ -90,27 +87,25 @@ std::string says_of_foreign(const ScoredExamples& s, const json& facts) {
 
 }  // namespace
 
-json foreign_facts(const ScoredExamples& s) {
+std::optional<ForeignFact> foreign_facts(const ScoredExamples& s) {
   const Scores scores = s.model.ood(s.examples, s.answers);
   at::Tensor beyond;
   if (const auto found = scores.find("outside"); found != scores.end()) beyond = found->second > 0;
-  json facts = {{"scores", json::object()}};
+  ForeignFact facts;
   for (const std::string& name : {std::string("distance"), offered_score(scores)}) {
     const auto found = scores.find(name);
     if (found == scores.end() || !at::isfinite(found->second).all().item<bool>()) continue;
-    facts["scores"][name] = histogram_of(found->second.to(at::kDouble), beyond);
-    if (name == "distance" && s.size() >= kFewestFar)
-      if (json far = far_rows(s, found->second); !far.is_null()) facts["far"] = std::move(far);
+    facts.scores[name] = histogram_of(found->second.to(at::kDouble), beyond);
+    if (name == "distance" && s.size() >= kFewestFar) facts.far = far_rows(s, found->second);
   }
-  if (facts["scores"].empty()) return {};
+  if (facts.scores.empty()) return std::nullopt;
   if (beyond.defined()) {
-    facts["outside"] = {{"rows", beyond.sum().item<int64_t>()}, {"columns", json::array()}};
+    facts.outside = OutsideFact{beyond.sum().item<int64_t>()};
     if (const auto far = outside(s.model.encoder(), s.examples))
       for (const Outside::Beyond& column : far->columns)
-        facts["outside"]["columns"].push_back(
-            {{"column", column.name}, {"rows", column.rows}, {"farthest", column.farthest}});
+        facts.outside->columns.push_back({column.name, column.rows, column.farthest});
   }
-  facts["says"] = says_of_foreign(s, facts);
+  facts.says = says_of_foreign(s, facts);
   return facts;
 }
 

@@ -14,8 +14,6 @@
 namespace slimbayes {
 namespace {
 
-using nlohmann::json;
-
 constexpr int64_t kMostPermuted = 2000, kMostAnswers = 60000, kFewestPermuted = 10;
 constexpr int64_t kEnoughAnswers = 1000, kMostRepeats = 5;  // permutations of few rows
 constexpr int64_t kStretch = 4;                             // windows of a series that stay together
@@ -123,11 +121,9 @@ std::vector<ColumnImportance> permutation_importance(const ScoredExamples& s,
   return out;
 }
 
-json importance_facts(const ScoredExamples& s, const std::vector<ColumnImportance>& importance) {
-  if (importance.empty()) return {};
-  json columns = json::array();
-  for (const ColumnImportance& one : importance)
-    columns.push_back({{"column", one.column}, {"error", one.error}, {"spread", one.spread}});
+std::optional<ImportanceFact> importance_facts(const ScoredExamples& s,
+                                               const std::vector<ColumnImportance>& importance) {
+  if (importance.empty()) return std::nullopt;
   const ColumnImportance &first = importance.front(),
                          &spread = *std::ranges::max_element(importance, {}, &ColumnImportance::spread);
   const bool classes = are_classes(s.answer());
@@ -143,11 +139,9 @@ json importance_facts(const ScoredExamples& s, const std::vector<ColumnImportanc
                          "in a useful way."
                        : fmt::format("Without {} the {}, more than without any other column; {}.",
                                      in_quotes(first.column), rise, of_sd);
-  return {{"rows", std::min(s.size(), most)},
-          {"columns", columns},
-          {"error", classes ? "rise of the NLL" : "rise of the RMSE"},
-          {"spread", classes ? "change of the entropy" : "change of log sd"},
-          {"says", says}};
+  return ImportanceFact{std::min(s.size(), most), importance,
+                        classes ? "rise of the NLL" : "rise of the RMSE",
+                        classes ? "change of the entropy" : "change of log sd", says};
 }
 
 }  // namespace slimbayes

@@ -1,22 +1,13 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
-#include <string>
+#include <optional>
 #include <vector>
 
+#include "slimbayes/report/row_facts.h"
 #include "slimbayes/report/scored.h"
 
 namespace slimbayes {
-
-/// How much a model's answers depend on one input column: permutation importance (Breiman 2001; Fisher, Rudin
-/// and Dominici 2019). The cells of the column are permuted among the examples, so that they say nothing.
-struct ColumnImportance {
-  std::string column;
-  double error = 0;   // rise of the RMSE of the mean (numbers, counts) or of the NLL (classes)
-  double spread = 0;  // mean absolute change of log sd (numbers, counts) or of the entropy (classes)
-};
 
 /// Returns the importance of each input column of a table or of windows, the largest rise of the error first.
 /// Takes at most 2,000 of the examples, evenly spaced, and fewer if there are more than thirty columns.
@@ -27,8 +18,8 @@ struct ColumnImportance {
 std::vector<ColumnImportance> permutation_importance(const ScoredExamples& s,
                                                      const std::function<void(double)>& progress = {});
 
-/// Returns the importance as the JSON object `importance` of report_facts(): rows, `columns` with name,
-/// error, spread, and a sentence `says`; null if there is none.
-nlohmann::json importance_facts(const ScoredExamples& s, const std::vector<ColumnImportance>& importance);
+/// Returns what the report says of the importance; nothing if there is none.
+std::optional<ImportanceFact> importance_facts(const ScoredExamples& s,
+                                               const std::vector<ColumnImportance>& importance);
 
 }  // namespace slimbayes

@@ -17,104 +17,94 @@
 namespace slimbayes {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t kMostBeside = 5;  // classes of a confusion matrix that fits beside a figure
-
-std::string says_in(const json& part) { return part.at("says").get<std::string>(); }
 
 std::string grid(const std::string& figures) { return element("div", "grid", figures); }
 
-std::string numbers_html(const json& facts) {
-  const auto target = facts.at("target").get<std::string>();
-  const std::string level = percent_text(facts.at("level").get<double>());
+std::string numbers_html(const ReportFacts& facts) {
+  const NumberFacts& numbers = *facts.numbers;
   std::string out = figure_html(
-      "Predicted against observed", says_in(facts.at("predicted")),
-      inset_svg(predicted_figure(facts.at("predicted"), target), {"predicted", 940, 430}),
+      "Predicted against observed", numbers.predicted.says,
+      inset_svg(predicted_figure(numbers.predicted, facts.target), {"predicted", 940, 430}),
       fmt::format(
           "A point is a {}, its grey line the {} interval of its target. Points on the dashed line are "
           "predicted exactly; orange points lie outside their interval. At most 1,000 are drawn.",
-          facts.at("noun").get<std::string>(), level),
+          facts.noun, percent_text(facts.level)),
       "wide");
 
   std::string pair =
-      figure_html("Calibration", says_in(facts.at("calibration")),
-                  inset_svg(calibration_figure(facts.at("calibration")), {"calibration", 480, 340}),
+      figure_html("Calibration", numbers.coverage.calibration.says,
+                  inset_svg(calibration_figure(numbers.coverage.calibration), {"calibration", 480, 340}),
                   "For each nominal level the share of targets inside the central interval. On the dashed "
                   "line the intervals "
                   "hold what they promise; below it they are too narrow.");
   pair += figure_html(
-      "PIT histogram", says_in(facts.at("pit")), inset_svg(pit_figure(facts.at("pit")), {"pit", 480, 340}),
+      "PIT histogram", numbers.coverage.pit.says,
+      inset_svg(pit_figure(numbers.coverage.pit), {"pit", 480, 340}),
       "Where each target lies in its predicted distribution: 0 below all of it, 1 above. Honest "
       "distributions give a flat histogram; a U means too narrow, a hill too wide, a slope biased.");
   return section_html("predictions", "Predictions and their intervals",
                       element("div", "stack", out + grid(pair)));
 }
 
-std::string classes_html(const json& facts) {
-  const std::string noun = facts.at("noun").get<std::string>();
+std::string classes_html(const ReportFacts& facts) {
+  const ClassFacts& classes = *facts.classes;
   std::string figures =
-      figure_html("Reliability", says_in(facts.at("reliability")),
-                  inset_svg(reliability_figure(facts.at("reliability")), {"reliability", 480, 350}),
+      figure_html("Reliability", classes.reliability.says,
+                  inset_svg(reliability_figure(classes.reliability), {"reliability", 480, 350}),
                   "Rows are binned by the probability of their most probable class. On the dashed line the "
                   "model is right as "
                   "often as it says; below it, it is overconfident.");
-  if (facts.contains("selective"))
+  if (classes.selective)
     figures +=
-        figure_html("Accuracy of the surest answers", says_in(facts.at("selective")),
-                    inset_svg(selective_figure(facts.at("selective")), {"selective", 480, 350}),
+        figure_html("Accuracy of the surest answers", classes.selective->says,
+                    inset_svg(selective_figure(*classes.selective), {"selective", 480, 350}),
                     "If only the surest share of the rows is answered, the accuracy should rise to the left: "
                     "then the uncertainty says which answers to check.");
   figures +=
-      figure_html("Entropy of the answers", says_in(facts.at("entropy")),
-                  inset_svg(entropy_figure(facts.at("entropy"), noun), {"entropy", 480, 340}),
+      figure_html("Entropy of the answers", classes.entropy.says,
+                  inset_svg(entropy_figure(classes.entropy, facts.noun), {"entropy", 480, 340}),
                   "0 nats is certain, the right end is all classes alike. Wrong answers should lie to the "
                   "right.");
-  if (facts.contains("sets"))
+  if (classes.sets)
     figures +=
-        figure_html("Sizes of the prediction sets", says_in(facts.at("sets")),
-                    inset_svg(set_size_figure(facts.at("sets"), noun), {"sets", 480, 340}),
+        figure_html("Sizes of the prediction sets", classes.sets->says,
+                    inset_svg(set_size_figure(*classes.sets, facts.noun), {"sets", 480, 340}),
                     "How many classes are plausible for a row at the level of the sets. Small sets are "
                     "informative; the coverage says whether they may be believed.");
-  const bool beside = facts.contains("confusion") && !facts.contains("sets") &&
-                      facts.at("confusion").at("classes").size() <= kMostBeside;
+  const bool beside = classes.confusion && !classes.sets && classes.confusion->classes.size() <= kMostBeside;
   return section_html("predictions", "Probabilities and their honesty",
-                      beside ? grid(figures + confusion_html(facts))
-                             : element("div", "stack", grid(figures) + confusion_html(facts)));
+                      beside ? grid(figures + confusion_html(classes))
+                             : element("div", "stack", grid(figures) + confusion_html(classes)));
 }
 
-std::string forecast_html(const json& facts) {
-  if (!facts.contains("forecast")) return "";
-  const json& forecast = facts.at("forecast");
+std::string forecast_html(const ReportFacts& facts) {
+  if (!facts.forecast) return "";
+  const ForecastFact& forecast = *facts.forecast;
   std::string figures;
   size_t i = 0;
-  for (const json& series : forecast.at("series")) {
-    const auto name = series.at("name").get<std::string>();
+  for (const SeriesFact& series : forecast.series) {
     const std::string says =
-        i == 0 ? says_in(forecast)
-               : percent_text(series.at("inside").get<double>()) + " of its targets lie in the band.";
+        i == 0 ? forecast.says : percent_text(series.inside) + " of its targets lie in the band.";
     figures += figure_html(
-        name.empty() ? "The last part of the series" : "The last part of " + name, says,
-        inset_svg(forecast_figure(forecast, series, facts.at("target").get<std::string>(),
-                                  facts.at("level").get<double>()),
+        series.name.empty() ? "The last part of the series" : "The last part of " + series.name, says,
+        inset_svg(forecast_figure(forecast, series, facts.target, facts.level),
                   {fmt::format("forecast{}", i++), 940, 330}),
         fmt::format("Each forecast was made {} step{} before its time. A gap in the lines is a gap "
                     "in the data.",
-                    forecast.at("horizon").get<int64_t>(),
-                    forecast.at("horizon").get<int64_t>() == 1 ? "" : "s"),
+                    forecast.horizon, forecast.horizon == 1 ? "" : "s"),
         "wide");
   }
   return section_html("forecast", "Forecasts and what happened", element("div", "stack", figures));
 }
 
-std::string residuals_html(const json& facts) {
-  if (!facts.contains("residuals")) return "";
+std::string residuals_html(const ReportFacts& facts) {
+  if (!facts.residuals) return "";
   std::string figures;
   size_t i = 0;
-  for (const json& residual : facts.at("residuals")) {
+  for (const ResidualFact& residual : *facts.residuals) {
     const Inset inset{fmt::format("residual{}", i++), 330, 260};
-    figures += figure_html(residual.at("column").get<std::string>(), says_in(residual),
-                           inset_svg(residual_figure(residual), inset), "");
+    figures += figure_html(residual.column, residual.says, inset_svg(residual_figure(residual), inset), "");
   }
   figures =
       element(
@@ -126,20 +116,19 @@ std::string residuals_html(const json& facts) {
   return section_html("residuals", "Residuals by column", figures);
 }
 
-std::string foreign_html(const json& facts) {
-  if (!facts.contains("foreign")) return "";
-  const json& foreign = facts.at("foreign");
-  const std::string noun = facts.at("noun").get<std::string>();
+std::string foreign_html(const ReportFacts& facts) {
+  if (!facts.foreign) return "";
+  const ForeignFact& foreign = *facts.foreign;
   std::string figures;
-  for (const auto& item : foreign.at("scores").items()) {
-    const auto beyond = item.value().at("beyond").get<int64_t>();
-    const std::string says =
-        beyond == 0 ? "" : fmt::format("Beyond the right end: {}.", counted(beyond, noun));
-    const bool distance = item.key() == "distance";
+  for (const auto& [score, histogram] : foreign.scores) {
+    const std::string says = histogram.beyond == 0 ? ""
+                                                   : fmt::format("Beyond the right end: {}.",
+                                                                 counted(histogram.beyond, facts.noun));
+    const bool distance = score == "distance";
     figures += figure_html(
-        distance ? "Distance from the training data" : "The model's own score: " + words_of_score(item.key()),
+        distance ? "Distance from the training data" : "The model's own score: " + words_of_score(score),
         says,
-        inset_svg(score_figure(item.key(), item.value(), noun),
+        inset_svg(score_figure(score, histogram, facts.noun),
                   {"score" + std::to_string(distance ? 0 : 1), 480, 310}),
         distance
             ? "Root mean square over the columns of (x - training mean) / training sd. 1 is usual for "
@@ -149,17 +138,17 @@ std::string foreign_html(const json& facts) {
               "values.");
   }
   std::vector<std::vector<HtmlCell>> rows;
-  if (foreign.contains("outside"))
-    for (const json& column : foreign.at("outside").at("columns"))
-      rows.push_back({{text_element("div", "name", column.at("column").get<std::string>())},
-                      {std::to_string(column.at("rows").get<int64_t>()), true},
-                      {number_text_of(column.at("farthest").get<double>()), true}});
+  if (foreign.outside)
+    for (const OutsideColumn& column : foreign.outside->columns)
+      rows.push_back({{text_element("div", "name", column.column)},
+                      {std::to_string(column.rows), true},
+                      {number_text_of(column.farthest), true}});
   if (!rows.empty())
     figures += figure_html("Columns outside the training range", "",
                            table_html({{"column"}, {"rows", true}, {"farthest", true}}, rows),
                            "Farthest: how far the farthest row lies beyond the range, in half-ranges.");
   return section_html("foreign", "Distance from the training data",
-                      text_element("p", "says", says_in(foreign)) + grid(figures));
+                      text_element("p", "says", foreign.says) + grid(figures));
 }
 
 /// Returns links to the sections of the page.
@@ -177,25 +166,23 @@ std::string contents_of(const std::string& body) {
 
 }  // namespace
 
-std::string report_page(const json& facts) {
-  const bool classes = facts.contains("reliability");
+std::string report_page(const ReportFacts& facts) {
   std::string body = scores_html(facts) + notes_html(facts) + card_html(facts) + forecast_html(facts);
-  body += classes ? classes_html(facts) : numbers_html(facts);
+  body += facts.classes ? classes_html(facts) : numbers_html(facts);
   body += parts_html(facts) + importance_html(facts) + residuals_html(facts) + surprising_html(facts) +
           foreign_html(facts);
-  const std::string title = facts.at("title").get<std::string>();
   return "<!DOCTYPE html>\n<html lang=\"en\">\n" +
          element("head", "",
                  "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, "
                  "initial-scale=1\"/>\n" +
-                     text_element("title", "", "slimbayes report: " + title) +
+                     text_element("title", "", "slimbayes report: " + facts.title) +
                      element("style", "", page_style())) +
          element("body", "",
                  element("main", "",
                          header_html(facts) + contents_of(body) + body +
                              text_element("footer", "",
                                           fmt::format("slimbayes {}. How to read each part: docs/report.md.",
-                                                      facts.at("version").get<std::string>())))) +
+                                                      facts.version)))) +
          "</html>\n";
 }
 

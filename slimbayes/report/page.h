@@ -1,13 +1,14 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "slimbayes/report/report_facts.h"
 
 namespace slimbayes {
 
-/// Returns the report as one HTML page, which needs no network and no script. `facts` are those of
-/// report_facts(); the page shows their numbers and computes none. It is also well-formed XML. Texts of
+/// Returns the report as one HTML page, which needs no network and no script. The page shows
+/// the numbers of the facts and computes none. It is also well-formed XML. Texts of
 /// foreign origin are escaped. Equal facts give equal bytes.
-std::string report_page(const nlohmann::json& facts);
+std::string report_page(const ReportFacts& facts);
 
 }  // namespace slimbayes

@@ -44,25 +44,28 @@ std::string entry(const std::string& term, const std::string& inner) {
   return inner.empty() ? "" : text_element("dt", "", term) + element("dd", "", inner);
 }
 
-std::string rows_text(const json& rows) {
+std::string rows_text(const RowsOfParts& parts) {
   std::string text;
-  for (const char* part : {"training", "validation", "calibration", "test"})
-    if (rows.value(part, int64_t{0}) > 0)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", rows.at(part).get<int64_t>(), part);
+  const auto add = [&](int64_t rows, const char* part) {
+    if (rows > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", rows, part);
+  };
+  add(parts.training, "training");
+  add(parts.validation.value_or(0), "validation");
+  add(parts.calibration.value_or(0), "calibration");
+  add(parts.test.value_or(0), "test");
   return text;
 }
 
-std::string chips_of(const json& columns) {
+std::string chips_of(const std::vector<CardColumn>& columns) {
   std::string inputs, dropped;
   size_t unused = 0;
-  for (const json& column : columns) {
-    const auto why = column.at("dropped").get<std::string>();
+  for (const CardColumn& column : columns) {
+    const std::string& why = column.dropped;
     unused += why.empty() ? 0 : 1;
     std::string& list = why.empty() ? inputs : dropped;
-    list +=
-        element("span", "chip",
-                text_element("bdi", "", column.at("name").get<std::string>()) +
-                    text_element("span", "muted", why.empty() ? column.at("kind").get<std::string>() : why));
+    list += element("span", "chip",
+                    text_element("bdi", "", column.name) +
+                        text_element("span", "muted", why.empty() ? column.kind : why));
   }
   const auto box = [](const std::string& chips, size_t count) {
     if (chips.empty()) return chips;
@@ -73,69 +76,61 @@ std::string chips_of(const json& columns) {
   return entry("columns", box(inputs, columns.size() - unused)) + entry("not used", box(dropped, unused));
 }
 
-std::string options_of_card(const json& options) {
+std::string options_of_card(const std::vector<CardOption>& options) {
   std::string chips;
-  for (const json& option : options)
+  for (const CardOption& option : options)
     chips += element("span", "chip",
-                     text_element("bdi", "",
-                                  fmt::format("{} = {}", option.at("name").get<std::string>(),
-                                              option_text(option.at("value")))) +
-                         text_element("span", "muted", "default " + option_text(option.at("fallback"))));
+                     text_element("bdi", "", fmt::format("{} = {}", option.name, option_text(option.value))) +
+                         text_element("span", "muted", "default " + option_text(option.fallback)));
   return chips.empty() ? "all as by default" : element("div", "chips", chips);
 }
 
 }  // namespace
 
-std::string header_html(const json& facts) {
-  const json& data = facts.at("data");
-  std::string out = text_element("p", "kicker", "slimbayes report") +
-                    text_element("h1", "", facts.at("title").get<std::string>());
-  out += text_element("p", "lead", facts.at("headline").get<std::string>());
-  out += element("p", "muted",
-                 text_element("bdi", "", data.at("file").get<std::string>()) + ": " +
-                     xml_escaped(data.at("says").get<std::string>()));
+std::string header_html(const ReportFacts& facts) {
+  std::string out = text_element("p", "kicker", "slimbayes report") + text_element("h1", "", facts.title);
+  out += text_element("p", "lead", facts.headline);
+  out +=
+      element("p", "muted", text_element("bdi", "", facts.data.file) + ": " + xml_escaped(facts.data.says));
   std::string warnings;
-  for (const json& warning : facts.at("warnings"))
-    warnings += element("p", "", with_flags(warning.get<std::string>()));
+  for (const std::string& warning : facts.warnings) warnings += element("p", "", with_flags(warning));
   return element("header", "", out + (warnings.empty() ? "" : element("div", "warning", warnings)));
 }
 
-std::string scores_html(const json& facts) {
+std::string scores_html(const ReportFacts& facts) {
   std::string boxes;
-  for (const json& score : facts.at("scores")) {
-    const auto verdict = score.at("verdict").get<std::string>(), key = score.at("key").get<std::string>();
-    const bool share = key == "coverage" || key == "accuracy";
-    const auto value = score.at("value").get<double>();
-    const std::string pill = verdict.empty() ? "" : text_element("span", "pill " + verdict, verdict);
+  for (const ScoreFact& score : facts.scores) {
+    const bool share = score.key == "coverage" || score.key == "accuracy";
+    const std::string pill =
+        score.verdict.empty() ? "" : text_element("span", "pill " + score.verdict, score.verdict);
     boxes += element(
         "div", "score",
-        element("div", "label", text_element("span", "", score.at("label").get<std::string>()) + pill) +
-            text_element("div", "value", share ? percent_text(value) : number_text_of(value)) +
-            text_element("p", "word", score.at("word").get<std::string>()));
+        element("div", "label", text_element("span", "", score.label) + pill) +
+            text_element("div", "value", share ? percent_text(score.value) : number_text_of(score.value)) +
+            text_element("p", "word", score.word));
   }
   return section_html("scores", "Scores", element("div", "scores", boxes));
 }
 
-std::string notes_html(const json& facts) {
+std::string notes_html(const ReportFacts& facts) {
   std::string list;
-  for (const json& note : facts.at("notes")) list += element("li", "", with_flags(note.get<std::string>()));
+  for (const std::string& note : facts.notes) list += element("li", "", with_flags(note));
   if (list.empty()) return "";
   return section_html("notes", "Notes on data and trust", element("div", "box", element("ul", "", list)));
 }
 
-std::string card_html(const json& facts) {
-  const json& card = facts.at("card");
-  const auto text = [&](const char* key) { return card.at(key).get<std::string>(); };
+std::string card_html(const ReportFacts& facts) {
+  const ModelCard& card = facts.card;
   std::string noise;
-  for (const json& note : card.at("noise")) noise += text_element("p", "", note.get<std::string>());
+  for (const std::string& note : card.noise) noise += text_element("p", "", note);
   const std::string list =
-      entry("method", text_element("strong", "", text("method")) + " " + xml_escaped(text("summary"))) +
-      entry("task", xml_escaped(fmt::format("{}, {} likelihood", text("task"), text("likelihood")))) +
-      entry("input", xml_escaped(text("input"))) + entry("target", xml_escaped(text("target"))) +
-      entry(facts.at("noun").get<std::string>() + "s", rows_text(card.at("rows"))) +
-      chips_of(card.at("columns")) + entry("options", options_of_card(card.at("options"))) +
-      entry("calibration", text("calibration").empty() ? "none: intervals and probabilities of the model"
-                                                       : xml_escaped(text("calibration"))) +
+      entry("method", text_element("strong", "", card.method) + " " + xml_escaped(card.summary)) +
+      entry("task", xml_escaped(fmt::format("{}, {} likelihood", card.task, card.likelihood))) +
+      entry("input", xml_escaped(card.input)) + entry("target", xml_escaped(card.target)) +
+      entry(facts.noun + "s", rows_text(card.rows)) + chips_of(card.columns) +
+      entry("options", options_of_card(card.options)) +
+      entry("calibration", card.calibration.empty() ? "none: intervals and probabilities of the model"
+                                                    : xml_escaped(card.calibration)) +
       entry("noise", noise);
   return section_html("model", "The model", element("div", "box", element("dl", "", list)));
 }

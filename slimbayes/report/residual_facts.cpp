@@ -15,8 +15,6 @@
 namespace slimbayes {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t kMostColumns = 6, kMostLevels = 12, kGroups = 10;
 constexpr int64_t kMostPoints = 500, kSurprising = 10;
 constexpr size_t kFewestOfGroup = 10;  // rows of a group whose mean is judged
@@ -41,8 +39,6 @@ Moments moments_of_rows(const std::vector<double>& z, const std::vector<size_t>&
   m.sd = rows.size() < 2 ? 0 : std::sqrt(m.sd / static_cast<double>(rows.size() - 1));
   return m;
 }
-
-json part_json(const Moments& m) { return {{"rows", m.rows}, {"mean", m.mean}, {"sd", m.sd}}; }
 
 /// Returns the rows whose cell is not missing, ascending by it, in about kGroups groups of equal size. Equal
 /// cells share a group.
@@ -77,18 +73,16 @@ std::string short_cell(const Column& column, double value) {
   return column.kind == ColumnKind::numeric ? number_text_of(value) : cell_text(column, value);
 }
 
-json of_numbers(const InputColumn& column, const std::vector<double>& z, std::string_view noun) {
+ResidualFact of_numbers(const InputColumn& column, const std::vector<double>& z, std::string_view noun) {
   const std::vector<double>& cells = column.cells->values;
-  json parts = json::array();
+  ResidualFact out;
   Moments worst;
   std::string where;
   for (const std::vector<size_t>& rows : tenths(cells)) {
     const Moments m = moments_of_rows(z, rows);
     double x = 0;
     for (size_t i : rows) x += cells[i] / static_cast<double>(rows.size());
-    json part = part_json(m);
-    part["x"] = x;
-    parts.push_back(std::move(part));
+    out.parts.push_back({m.rows, m.mean, m.sd, x});
     if (m.errors() <= worst.errors()) continue;
     worst = m;
     const double low = cells[rows.front()], high = cells[rows.back()];
@@ -96,43 +90,44 @@ json of_numbers(const InputColumn& column, const std::vector<double>& z, std::st
                         : fmt::format("it is {} to {}", short_cell(*column.cells, low),
                                       short_cell(*column.cells, high));
   }
-  json x = json::array(), shown = json::array();
+  ResidualPoints& points = out.points.emplace();
   for (int64_t i : spaced(std::ssize(z), kMostPoints)) {
     const auto at = static_cast<size_t>(i);
     if (std::isnan(cells[at])) continue;
-    x.push_back(cells[at]);
-    shown.push_back(z[at]);
+    points.x.push_back(cells[at]);
+    points.z.push_back(z[at]);
   }
-  return {{"points", {{"x", x}, {"z", shown}}}, {"parts", parts}, {"says", says_of(worst, where, noun)}};
+  out.says = says_of(worst, where, noun);
+  return out;
 }
 
-json of_levels(const InputColumn& column, const std::vector<double>& z, std::string_view noun) {
+ResidualFact of_levels(const InputColumn& column, const std::vector<double>& z, std::string_view noun) {
   std::map<double, std::vector<size_t>> by_level;
   for (size_t i = 0; i < z.size(); ++i)
     if (!std::isnan(column.cells->values[i])) by_level[column.cells->values[i]].push_back(i);
   std::vector<std::pair<double, std::vector<size_t>>> levels(by_level.begin(), by_level.end());
   std::ranges::stable_sort(levels, std::greater{}, [](const auto& level) { return level.second.size(); });
   if (levels.size() > kMostLevels) levels.resize(kMostLevels);
-  json parts = json::array();
+  ResidualFact out;
   Moments worst;
   std::string where;
   for (const auto& [level, rows] : levels) {
     const Moments m = moments_of_rows(z, rows);
-    json part = part_json(m);
-    part["level"] = cell_text(*column.cells, level);
+    const std::string name = cell_text(*column.cells, level);
     if (m.errors() > worst.errors()) {
       worst = m;
-      where = "it is " + in_quotes(part["level"].get<std::string>());
+      where = "it is " + in_quotes(name);
     }
-    parts.push_back(std::move(part));
+    out.parts.push_back({m.rows, m.mean, m.sd, std::nullopt, name});
   }
-  return {{"parts", parts}, {"says", says_of(worst, where, noun)}};
+  out.says = says_of(worst, where, noun);
+  return out;
 }
 
-/// Returns the numeric cell of an example that lies farthest from the training mean, in training sds; null
-/// without such columns.
-json unusual_cell(const std::vector<InputColumn>& columns, size_t row) {
-  json found;
+/// Returns the numeric cell of an example that lies farthest from the training mean, in training sds;
+/// nothing without such columns.
+std::optional<UnusualCell> unusual_cell(const std::vector<InputColumn>& columns, size_t row) {
+  std::optional<UnusualCell> found;
   double most = -1;
   for (const InputColumn& column : columns) {
     const double cell = column.cells->values[row];
@@ -140,7 +135,7 @@ json unusual_cell(const std::vector<InputColumn>& columns, size_t row) {
     const double sds = (cell - column.feature->fill) / column.feature->range->sd;
     if (std::abs(sds) <= most) continue;
     most = std::abs(sds);
-    found = {{"column", column.feature->name}, {"value", short_cell(*column.cells, cell)}, {"sds", sds}};
+    found = UnusualCell{column.feature->name, short_cell(*column.cells, cell), sds};
   }
   return found;
 }
@@ -155,26 +150,27 @@ std::vector<double> tails_of(const ScoredExamples& s) {
 
 }  // namespace
 
-json residual_facts(const ScoredExamples& s, const std::vector<ColumnImportance>& importance) {
+std::vector<ResidualFact> residual_facts(const ScoredExamples& s,
+                                         const std::vector<ColumnImportance>& importance) {
   const auto [mean, sd] = mean_and_sd(s.answer());
   const std::vector<double> z = list_of((s.y - mean) / sd);
   const std::vector<InputColumn> columns = input_columns(s);
-  json out = json::array();
+  std::vector<ResidualFact> out;
   for (const ColumnImportance& one : importance) {
     if (out.size() == kMostColumns) break;
     const auto column =
         std::ranges::find(columns, one.column, [](const InputColumn& c) { return c.feature->name; });
     const ColumnKind kind = column->cells->kind;
     const bool levels = kind == ColumnKind::categorical || kind == ColumnKind::boolean;
-    json facts = levels ? of_levels(*column, z, s.noun()) : of_numbers(*column, z, s.noun());
-    facts["column"] = one.column;
-    facts["kind"] = kind_name(kind);
+    ResidualFact facts = levels ? of_levels(*column, z, s.noun()) : of_numbers(*column, z, s.noun());
+    facts.column = one.column;
+    facts.kind = kind_name(kind);
     out.push_back(std::move(facts));
   }
   return out;
 }
 
-json surprising_rows(const ScoredExamples& s) {
+SurprisingFact surprising_rows(const ScoredExamples& s) {
   const std::vector<double> tails = tails_of(s), y = list_of(s.y);
   const auto* classes = std::get_if<Classes>(&s.answer());
   const MeanAndSd moments = classes != nullptr ? MeanAndSd{s.y, at::ones_like(s.y)} : mean_and_sd(s.answer());
@@ -187,37 +183,33 @@ json surprising_rows(const ScoredExamples& s) {
   });
   const std::vector<InputColumn> columns = input_columns(s);
   const std::vector<std::string>& names = s.model.schema().task.levels;
-  json rows = json::array();
+  SurprisingFact out;
   for (size_t k = 0; k < order.size() && k < kSurprising; ++k) {
     const size_t i = order[k];
     const auto row = static_cast<int64_t>(i);
-    json one = {{"row", s.numbers[i]}, {"tail", tails[i]}};
+    SurprisingRow one{s.numbers[i], tails[i]};
     if (classes != nullptr) {
       const auto answer = predicted_class(*classes)[row].item<int64_t>();
-      one["target"] = names[static_cast<size_t>(y[i])];
-      one["answer"] = names[static_cast<size_t>(answer)];
-      one["probability"] = classes->probabilities[row][answer].item<double>();
+      one.target = names[static_cast<size_t>(y[i])];
+      one.of_class = SurprisingClass{names[static_cast<size_t>(answer)],
+                                     classes->probabilities[row][answer].item<double>()};
     } else {
       const Interval& interval = *s.answers.levels.front().interval;
-      one.update({{"target", y[i]},
-                  {"mean", mean[i]},
-                  {"sd", sd[i]},
-                  {"z", (y[i] - mean[i]) / sd[i]},
-                  {"lower", interval.lower[row].item<double>()},
-                  {"upper", interval.upper[row].item<double>()}});
+      one.target = y[i];
+      one.number = SurprisingNumber{mean[i], sd[i], (y[i] - mean[i]) / sd[i],
+                                    interval.lower[row].item<double>(), interval.upper[row].item<double>()};
     }
-    if (json unusual = unusual_cell(columns, i); !unusual.is_null()) one["unusual"] = std::move(unusual);
-    rows.push_back(std::move(one));
+    one.unusual = unusual_cell(columns, i);
+    out.rows.push_back(std::move(one));
   }
   const size_t least = order.front();
-  const std::string says =
-      classes != nullptr
-          ? fmt::format("The least probable true class had a probability of {:.2g}.", tails[least])
-          : fmt::format(
-                "The most surprising target has a tail probability of {:.2g}; the least of {} honest "
-                "ones is about {:.2g}.",
-                tails[least], s.size(), 1 / static_cast<double>(s.size() + 1));
-  return {{"rows", rows}, {"says", says}};
+  out.says = classes != nullptr
+                 ? fmt::format("The least probable true class had a probability of {:.2g}.", tails[least])
+                 : fmt::format(
+                       "The most surprising target has a tail probability of {:.2g}; the least of {} honest "
+                       "ones is about {:.2g}.",
+                       tails[least], s.size(), 1 / static_cast<double>(s.size() + 1));
+  return out;
 }
 
 }  // namespace slimbayes

@@ -25,11 +25,10 @@ double value_of(const json& metrics, const char* key) {
   return found == metrics.end() || !found->is_number() ? NAN : found->get<double>();
 }
 
-void add_score(json& scores, const json& metrics, const char* key, const std::string& label,
+void add_score(std::vector<ScoreFact>& scores, const json& metrics, const char* key, const std::string& label,
                const std::string& word, const char* verdict) {
   if (!std::isfinite(value_of(metrics, key))) return;
-  scores.push_back(
-      {{"key", key}, {"label", label}, {"value", metrics[key]}, {"word", word}, {"verdict", verdict}});
+  scores.push_back({key, label, value_of(metrics, key), word, verdict});
 }
 
 /// Returns the verdict on a quotient that is 1 for a model without inputs and 0 for a perfect one.
@@ -43,7 +42,7 @@ double constant_rmse(const ScoredExamples& s) {
   return sd > 0 ? sd : NAN;
 }
 
-void add_rmse(json& scores, const ScoredExamples& s, const json& metrics) {
+void add_rmse(std::vector<ScoreFact>& scores, const ScoredExamples& s, const json& metrics) {
   const double rmse = value_of(metrics, "rmse"), constant = constant_rmse(s);
   const double share = rmse / constant;
   add_score(scores, metrics, "rmse", "RMSE of the mean",
@@ -54,7 +53,7 @@ void add_rmse(json& scores, const ScoredExamples& s, const json& metrics) {
             verdict_of(share));
 }
 
-void add_nll(json& scores, const json& metrics, const char* constant_answer) {
+void add_nll(std::vector<ScoreFact>& scores, const json& metrics, const char* constant_answer) {
   const double nll = value_of(metrics, "nll"), constant = value_of(metrics, "nll_constant");
   const double gain = constant - nll;
   add_score(scores, metrics, "nll", "NLL, nats a row",
@@ -68,7 +67,7 @@ void add_nll(json& scores, const json& metrics, const char* constant_answer) {
                                : "poor");
 }
 
-void add_coverage(json& scores, const ScoredExamples& s, const json& metrics) {
+void add_coverage(std::vector<ScoreFact>& scores, const ScoredExamples& s, const json& metrics) {
   const double coverage = value_of(metrics, "coverage");
   if (std::isnan(coverage)) return;
   const std::string word = width_word(coverage, s.size(), s.level());
@@ -88,23 +87,21 @@ void add_coverage(json& scores, const ScoredExamples& s, const json& metrics) {
 }
 
 /// Adds the model's MAE divided by that of a forecast without a model on the same windows.
-void add_persistence(json& scores, const std::string& key, const json& forecast) {
+void add_persistence(std::vector<ScoreFact>& scores, const std::string& key, const json& forecast) {
   const double own = value_of(forecast, "model_mae"), of = value_of(forecast, "mae"), quotient = own / of;
   if (!std::isfinite(quotient)) return;
   const std::string rival = key == "persistence"
                                 ? "the last value seen"
                                 : "the value " + forecast.at("season").get<std::string>() + " before";
-  scores.push_back({{"key", key},
-                    {"label", key == "persistence" ? "MAE / persistence" : "MAE / seasonal persistence"},
-                    {"value", quotient},
-                    {"word", fmt::format("the model has {} where {} has {}; below 1 the model is better",
-                                         number_text_of(own), rival, number_text_of(of))},
-                    {"verdict", quotient < 0.9 ? "good"
-                                : quotient < 1 ? "fair"
-                                               : "poor"}});
+  scores.push_back({key, key == "persistence" ? "MAE / persistence" : "MAE / seasonal persistence", quotient,
+                    fmt::format("the model has {} where {} has {}; below 1 the model is better",
+                                number_text_of(own), rival, number_text_of(of)),
+                    quotient < 0.9 ? "good"
+                    : quotient < 1 ? "fair"
+                                   : "poor"});
 }
 
-void add_numbers(json& scores, const ScoredExamples& s, const json& metrics) {
+void add_numbers(std::vector<ScoreFact>& scores, const ScoredExamples& s, const json& metrics) {
   add_rmse(scores, s, metrics);
   const bool counts = std::holds_alternative<Counts>(s.answer());
   const double mae = value_of(metrics, "mae"), crps = value_of(metrics, "crps");
@@ -124,7 +121,7 @@ void add_numbers(json& scores, const ScoredExamples& s, const json& metrics) {
     if (metrics.contains(key)) add_persistence(scores, key, metrics[key]);
 }
 
-void add_classes(json& scores, const ScoredExamples& s, const json& metrics) {
+void add_classes(std::vector<ScoreFact>& scores, const ScoredExamples& s, const json& metrics) {
   const double accuracy = value_of(metrics, "accuracy"), base = value_of(metrics, "base_rate"),
                ece = value_of(metrics, "ece");
   add_score(scores, metrics, "accuracy", "accuracy",
@@ -148,8 +145,8 @@ void add_classes(json& scores, const ScoredExamples& s, const json& metrics) {
 
 }  // namespace
 
-json score_facts(const ScoredExamples& s, const json& metrics) {
-  json scores = json::array();
+std::vector<ScoreFact> score_facts(const ScoredExamples& s, const json& metrics) {
+  std::vector<ScoreFact> scores;
   if (are_classes(s.answer()))
     add_classes(scores, s, metrics);
   else

@@ -123,18 +123,18 @@ Assumption about_weights(const ModelNetwork& network) {
 }
 
 /// Returns the options that --tune searched and that change the prior or the network.
-std::vector<std::string> tuned_prior_options(const nlohmann::json& tuning) {
-  auto names = tuning.at("options").get<std::vector<std::string>>();
+std::vector<std::string> tuned_prior_options(const TuningReport& tuning) {
+  std::vector<std::string> names = tuning.options;
   std::erase(names, kPosteriorOption);
   return names;
 }
 
 /// Returns how many priors --tune tried: the combinations that differ in these options.
-int64_t priors_tried(const nlohmann::json& tuning, const std::vector<std::string>& names) {
+int64_t priors_tried(const TuningReport& tuning, const std::vector<std::string>& names) {
   std::set<nlohmann::json> different;
-  for (const nlohmann::json& entry : tuning.at("tried")) {
+  for (const TriedOptions& entry : tuning.tried) {
     nlohmann::json values = nlohmann::json::array();
-    for (const std::string& name : names) values.push_back(entry.value(name, nlohmann::json()));
+    for (const std::string& name : names) values.push_back(entry.options.value(name, nlohmann::json()));
     different.insert(values);
   }
   return std::ssize(different);
@@ -142,7 +142,7 @@ int64_t priors_tried(const nlohmann::json& tuning, const std::vector<std::string
 
 /// The assumption on what --tune did, for a model that was tuned. The search scores fits on the validation
 /// rows, and the fits depend on the training rows; it never sees the calibration and test rows.
-Assumption about_tuning(const nlohmann::json& tuning, const std::string& part, int64_t tried) {
+Assumption about_tuning(const TuningReport& tuning, const std::string& part, int64_t tried) {
   const std::vector<std::string> names = tuned_prior_options(tuning);
   if (names.empty()) return {Status::holds, "--tune chose no option of the prior or the network"};
   const int64_t priors = priors_tried(tuning, names);
@@ -176,7 +176,7 @@ std::vector<Assumption> assumptions_of(const Model& model, const ModelNetwork& n
       about_prior(options.tried),
       about_weights(network),
       {Status::holds, "the drawn networks are independent of the training and of its choice of parameters"}};
-  if (model.tuning().is_object()) all.push_back(about_tuning(model.tuning(), rows.part, options.tried));
+  if (model.tuning()) all.push_back(about_tuning(*model.tuning(), rows.part, options.tried));
   const bool classes = network.file.head.is_classes();
   if (classes)
     all.push_back({Status::unknown, "the classes were known before the rows"});

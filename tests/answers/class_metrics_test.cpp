@@ -96,20 +96,20 @@ TEST(ClassMetrics, ReliabilityByHand) {
 TEST(ClassMetrics, ErrorsFoundByUncertaintyByHand) {
   Classes p = binary(row({0.9, 0.8, 0.7, 0.6}));
   const Scores scores = {{"s", row({1, 2, 2, 3})}, {"constant", row({5, 5, 5, 5})}};
-  nlohmann::json r = errors_report(p, row({1, 1, 0, 0}), scores);  // rows 3 and 4 are wrong
-  EXPECT_EQ(r["wrong"], 2);
-  EXPECT_DOUBLE_EQ(r["rate"], 0.5);
+  ErrorsReport r = errors_report(p, row({1, 1, 0, 0}), scores);  // rows 3 and 4 are wrong
+  EXPECT_EQ(r.wrong, 2);
+  EXPECT_DOUBLE_EQ(r.rate, 0.5);
   // Wrong rows from the highest score: 3 at precision 1; 2, tied with a right row, at 2 of 3.
-  EXPECT_DOUBLE_EQ(r["aupr_err"]["s"], 0.5 + 0.5 * 2 / 3);
-  EXPECT_DOUBLE_EQ(r["aupr_succ"]["s"], 0.5 + 0.5 * 2 / 3);
-  EXPECT_DOUBLE_EQ(r["aupr_err"]["constant"], 0.5);
-  nlohmann::json one = errors_report(p, row({1, 1, 1, 0}), scores);
-  EXPECT_DOUBLE_EQ(one["aupr_err"]["constant"], 0.25);
-  EXPECT_DOUBLE_EQ(one["aupr_succ"]["constant"], 0.75);
+  EXPECT_DOUBLE_EQ(r.aupr_err.value()["s"], 0.5 + 0.5 * 2 / 3);
+  EXPECT_DOUBLE_EQ(r.aupr_succ.value()["s"], 0.5 + 0.5 * 2 / 3);
+  EXPECT_DOUBLE_EQ(r.aupr_err.value()["constant"], 0.5);
+  ErrorsReport one = errors_report(p, row({1, 1, 1, 0}), scores);
+  EXPECT_DOUBLE_EQ(one.aupr_err.value()["constant"], 0.25);
+  EXPECT_DOUBLE_EQ(one.aupr_succ.value()["constant"], 0.75);
   for (const at::Tensor& y : {row({1, 1, 1, 1}), row({0, 0, 0, 0})}) {
-    nlohmann::json none = errors_report(p, y, scores);
-    EXPECT_FALSE(none.contains("aupr_err") || none.contains("aupr_succ"));
-    EXPECT_EQ(none["absent"], none["wrong"] == 0 ? "no row is wrong" : "no row is right");
+    ErrorsReport none = errors_report(p, y, scores);
+    EXPECT_FALSE(none.aupr_err || none.aupr_succ);
+    EXPECT_EQ(none.absent.value_or(""), none.wrong == 0 ? "no row is wrong" : "no row is right");
   }
   EXPECT_THROW(errors_report(p, row({1, 1, 1, 0}), {{"s", row({1, 2})}}), std::invalid_argument);
 }

@@ -68,9 +68,9 @@ TEST(PixelTotals, AreThoseOfAllRowsHoweverTheyAreCut) {
   EXPECT_NEAR(report["mean_mutual_information"].get<double>(), 0.25 * report["mean_entropy"].get<double>(),
               1e-12);
   EXPECT_EQ(report["errors"], whole.report()["errors"]);
-  const json errors = errors_report(p, y, {{"entropy", p.predictive_entropy}});
-  EXPECT_NEAR(report["errors"]["aupr_err"]["entropy"].get<double>(),
-              errors["aupr_err"]["entropy"].get<double>(), 1e-3);
+  ErrorsReport errors = errors_report(p, y, {{"entropy", p.predictive_entropy}});
+  EXPECT_NEAR(report["errors"]["aupr_err"]["entropy"].get<double>(), errors.aupr_err.value()["entropy"],
+              1e-3);
   double rows_of_bins = 0;
   for (const json& one : report["reliability"]["rows"]) rows_of_bins += one.get<double>();
   EXPECT_EQ(rows_of_bins, n);

@@ -77,52 +77,53 @@ TEST(Selective, TheOrderOfTheRowsHasNoEffectAndAConstantScoreSelectsNone) {
 TEST(Selective, AllRowsHaveThePlainMetricsOfEveryTask) {
   const at::Tensor score = row({3, 1, 2, 1}), y = row({0.5, -1, 2, 0});
   const Regression r{row({0, 0, 1, 1}), row({1, 2, 1, 1}), row({.1, .2, .3, .4})};
-  const nlohmann::json of_numbers = selective_report(r, y, {{"s", score}})["by"]["s"];
-  EXPECT_NEAR(of_numbers["mae"][0], mean_absolute_error(r, y), 1e-14);
-  EXPECT_NEAR(of_numbers["rmse"][0], root_mean_squared_error(r, y), 1e-14);
-  EXPECT_NEAR(of_numbers["nll"][0], regression_nll(r, y), 1e-14);
+  KeptRowMetrics of_numbers = selective_report(r, y, {{"s", score}}).by["s"];
+  EXPECT_NEAR(of_numbers.mae.value()[0], mean_absolute_error(r, y), 1e-14);
+  EXPECT_NEAR(of_numbers.rmse.value()[0], root_mean_squared_error(r, y), 1e-14);
+  EXPECT_NEAR(of_numbers.nll.value()[0], regression_nll(r, y), 1e-14);
   // 70 % of four rows are three: all but the first.
-  EXPECT_NEAR(of_numbers["mae"][6], 1, 1e-14);
-  EXPECT_NEAR(of_numbers["gain"]["mae"], (.5 + 1 + 1 + 1) / 4 - 1, 1e-14);
-  EXPECT_NEAR(of_numbers["gain_share"]["mae"], -1 / 7., 1e-14);
-  EXPECT_EQ(of_numbers["constant"], false);
+  EXPECT_NEAR(of_numbers.mae.value()[6], 1, 1e-14);
+  EXPECT_NEAR(of_numbers.gain["mae"], (.5 + 1 + 1 + 1) / 4 - 1, 1e-14);
+  EXPECT_NEAR(of_numbers.gain_share.value()["mae"], -1 / 7., 1e-14);
+  EXPECT_FALSE(of_numbers.constant);
 
   // A skewed density, whose median lies below its mean.
   const at::Tensor ones = row({1, 1, 1, 1});
   const Regression skewed = mixed({{0.8, row({0, 0, 1, 1}), ones, 0.1 * ones}, {0.2, 9 * ones, ones, ones}});
-  const nlohmann::json of_skewed = selective_report(skewed, y, {{"s", score}})["by"]["s"];
-  EXPECT_NEAR(of_skewed["mae"][0], mean_absolute_error(skewed, y), 1e-14);
-  EXPECT_NEAR(of_skewed["rmse"][0], root_mean_squared_error(skewed, y), 1e-14);
+  KeptRowMetrics of_skewed = selective_report(skewed, y, {{"s", score}}).by["s"];
+  EXPECT_NEAR(of_skewed.mae.value()[0], mean_absolute_error(skewed, y), 1e-14);
+  EXPECT_NEAR(of_skewed.rmse.value()[0], root_mean_squared_error(skewed, y), 1e-14);
   EXPECT_GT((y - skewed.mean).abs().mean().item<double>(), mean_absolute_error(skewed, y) + 0.5);
 
   const Counts counts{{row({0, 1, 2, 0.5}), row({.1, .2, 0, .3})}};
   const at::Tensor whole = row({1, 0, 9, 2});
-  const nlohmann::json of_counts = selective_report(counts, whole, {{"s", score}})["by"]["s"];
+  KeptRowMetrics of_counts = selective_report(counts, whole, {{"s", score}}).by["s"];
   const nlohmann::json plain = counts_report(counts, whole);
+  const nlohmann::json kept = fields_to_json(of_counts);
   for (const char* metric : {"mae", "rmse", "nll"})
-    EXPECT_NEAR(of_counts[metric][0], plain[metric].get<double>(), 1e-13) << metric;
+    EXPECT_NEAR(kept[metric][0].get<double>(), plain[metric].get<double>(), 1e-13) << metric;
 
   const at::Tensor p = row({.9, .1, .6, .4, .3, .7, .2, .8}).reshape({4, 2}), label = row({1, 0, 1, 1});
   const Classes classes{p, at::zeros({4}), at::zeros({4})};
-  const nlohmann::json of_classes = selective_report(classes, label, {{"s", score}})["by"]["s"];
-  EXPECT_EQ(of_classes["accuracy"][0], accuracy(classes, label));
-  EXPECT_NEAR(of_classes["nll"][0], class_nll(classes, label), 1e-14);
-  EXPECT_EQ(of_classes["accuracy"][6], 1);
-  EXPECT_EQ(of_classes["gain"]["accuracy"], 0.25);
-  EXPECT_FALSE(of_classes.contains("gain_share"));
+  KeptRowMetrics of_classes = selective_report(classes, label, {{"s", score}}).by["s"];
+  EXPECT_EQ(of_classes.accuracy.value()[0], accuracy(classes, label));
+  EXPECT_NEAR(of_classes.nll.value()[0], class_nll(classes, label), 1e-14);
+  EXPECT_EQ(of_classes.accuracy.value()[6], 1);
+  EXPECT_EQ(of_classes.gain["accuracy"], 0.25);
+  EXPECT_FALSE(of_classes.gain_share);
 }
 
 TEST(Selective, TheRootIsTakenAfterTheExpectation) {
   // Six tied rows, of which 70 % are five.
   const Regression p{at::zeros({6}, at::kDouble), at::ones({6}, at::kDouble), at::zeros({6}, at::kDouble)};
   const at::Tensor y = row({1, 2, 3, 4, 5, 6});
-  const nlohmann::json report = selective_report(p, y, {{"s", at::zeros({6}, at::kDouble)}});
-  EXPECT_EQ(report["rows"].dump(), "[6,6,6,6,5,5,5]");
-  EXPECT_DOUBLE_EQ(report["by"]["s"]["rmse"][6], std::sqrt(91 / 6.));
-  EXPECT_EQ(report["by"]["s"]["gain"]["rmse"], 0);
-  EXPECT_EQ(report["by"]["s"]["constant"], true);
+  SelectiveReport report = selective_report(p, y, {{"s", at::zeros({6}, at::kDouble)}});
+  EXPECT_EQ(report.rows, (std::vector<int64_t>{6, 6, 6, 6, 5, 5, 5}));
+  EXPECT_DOUBLE_EQ(report.by["s"].rmse.value()[6], std::sqrt(91 / 6.));
+  EXPECT_EQ(report.by["s"].gain["rmse"], 0);
+  EXPECT_TRUE(report.by["s"].constant);
   // Without an error there is no relative gain.
-  EXPECT_FALSE(selective_report(p, at::zeros({6}), {{"s", y}})["by"]["s"].contains("gain_share"));
+  EXPECT_FALSE(selective_report(p, at::zeros({6}), {{"s", y}}).by["s"].gain_share);
 }
 
 TEST(Selective, BadInputIsNamed) {

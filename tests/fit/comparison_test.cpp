@@ -68,17 +68,18 @@ TEST(Comparison, CountsTheTrainingForEveryMethod) {
   FitOptions fit = steps_fit("bll");
   const std::vector<MethodRuns> shared = compare(table, fit, methods, {2, 1}, {}, nullptr);
   const std::vector<MethodRuns> alone = compare(table, fit, {methods[1]}, {2, 1}, {}, nullptr);
-  const auto noted = [](const json& run) {
-    return run.dump().find("took a network that was trained before") != std::string::npos;
+  const auto noted = [](const MethodRun& run) {
+    return fields_to_json(run).dump().find("took a network that was trained before") != std::string::npos;
   };
   for (size_t seed = 0; seed < 2; ++seed) {
-    json run = shared[1].runs[seed], own = alone[0].runs[seed];
-    EXPECT_GT(run.at("seconds_shared").get<double>(), 0);
-    EXPECT_GT(run.at("seconds").get<double>(), run.at("seconds_shared").get<double>());
-    EXPECT_FALSE(own.contains("seconds_shared"));
+    const MethodRun &shared_run = shared[1].runs[seed], &own_run = alone[0].runs[seed];
+    EXPECT_GT(shared_run.fit->seconds_shared.value(), 0);
+    EXPECT_GT(shared_run.fit->seconds, *shared_run.fit->seconds_shared);
+    EXPECT_FALSE(own_run.fit->seconds_shared);
     for (const MethodRuns* other : {&shared[0], &shared[2], &alone[0]})
       EXPECT_FALSE(noted(other->runs[seed]));
-    EXPECT_TRUE(noted(run));
+    EXPECT_TRUE(noted(shared_run));
+    json run = fields_to_json(shared_run), own = fields_to_json(own_run);
     for (json* one : {&run, &own}) {
       for (const char* key : {"seconds", "seconds_shared", "notes"}) one->erase(key);
     }
@@ -96,13 +97,13 @@ TEST(Comparison, RepeatsGiveEveryMethodTheSameSplits) {
   ASSERT_EQ(results.size(), 2U);
   std::vector<double> differences;
   for (size_t i = 0; i < 4; ++i) {  // neither method has a seed: one fit a split
-    const json &a = results[0].runs.at(i), &b = results[1].runs.at(i);
+    const json a = fields_to_json(results[0].runs.at(i)), b = fields_to_json(results[1].runs.at(i));
     EXPECT_EQ(a["split_seed"], 7 + i);
     EXPECT_EQ(b["split_seed"], 7 + i);
     EXPECT_EQ(a["nll_constant"], b["nll_constant"]);  // the same test rows
     differences.push_back(a["nll"].get<double>() - b["nll"].get<double>());
   }
-  EXPECT_NE(results[0].runs[0]["nll"], results[0].runs[1]["nll"]);
+  EXPECT_NE(results[0].runs[0].report["nll"], results[0].runs[1].report["nll"]);
   const auto pair = leading_pair(results, 0.2);
   ASSERT_TRUE(pair);
   const bool ridge_first = pair->first == "ridge";

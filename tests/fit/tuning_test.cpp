@@ -51,22 +51,22 @@ class StageCounter : public Callback {
 
 TEST(Tune, TriesTheWholeGridAndKeepsTheLeastNll) {
   Tuned best = tuned(kBoth);
-  ASSERT_EQ(best.report["tried"].size(), 16u);
+  ASSERT_EQ(best.report->tried.size(), 16u);
   double least = INFINITY;
-  json chosen;
+  TriedOptions chosen;
   std::set<std::pair<double, double>> seen;
-  for (const json& entry : best.report["tried"]) {
-    seen.emplace(entry["alpha"].get<double>(), entry["beta"].get<double>());
-    if (entry["valid_nll"].get<double>() < least) {
-      least = entry["valid_nll"].get<double>();
+  for (const TriedOptions& entry : best.report->tried) {
+    seen.emplace(entry.options["alpha"].get<double>(), entry.options["beta"].get<double>());
+    if (entry.valid_nll.value() < least) {
+      least = *entry.valid_nll;
       chosen = entry;
     }
   }
   EXPECT_EQ(seen.size(), 16u);
-  EXPECT_EQ(best.report["best"], chosen);
-  EXPECT_EQ(best.options["alpha"], chosen["alpha"]);
-  EXPECT_EQ(best.options["beta"], chosen["beta"]);
-  EXPECT_FALSE(best.report.contains("interrupted"));
+  EXPECT_EQ(best.report->best, chosen);
+  EXPECT_EQ(best.options["alpha"], chosen.options["alpha"]);
+  EXPECT_EQ(best.options["beta"], chosen.options["beta"]);
+  EXPECT_FALSE(best.report->interrupted);
   Dataset valid = contract::toy_split().valid;
   EXPECT_EQ(regression_nll(std::get<Regression>(best.fitted->predict(valid)), valid.all().target), least);
 }
@@ -126,8 +126,8 @@ TEST_F(TuneFiles, InterruptedAndResumedItEndsInTheSameBits) {
   Tuned whole = tuned();
   StageCounter impatient(2);  // stops within the third fit
   Tuned part = tuned({"beta"}, context(&impatient, false));
-  EXPECT_TRUE(part.report["interrupted"].get<bool>());
-  EXPECT_EQ(part.report["tried"].size(), 2u);
+  EXPECT_TRUE(part.report->interrupted);
+  EXPECT_EQ(part.report->tried.size(), 2u);
   ASSERT_TRUE(fs::exists(folder_ / "m.ckpt"));
   StageCounter watcher;
   Tuned rest = tuned({"beta"}, context(&watcher, true));
@@ -146,8 +146,8 @@ TEST_F(TuneFiles, InterruptedAndResumedItEndsInTheSameBits) {
 TEST_F(TuneFiles, InterruptedInTheFirstItAnswersWithIt) {
   StageCounter impatient(0);
   Tuned part = tuned({"beta"}, context(&impatient, false));
-  EXPECT_TRUE(part.report["interrupted"].get<bool>());
-  EXPECT_TRUE(part.report["tried"].empty());
+  EXPECT_TRUE(part.report->interrupted);
+  EXPECT_TRUE(part.report->tried.empty());
   EXPECT_EQ(part.fitted->summary().stopped, Stopped::interrupted);
   Tuned rest = tuned({"beta"}, context(nullptr, true)), whole = tuned();
   EXPECT_EQ(rest.report, whole.report);
@@ -165,8 +165,8 @@ TEST(Tune, AlphaIsLeftOutWhereItMeansNothing) {
   json options = find_method("sv-dbk").resolve({{"steps", 20}, {"rank", 8}, {"hidden", 8}, {"blocks", 1}});
   Tuned best =
       tune(find_method("sv-dbk"), options, kBoth, contract::task_split(LikelihoodKind::softmax), {Stream(7)});
-  EXPECT_EQ(best.report["tried"].size(), 4u);
-  EXPECT_EQ(best.report["options"], json({"beta"}));
+  EXPECT_EQ(best.report->tried.size(), 4u);
+  EXPECT_EQ(best.report->options, std::vector<std::string>{"beta"});
 }
 
 }  // namespace

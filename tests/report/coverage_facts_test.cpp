@@ -8,8 +8,6 @@
 namespace slimbayes {
 namespace {
 
-using nlohmann::json;
-
 TEST(binomial_band, HoldsAsManyRowsAsChanceGives) {
   const auto [low, high] = binomial_band(0.5, 100);  // scipy 1.17: binom(100, 0.5).ppf([0.025, 0.975])
   EXPECT_DOUBLE_EQ(low, 0.40);
@@ -34,15 +32,15 @@ TEST(coverage_facts, QuartersAgreeWithAHandComputation) {
   const at::Tensor order = Stream(3).permutation(40);
   const ScoredExamples s =
       toy_scored(model, table, mean.index_select(0, order), sd, y.index_select(0, order), 0.9);
-  const json quarters = coverage_facts(s).at("quarters").at("mean");
+  const std::vector<QuarterFact> quarters = coverage_facts(s).quarters.mean;
   ASSERT_EQ(quarters.size(), 4u);
-  EXPECT_EQ(quarters[0]["share"], 0.0);
-  EXPECT_EQ(quarters[1]["share"], 1.0);
-  EXPECT_EQ(quarters[0]["rows"], 10);
-  EXPECT_EQ(quarters[0]["low"], 0.0);
-  EXPECT_EQ(quarters[0]["high"], 9.0);
-  EXPECT_EQ(quarters[3]["high"], 39.0);
-  EXPECT_NEAR(quarters[2]["width"].get<double>(), 2 * normal_quantile(0.95), 1e-12);
+  EXPECT_EQ(quarters[0].part.share, 0.0);
+  EXPECT_EQ(quarters[1].part.share, 1.0);
+  EXPECT_EQ(quarters[0].part.rows, 10);
+  EXPECT_EQ(quarters[0].low, 0.0);
+  EXPECT_EQ(quarters[0].high, 9.0);
+  EXPECT_EQ(quarters[3].high, 39.0);
+  EXPECT_NEAR(quarters[2].part.width.value(), 2 * normal_quantile(0.95), 1e-12);
 }
 
 TEST(coverage_facts, TheTransformOfACalibratedGaussianIsFlat) {
@@ -51,17 +49,17 @@ TEST(coverage_facts, TheTransformOfACalibratedGaussianIsFlat) {
   const Model model = toy_model(table);
   const at::Tensor mean = Stream(5).normal({n}), sd = 0.5 + Stream(6).uniform({n}),
                    y = mean + sd * Stream(7).normal({n});
-  const json facts = coverage_facts(toy_scored(model, table, mean, sd, y, 0.95));
+  const CoverageFacts facts = coverage_facts(toy_scored(model, table, mean, sd, y, 0.95));
   double sum = 0;
-  for (double share : facts.at("pit").at("share").get<std::vector<double>>()) {
+  for (double share : facts.pit.share) {
     EXPECT_NEAR(share, 0.05, 0.015);  // 4 sds of a binomial share
     sum += share;
   }
   EXPECT_NEAR(sum, 1, 1e-12);
-  EXPECT_LT(facts.at("calibration").at("area").get<double>(), 0.02);
-  const json narrow = coverage_facts(toy_scored(model, table, mean, 0.5 * sd, y, 0.95));
-  EXPECT_GT(narrow["pit"]["share"][0].get<double>(), 0.1);
-  EXPECT_NE(narrow["pit"]["says"].get<std::string>().find("too narrow"), std::string::npos);
+  EXPECT_LT(facts.calibration.area, 0.02);
+  const CoverageFacts narrow = coverage_facts(toy_scored(model, table, mean, 0.5 * sd, y, 0.95));
+  EXPECT_GT(narrow.pit.share[0], 0.1);
+  EXPECT_NE(narrow.pit.says.find("too narrow"), std::string::npos);
 }
 
 TEST(coverage_facts, GroupsAreTheLevelsOfAColumn) {
@@ -69,13 +67,13 @@ TEST(coverage_facts, GroupsAreTheLevelsOfAColumn) {
   const Model model = toy_model(table);
   const at::Tensor mean = at::zeros({200}, at::kDouble), sd = at::ones({200}, at::kDouble);
   at::Tensor y = at::tensor(table.columns[2].values, at::kDouble) * 5;  // "blue" lies far off
-  const json groups = coverage_facts(toy_scored(model, table, mean, sd, y, 0.95)).at("groups");
+  const std::vector<GroupFact> groups = coverage_groups(toy_scored(model, table, mean, sd, y, 0.95));
   ASSERT_EQ(groups.size(), 1u);
-  EXPECT_EQ(groups[0]["column"], "colour");
-  EXPECT_EQ(groups[0]["levels"][0]["level"], "blue");
-  EXPECT_EQ(groups[0]["levels"][0]["share"], 0.0);
-  EXPECT_EQ(groups[0]["levels"][1]["share"], 1.0);
-  EXPECT_EQ(groups[0]["levels"][0]["rows"].get<int>() + groups[0]["levels"][1]["rows"].get<int>(), 200);
+  EXPECT_EQ(groups[0].column, "colour");
+  EXPECT_EQ(groups[0].levels[0].level, "blue");
+  EXPECT_EQ(groups[0].levels[0].part.share, 0.0);
+  EXPECT_EQ(groups[0].levels[1].part.share, 1.0);
+  EXPECT_EQ(groups[0].levels[0].part.rows + groups[0].levels[1].part.rows, 200);
 }
 
 TEST(integral_transform, OfCountsGoesFromBelowToUpToTheCount) {

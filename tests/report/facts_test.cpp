@@ -13,23 +13,23 @@ using nlohmann::json;
 TEST(report_facts, ScoreTheTestPartOfTheDataOfTheFit) {
   const Table table = toy_table(300);
   const Model model = toy_model(table, 0.2);
-  const json facts = report_facts(model, table);
-  EXPECT_EQ(facts["data"]["part"], "test");
-  EXPECT_EQ(facts["data"]["scored"], 60);
-  EXPECT_TRUE(facts["warnings"].empty());
-  EXPECT_EQ(facts["report"], [&] {
+  const ReportFacts facts = report_facts(model, table);
+  EXPECT_EQ(facts.data.part, "test");
+  EXPECT_EQ(facts.data.scored, 60);
+  EXPECT_TRUE(facts.warnings.empty());
+  EXPECT_EQ(facts.report, [&] {
     json whole = model.evaluate(take_rows(table, model.split().test));
-    for (const auto& item : facts["report"].items())
+    for (const auto& item : facts.report.items())
       if (!whole.contains(item.key())) whole[item.key()] = item.value();
     return whole;
   }());
-  const json all = report_facts(model, table, {.part = "all"});
-  EXPECT_EQ(all["data"]["scored"], 300);
-  EXPECT_EQ(all["warnings"].size(), 1u);
-  const json fresh = report_facts(model, toy_table(80, 3));
-  EXPECT_EQ(fresh["data"]["part"], "all");
-  EXPECT_FALSE(fresh["data"]["fitted_on"].get<bool>());
-  EXPECT_TRUE(fresh["warnings"].empty());
+  const ReportFacts all = report_facts(model, table, {.part = "all"});
+  EXPECT_EQ(all.data.scored, 300);
+  EXPECT_EQ(all.warnings.size(), 1u);
+  const ReportFacts fresh = report_facts(model, toy_table(80, 3));
+  EXPECT_EQ(fresh.data.part, "all");
+  EXPECT_FALSE(fresh.data.fitted_on);
+  EXPECT_TRUE(fresh.warnings.empty());
 }
 
 TEST(report_facts, ARowWithoutAnAnswerIsLeftOutAndTheOthersKeepTheirNumbers) {
@@ -37,17 +37,17 @@ TEST(report_facts, ARowWithoutAnAnswerIsLeftOutAndTheOthersKeepTheirNumbers) {
   Table fresh = toy_table(60, 3);
   fresh.columns[0].values[0] = 1e200;
   fresh.columns[3].values[20] = 40;  // data row 21
-  const json facts = report_facts(model, fresh);
-  EXPECT_EQ(facts["data"]["left_out"], 1);
-  EXPECT_EQ(facts["data"]["scored"], 59);
-  EXPECT_EQ(facts["surprising"]["rows"][0]["row"], 21);
+  const ReportFacts facts = report_facts(model, fresh);
+  EXPECT_EQ(facts.data.left_out, 1u);
+  EXPECT_EQ(facts.data.scored, 59);
+  EXPECT_EQ(facts.surprising.rows[0].row, 21);
 }
 
 TEST(report_facts, OneRowIsEnough) {
   const Model model = toy_model(toy_table(300));
-  const json facts = report_facts(model, toy_table(1, 3));
-  EXPECT_EQ(facts["data"]["scored"], 1);
-  EXPECT_FALSE(facts.contains("importance"));
+  const ReportFacts facts = report_facts(model, toy_table(1, 3));
+  EXPECT_EQ(facts.data.scored, 1);
+  EXPECT_FALSE(facts.importance);
   EXPECT_FALSE(report_page(facts).empty());
 }
 
@@ -56,7 +56,7 @@ TEST(report_page, IsTheSameTwiceAndEscapesForeignTexts) {
   table.columns[1].name = "<b>&\"noise\x01\xff";
   table.columns[2].levels = {"<script>alert(1)</script>", "b"};
   const Model model = toy_model(table);
-  const json facts = report_facts(model, table, {.version = "1.2.3"});
+  const ReportFacts facts = report_facts(model, table, {.version = "1.2.3"});
   const std::string page = report_page(facts);
   EXPECT_EQ(page, report_page(report_facts(model, table, {.version = "1.2.3"})));
   EXPECT_EQ(page.find("<script"), std::string::npos);

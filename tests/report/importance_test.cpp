@@ -49,16 +49,15 @@ TEST(surprising_rows, AreSortedByTheTail) {
   y[3] = -6.0;
   y[30] = 60.0;  // its tail is 0 in double precision, as is that of row 31
   y[31] = 50.0;
-  const nlohmann::json facts = surprising_rows(toy_scored(model, table, mean, sd, y, 0.95));
-  ASSERT_EQ(facts["rows"].size(), 10u);
-  EXPECT_EQ(facts["rows"][0]["row"], 31);
-  EXPECT_EQ(facts["rows"][1]["row"], 32);
-  EXPECT_EQ(facts["rows"][2]["row"], 4);
-  EXPECT_EQ(facts["rows"][3]["row"], 18);
-  EXPECT_NEAR(facts["rows"][3]["tail"].get<double>(), std::erfc(4 / std::sqrt(2.0)), 1e-12);
-  for (size_t i = 1; i < 10; ++i)
-    EXPECT_LE(facts["rows"][i - 1]["tail"].get<double>(), facts["rows"][i]["tail"].get<double>());
-  EXPECT_TRUE(facts["rows"][0].contains("unusual"));
+  const SurprisingFact facts = surprising_rows(toy_scored(model, table, mean, sd, y, 0.95));
+  ASSERT_EQ(facts.rows.size(), 10u);
+  EXPECT_EQ(facts.rows[0].row, 31);
+  EXPECT_EQ(facts.rows[1].row, 32);
+  EXPECT_EQ(facts.rows[2].row, 4);
+  EXPECT_EQ(facts.rows[3].row, 18);
+  EXPECT_NEAR(facts.rows[3].tail, std::erfc(4 / std::sqrt(2.0)), 1e-12);
+  for (size_t i = 1; i < 10; ++i) EXPECT_LE(facts.rows[i - 1].tail, facts.rows[i].tail);
+  EXPECT_TRUE(facts.rows[0].unusual.has_value());
 }
 
 TEST(residual_facts, SayWhereTheTargetsLieOff) {
@@ -67,14 +66,14 @@ TEST(residual_facts, SayWhereTheTargetsLieOff) {
   const at::Tensor x = at::tensor(table.columns[0].values, at::kDouble), sd = at::ones({400}, at::kDouble),
                    y = Stream(4).normal({400}) + 3 * (x > 1.2).to(at::kDouble);
   const ScoredExamples s = toy_scored(model, table, at::zeros({400}, at::kDouble), sd, y, 0.95);
-  const nlohmann::json facts = residual_facts(s, {{"x", 1, 0}, {"colour", 0.5, 0}});
+  const std::vector<ResidualFact> facts = residual_facts(s, {{"x", 1, 0}, {"colour", 0.5, 0}});
   ASSERT_EQ(facts.size(), 2u);
-  EXPECT_EQ(facts[0]["parts"].size(), 10u);
-  EXPECT_NEAR(facts[0]["parts"][9]["mean"].get<double>(), 3, 0.7);
-  EXPECT_NE(facts[0]["says"].get<std::string>().find("above the prediction"), std::string::npos);
-  EXPECT_EQ(facts[1]["parts"][0]["level"], "blue");
+  EXPECT_EQ(facts[0].parts.size(), 10u);
+  EXPECT_NEAR(facts[0].parts[9].mean, 3, 0.7);
+  EXPECT_NE(facts[0].says.find("above the prediction"), std::string::npos);
+  EXPECT_EQ(facts[1].parts[0].level, "blue");
   size_t rows = 0;
-  for (const auto& part : facts[0]["parts"]) rows += part["rows"].get<size_t>();
+  for (const ResidualPart& part : facts[0].parts) rows += part.rows;
   EXPECT_EQ(rows, 400u);
 }
 

@@ -48,10 +48,8 @@ class VariationalFitted : public Fitted {
     return projection_scores({network_, weights_, head_, net_.spec}, net_.weights, data);
   }
 
-  nlohmann::json ood_facts() const override {
-    const nlohmann::json projectors = projection_facts(network_.layout(), net_.weights);
-    if (projectors.empty()) return nlohmann::json::object();
-    return {{"projectors", projectors}};
+  std::vector<ProjectorFact> projectors() const override {
+    return projection_facts(network_.layout(), net_.weights);
   }
 
   TensorFile save() const override {

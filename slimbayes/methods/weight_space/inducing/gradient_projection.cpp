@@ -279,17 +279,14 @@ Scores projection_scores(const ScoredNetwork& of, const Weights& stored, const D
   return scores;
 }
 
-nlohmann::json projection_facts(const NetworkLayout& layout, const Weights& stored) {
+std::vector<ProjectorFact> projection_facts(const NetworkLayout& layout, const Weights& stored) {
   std::vector<KeyLayer> layers = key_layers(stored);
   std::ranges::sort(layers, {}, [&](const KeyLayer& layer) { return layout.site(layer.site); });
-  nlohmann::json facts = nlohmann::json::array();
+  std::vector<ProjectorFact> facts;
   for (const KeyLayer& layer : layers) {
     const Projection p = projection_of(layer.inducing);
-    facts.push_back({{"layer", layout.sites[layout.site(layer.site)].label},
-                     {"columns", layer.inducing.size(1)},
-                     {"directions", directions_of(layer)},
-                     {"rank", p.rank},
-                     {"kept", p.kept}});
+    facts.push_back({layout.sites[layout.site(layer.site)].label, layer.inducing.size(1),
+                     directions_of(layer), p.rank, p.kept});
   }
   return facts;
 }

@@ -2,10 +2,10 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "slimbayes/answers/uncertainty_facts.h"
 #include "slimbayes/bayes/random_weights.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/method/head.h"
@@ -62,10 +62,10 @@ Weights projection_statistics(const ScoredNetwork& of, const std::vector<std::st
 /// batch. One forward and one backward pass.
 Scores projection_scores(const ScoredNetwork& of, const Weights& stored, const Dataset& rows);
 
-/// Returns for each key layer, in the network's order, an object: `layer` (its label), `columns` M_in,
-/// `directions` (rows of B that are not 0), `rank` the trace of P, and `kept`, the number k of directions
-/// that take the place of P, or 0 where P itself serves.
-nlohmann::json projection_facts(const NetworkLayout& layout, const Weights& stored);
+/// Returns for each key layer, in the network's order, its label and numbers: `columns` M_in, `directions`
+/// (rows of B that are not 0), `rank` the trace of P, and `kept`, the number k of directions that take the
+/// place of P, or 0 where P itself serves.
+std::vector<ProjectorFact> projection_facts(const NetworkLayout& layout, const Weights& stored);
 
 /// Returns an image's z [b, c, h, w] summed over the cells of a grid, each sum divided by the root of the
 /// cell's pixels. The cells are the smallest squares with which at most `most` numbers remain (or one cell),

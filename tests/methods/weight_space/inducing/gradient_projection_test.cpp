@@ -104,7 +104,7 @@ TEST(GradientProjection, TheNormIsThatOfTheFeatureTimesItsGradient) {
   EXPECT_TRUE(at::allclose(scores.at("residual"), r.norm(2, 1), 1e-3, 1e-7));
   EXPECT_TRUE(at::allclose(scores.at("projected_norm"), inside.norm(2, 1), 1e-4, 1e-8));
   EXPECT_TRUE(at::allclose(scores.at("relative_residual"), r.norm(2, 1) / inside.norm(2, 1), 1e-3, 1e-6));
-  EXPECT_EQ(projection_facts(c.network.layout(), stored)[0]["kept"], 0);
+  EXPECT_EQ(projection_facts(c.network.layout(), stored)[0].kept, 0);
 }
 
 TEST(GradientProjection, CellsAreSumsOverTheRootOfTheirPixels) {
@@ -128,17 +128,15 @@ TEST(GradientProjection, RowsWithoutADirectionGiveNoResidual) {
   at::NoGradGuard no_grad;
   const Dataset rows = images(12, 2);
   Weights stored = projection_statistics(c.scored(), {"network.3.weight"}, rows, Stream(3));
-  const auto fact = [&](const char* name) {
-    return projection_facts(c.network.layout(), stored)[0][name].get<int64_t>();
-  };
-  EXPECT_GT(fact("directions"), 3);
+  const auto directions = [&] { return projection_facts(c.network.layout(), stored)[0].directions; };
+  EXPECT_GT(directions(), 3);
   // Copies of one row have one direction.
   const Dataset same = rows.subset(at::zeros({12}, at::kLong));
   stored = projection_statistics(c.scored(), {"network.3.weight"}, same, Stream(3));
-  EXPECT_EQ(fact("directions"), 1);
+  EXPECT_EQ(directions(), 1);
   EXPECT_TRUE(projection_scores(c.scored(), stored, rows).contains("residual"));
   stored.at("ood.network.3.weight.directions").zero_();
-  EXPECT_EQ(fact("directions"), 0);
+  EXPECT_EQ(directions(), 0);
   const Scores scores = projection_scores(c.scored(), stored, rows);
   EXPECT_FALSE(scores.contains("residual") || scores.contains("relative_residual"));
   EXPECT_GT(scores.at("gradient_norm").min().item<double>(), 0);
@@ -160,12 +158,12 @@ TEST(GradientProjection, AProjectorThatIsTheIdentityIsReplacedByPartOfItsEnergy)
   const Classifier c(16, 6);  // U is 6 x 6 at a layer of 8 x 73: of full rank
   const Dataset rows = images(60, 2);
   const Weights stored = projection_statistics(c.scored(), {"network.3.weight"}, rows, Stream(3));
-  const nlohmann::json facts = projection_facts(c.network.layout(), stored);
+  const std::vector<ProjectorFact> facts = projection_facts(c.network.layout(), stored);
   ASSERT_EQ(facts.size(), 1U);
-  EXPECT_EQ(facts[0]["layer"], "conv2");
-  EXPECT_EQ(facts[0]["columns"], 6);
-  EXPECT_GT(facts[0]["rank"], 5.5);
-  const int64_t kept = facts[0]["kept"];
+  EXPECT_EQ(facts[0].layer, "conv2");
+  EXPECT_EQ(facts[0].columns, 6);
+  EXPECT_GT(facts[0].rank, 5.5);
+  const int64_t kept = facts[0].kept;
   const at::Tensor s = at::linalg_svdvals(stored.at("ood.network.3.weight.inducing")).square();
   EXPECT_GE((s.narrow(0, 0, kept).sum() / s.sum()).item<double>(), 0.9);
   EXPECT_LT((s.narrow(0, 0, kept - 1).sum() / s.sum()).item<double>(), 0.9);
