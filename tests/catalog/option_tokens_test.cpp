@@ -1,0 +1,81 @@
+#include "slimbayes/catalog/option_tokens.h"
+
+#include <gtest/gtest.h>
+
+#include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+
+std::string flags(const std::string& message) { return render_options(message, OptionStyle::flags); }
+std::string keywords(const std::string& message) { return render_options(message, OptionStyle::keywords); }
+
+TEST(RenderOptions, SpellsAnOptionAsItsFrontEndDoes) {
+  const std::string message = "raise `.valid_fraction`, or give `.valid=FILE`";
+  EXPECT_EQ(flags(message), "raise --valid-fraction, or give --valid FILE");
+  EXPECT_EQ(keywords(message), "raise valid_fraction, or give valid=(X, y)");
+}
+
+TEST(RenderOptions, WritesAValueByTheTypeOfTheOption) {
+  EXPECT_EQ(flags("`.noise=select` `.hidden=64` `.clip_rank=false` `.time=year,month`"),
+            "--noise select --hidden 64 --clip-rank false --time year,month");
+  EXPECT_EQ(keywords("`.noise=select` `.hidden=64` `.dropout=0.1` `.clip_rank=false`"),
+            "noise='select' hidden=64 dropout=0.1 clip_rank=False");
+  EXPECT_EQ(keywords("`.time=date` `.time=year,month` `.target=COLUMN` `.domain=0:1,0:2`"),
+            "time='date' time=['year', 'month'] target=COLUMN domain='0:1,0:2'");
+}
+
+TEST(RenderOptions, LeavesOtherBackticksAndOldFlags) {
+  for (const std::string text :
+       {"", "`", "``", "`.", "`.`", "`.seed", "`seed`", "`.no_option`", "`.Seed`", "`.seed=`", "`. seed`",
+        "see `slimbayes fit --help`", "a file of before: --noise select", "a``b", "`a`.csv"}) {
+    EXPECT_EQ(flags(text), text);
+    EXPECT_EQ(keywords(text), text);
+  }
+  EXPECT_EQ(flags("`slimbayes predict `.maps`` draws"), "`slimbayes predict --maps` draws");
+  EXPECT_EQ(flags("`.`.seed`"), "`.--seed");
+}
+
+TEST(ForeignText, IsNeverAnOptionAndComesBackAsItWas) {
+  for (const std::string text : {"`.seed`", "``.seed`", "```.seed``", "`.seed=3`", "a`.seed`b`.noise=mse`",
+                                 "`.csv`", "``.", ".`", "`", "plain.csv", "`.`.seed`", "`a`.seed`"}) {
+    const std::string message = "expected `.seed=1` for '" + foreign_text(text) + "'; see `.level`";
+    EXPECT_EQ(flags(message), "expected --seed 1 for '" + text + "'; see --level");
+    EXPECT_EQ(keywords(message), "expected seed=1 for '" + text + "'; see level");
+    EXPECT_EQ(flags(DataError(text, "no `.seed`", 3).what()), text + ":3: no --seed");
+  }
+  EXPECT_EQ(foreign_text("x.csv `a` .b"), "x.csv `a` .b");
+}
+
+TEST(MessageParts, TellOptionsFromText) {
+  const std::vector<MessagePart> parts =
+      message_parts("add `.noise=mse`, or leave `.refit` out", OptionStyle::flags);
+  ASSERT_EQ(parts.size(), 5U);
+  EXPECT_EQ(parts[0].text, "add ");
+  EXPECT_EQ(parts[1].text, "--noise mse");
+  EXPECT_EQ(parts[3].text, "--refit");
+  EXPECT_TRUE(parts[1].option && parts[3].option);
+  EXPECT_FALSE(parts[0].option || parts[2].option || parts[4].option);
+}
+
+TEST(MapSentences, ChangesSentencesAndNoOtherTexts) {
+  const json report = {{"notes", {"raise `.rank`", "fine"}},
+                       {"classes", {"`.rank`"}},
+                       {"text", "`.rank`"},
+                       {"runs", {{{"failed", "no `.rank`"}, {"rank", "`.rank`"}}}},
+                       {"noise", {{"notes", {"`.rank`"}}, {"folds", 3}}}};
+  const json shown = map_sentences(report, flags);
+  const json expected = {{"notes", {"raise --rank", "fine"}},
+                         {"classes", {"`.rank`"}},
+                         {"text", "`.rank`"},
+                         {"runs", {{{"failed", "no --rank"}, {"rank", "`.rank`"}}}},
+                         {"noise", {{"notes", {"--rank"}}, {"folds", 3}}}};
+  EXPECT_EQ(shown, expected);
+  EXPECT_EQ(map_sentences("`.rank`", flags), "`.rank`");
+}
+
+}  // namespace
+}  // namespace slimbayes
