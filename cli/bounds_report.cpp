@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/messages.h"
 #include "cli/terminal.h"
 #include "cli/text_table.h"
 
@@ -21,7 +22,7 @@ json assumptions_json(const std::vector<Assumption>& assumptions) {
     const char* status = one.status == Status::holds      ? "holds"
                          : one.status == Status::violated ? "violated"
                                                           : "not verifiable";
-    all.push_back({{"text", one.text}, {"status", status}});
+    all.push_back({{"text", in_flags(one.text)}, {"status", status}});
   }
   return all;
 }

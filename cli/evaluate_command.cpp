@@ -13,6 +13,7 @@
 #include "slimbayes/model/separation.h"
 #include "slimbayes/model/trust_notes.h"
 #include "slimbayes/model/uncertainty.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -47,7 +48,8 @@ Examples read_foreign(const EvaluateRequest& r, const Model& model, const Column
                       SharedChanges& shared) try {
   return read_for(model, r.ood, data_source(), /*with_target=*/false, nullptr, {}, changes, &shared);
 } catch (const std::invalid_argument& error) {
-  throw std::invalid_argument(fmt::format("the foreign data '{}' (--ood): {}", r.ood, error.what()));
+  throw std::invalid_argument(
+      fmt::format("the foreign data '{}' (--ood): {}", foreign_text(r.ood), error.what()));
 }
 
 /// Returns as JSON how well each score tells the foreign data from the evaluated data, for example its AUROC.
@@ -60,7 +62,8 @@ json separation_of(const EvaluateRequest& r, const Model& model, const Scores& n
   if (!far.bad.empty()) ood["left_out"] = far.bad.size();
   return ood;
 } catch (const std::invalid_argument& error) {
-  throw std::invalid_argument(fmt::format("the foreign data '{}' (--ood): {}", r.ood, error.what()));
+  throw std::invalid_argument(
+      fmt::format("the foreign data '{}' (--ood): {}", foreign_text(r.ood), error.what()));
 }
 
 /// Returns the report as --json prints it: with what was asked for and, unless it is null, `ood`.

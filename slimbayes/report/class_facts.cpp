@@ -48,7 +48,7 @@ json confusion_of(const json& metrics, std::string_view noun) {
         from = i;
         to = j;
       }
-  const auto name = [&](size_t i) { return in_quotes(classes[i].get<std::string>()); };
+  const auto name = [&](size_t i) { return in_plain_quotes(classes[i].get<std::string>()); };
   return {{"classes", classes},
           {"counts", counts},
           {"says", most == 0 ? std::string(fmt::format("No {} is answered wrongly.", noun))

@@ -228,7 +228,7 @@ json group_facts(const ScoredExamples& s, const at::Tensor& hits, const at::Tens
     std::vector<std::string> names;
     for (const json& level : levels) {
       parts.push_back(&level);
-      names.push_back(in_quotes(level["level"].get<std::string>()));
+      names.push_back(in_plain_quotes(level["level"].get<std::string>()));
     }
     std::string says = says_of_parts(parts, names, are_classes(s.answer()) ? "accuracy" : "coverage");
     groups.push_back({{"column", column.feature->name}, {"levels", levels}, {"says", std::move(says)}});

@@ -177,9 +177,10 @@ std::string contents_of(const std::string& body) {
 
 }  // namespace
 
-std::string report_page(const json& facts) {
+std::string report_page(const json& facts, OptionStyle style) {
   const bool classes = facts.contains("reliability");
-  std::string body = scores_html(facts) + notes_html(facts) + card_html(facts) + forecast_html(facts);
+  std::string body =
+      scores_html(facts) + notes_html(facts, style) + card_html(facts, style) + forecast_html(facts);
   body += classes ? classes_html(facts) : numbers_html(facts);
   body += parts_html(facts) + importance_html(facts) + residuals_html(facts) + surprising_html(facts) +
           foreign_html(facts);
@@ -192,7 +193,7 @@ std::string report_page(const json& facts) {
                      element("style", "", page_style())) +
          element("body", "",
                  element("main", "",
-                         header_html(facts) + contents_of(body) + body +
+                         header_html(facts, style) + contents_of(body) + body +
                              text_element("footer", "",
                                           fmt::format("slimbayes {}. How to read each part: docs/report.md.",
                                                       facts.at("version").get<std::string>())))) +

@@ -7,6 +7,7 @@
 #include "slimbayes/report/chart.h"
 #include "slimbayes/report/html.h"
 #include "slimbayes/report/wording.h"
+#include "slimbayes/storage/error.h"
 
 namespace slimbayes {
 namespace {
@@ -25,18 +26,11 @@ std::string option_text(const json& value) {
   return text.empty() ? "none" : text;
 }
 
-/// Returns a sentence as HTML with the flags of the tool in it, such as --level, set as code.
-std::string with_flags(const std::string& sentence) {
-  const std::string text = text_html(sentence);
+/// Returns a sentence as HTML with the options in it set as code.
+std::string sentence_html(const std::string& sentence, OptionStyle style) {
   std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const bool flag =
-        text.compare(at, 2, "--") == 0 && (at == 0 || text[at - 1] == ' ' || text[at - 1] == '(');
-    size_t end = flag ? text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", at) : at + 1;
-    end = std::min(end, text.size());
-    out += flag ? element("code", "", text.substr(at, end - at)) : text.substr(at, end - at);
-    at = end;
-  }
+  for (const MessagePart& part : message_parts(without_functions(sentence), style))
+    out += part.option ? text_element("code", "", part.text) : text_html(part.text);
   return out;
 }
 
@@ -86,7 +80,7 @@ std::string options_of_card(const json& options) {
 
 }  // namespace
 
-std::string header_html(const json& facts) {
+std::string header_html(const json& facts, OptionStyle style) {
   const json& data = facts.at("data");
   std::string out = text_element("p", "kicker", "slimbayes report") +
                     text_element("h1", "", facts.at("title").get<std::string>());
@@ -96,7 +90,7 @@ std::string header_html(const json& facts) {
                      xml_escaped(data.at("says").get<std::string>()));
   std::string warnings;
   for (const json& warning : facts.at("warnings"))
-    warnings += element("p", "", with_flags(warning.get<std::string>()));
+    warnings += element("p", "", sentence_html(warning.get<std::string>(), style));
   return element("header", "", out + (warnings.empty() ? "" : element("div", "warning", warnings)));
 }
 
@@ -116,20 +110,23 @@ std::string scores_html(const json& facts) {
   return section_html("scores", "Scores", element("div", "scores", boxes));
 }
 
-std::string notes_html(const json& facts) {
+std::string notes_html(const json& facts, OptionStyle style) {
   std::string list;
-  for (const json& note : facts.at("notes")) list += element("li", "", with_flags(note.get<std::string>()));
+  for (const json& note : facts.at("notes"))
+    list += element("li", "", sentence_html(note.get<std::string>(), style));
   if (list.empty()) return "";
   return section_html("notes", "Notes on data and trust", element("div", "box", element("ul", "", list)));
 }
 
-std::string card_html(const json& facts) {
+std::string card_html(const json& facts, OptionStyle style) {
   const json& card = facts.at("card");
   const auto text = [&](const char* key) { return card.at(key).get<std::string>(); };
   std::string noise;
-  for (const json& note : card.at("noise")) noise += text_element("p", "", note.get<std::string>());
+  for (const json& note : card.at("noise"))
+    noise += element("p", "", sentence_html(note.get<std::string>(), style));
   const std::string list =
-      entry("method", text_element("strong", "", text("method")) + " " + xml_escaped(text("summary"))) +
+      entry("method",
+            text_element("strong", "", text("method")) + " " + sentence_html(text("summary"), style)) +
       entry("task", xml_escaped(fmt::format("{}, {} likelihood", text("task"), text("likelihood")))) +
       entry("input", xml_escaped(text("input"))) + entry("target", xml_escaped(text("target"))) +
       entry(facts.at("noun").get<std::string>() + "s", rows_text(card.at("rows"))) +

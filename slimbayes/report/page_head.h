@@ -3,20 +3,23 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "slimbayes/catalog/option_tokens.h"
+
 namespace slimbayes {
 
-// The parts at the top of the report's page, as HTML. `facts` are those of report_facts().
+// The parts at the top of the report's page, as HTML. `facts` are those of report_facts(); `style` is how
+// sentences name options.
 
 /// Returns the title, the sentence at the head, the data and the warnings.
-std::string header_html(const nlohmann::json& facts);
+std::string header_html(const nlohmann::json& facts, OptionStyle style);
 
 /// Returns a box for each score.
 std::string scores_html(const nlohmann::json& facts);
 
 /// Returns the notes on data and trust; "" if there are none.
-std::string notes_html(const nlohmann::json& facts);
+std::string notes_html(const nlohmann::json& facts, OptionStyle style);
 
 /// Returns what the model is.
-std::string card_html(const nlohmann::json& facts);
+std::string card_html(const nlohmann::json& facts, OptionStyle style);
 
 }  // namespace slimbayes

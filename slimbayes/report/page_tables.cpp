@@ -126,7 +126,8 @@ std::string importance_html(const json& facts) {
   }
   const std::string left_out =
       columns.size() > rows.size()
-          ? fmt::format(" The {} other columns are in --json.", columns.size() - rows.size())
+          ? fmt::format(" The {} other columns are in the facts of the report (JSON).",
+                        columns.size() - rows.size())
           : "";
   const std::string table = table_html({text_cell("column"),
                                         text_cell(importance.at("error").get<std::string>()),

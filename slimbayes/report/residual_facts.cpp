@@ -122,7 +122,7 @@ json of_levels(const InputColumn& column, const std::vector<double>& z, std::str
     part["level"] = cell_text(*column.cells, level);
     if (m.errors() > worst.errors()) {
       worst = m;
-      where = "it is " + in_quotes(part["level"].get<std::string>());
+      where = "it is " + in_plain_quotes(part["level"].get<std::string>());
     }
     parts.push_back(std::move(part));
   }

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/printable.h"
 
@@ -75,6 +81,27 @@ TEST(MapSentences, ChangesSentencesAndNoOtherTexts) {
                          {"noise", {{"notes", {"--rank"}}, {"folds", 3}}}};
   EXPECT_EQ(shown, expected);
   EXPECT_EQ(map_sentences("`.rank`", flags), "`.rank`");
+}
+
+// Every token in the texts of the library names an option; one that is formatted, `.{}`, is not seen here.
+TEST(OptionNames, HaveEveryTokenOfTheSources) {
+  const std::regex token("`\\.([a-z0-9_{}]+)(=[^`]*)?`");
+  std::set<std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(SLIMBAYES_SOURCE_DIR "/slimbayes")) {
+    const std::string ending = entry.path().extension().string(), name = entry.path().stem().string();
+    if ((ending != ".h" && ending != ".cpp") || name == "option_tokens") continue;
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (std::sregex_iterator at(text.begin(), text.end(), token), end; at != end; ++at) {
+      const std::string option = (*at)[1];
+      if (option.find('{') != std::string::npos) continue;
+      EXPECT_TRUE(option_names().contains(option)) << entry.path() << ": " << at->str();
+      found.insert(option);
+    }
+  }
+  EXPECT_GT(found.size(), 60U);
+  for (const char* option : {"valid_fraction", "resume", "max_table_memory", "kl_ramp"})
+    EXPECT_TRUE(found.contains(option)) << option;
 }
 
 }  // namespace

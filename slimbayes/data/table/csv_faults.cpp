@@ -9,6 +9,7 @@
 
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/memory.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -61,8 +62,8 @@ void throw_bad_record(CsvWalker walker, size_t columns, const std::string& sourc
                 : ""),
         record->line);
   }
-  throw DataError(source,
-                  fmt::format("expected delimited text; received what Arrow cannot read: {}", arrow_message));
+  throw DataError(source, fmt::format("expected delimited text; received what Arrow cannot read: {}",
+                                      foreign_text(arrow_message)));
 }
 
 void check_cells(CsvWalker walker, const TableBound& bound, const std::string& source) {
