@@ -16,6 +16,7 @@
 #include "cli/training_request.h"
 #include "cli/usage.h"
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -49,7 +50,8 @@ CLI::App& known_command(CLI::App& root, const Words& words) {
   for (const CLI::App* app : root.get_subcommands({})) commands.push_back(app->get_name());
   const std::string& word = words.front();
   if (std::ranges::find(commands, word) == commands.end()) {
-    misuse(fmt::format("expected a command; received '{}'; {}", word, nearest_hint(word, commands)));
+    misuse(fmt::format("expected a command; received '{}'; {}", foreign_text(word),
+                       nearest_hint(word, commands)));
   }
   CLI::App& app = *root.get_subcommand(word);
   const Words flags = names_of(app);
@@ -57,7 +59,7 @@ CLI::App& known_command(CLI::App& root, const Words& words) {
     const std::string name = given.substr(0, given.find('='));
     if (!name.starts_with("--") || name == "--" || std::ranges::find(flags, name) != flags.end()) continue;
     const bool fits = word == "fit" || word == "compare";
-    misuse(fmt::format("expected a flag of `slimbayes {}`; received '{}'; {}", word, name,
+    misuse(fmt::format("expected a flag of `slimbayes {}`; received '{}'; {}", word, foreign_text(name),
                        (fits ? elsewhere(name) : std::nullopt).value_or(nearest_hint(name, flags))));
   }
   return app;
@@ -110,7 +112,7 @@ Command parse_arguments(const Words& words) {
   CLI::App& app = commanded ? known_command(root, words) : root;
   if (!commanded && words.front() != "--help" && words.front() != "-h" && words.front() != "--version") {
     misuse(fmt::format("expected a command, --help or --version; received '{}'; see `slimbayes --help`",
-                       words.front()));
+                       foreign_text(words.front())));
   }
   try {
     const Words joined = (first == "compare" ? parsed.compare_flags : parsed.fit_flags).joined(words);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "cli/messages.h"
 #include "cli/terminal.h"
 #include "cli/text_table.h"
 
@@ -26,7 +27,7 @@ BoundFact entry(const char* name, const std::string& network, const char* source
                 const std::vector<Assumption>& assumptions, bool certificate) {
   BoundFact out{name, name_if_any(network), source, certificate};
   for (const Assumption& one : assumptions)
-    out.assumptions.push_back({one.text, one.status == Status::holds      ? "holds"
+    out.assumptions.push_back({in_flags(one.text), one.status == Status::holds      ? "holds"
                                          : one.status == Status::violated ? kViolated
                                                                           : "not verifiable"});
   return out;

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "cli/describe_text.h"
+#include "cli/messages.h"
 #include "cli/terminal.h"
 #include "slimbayes/catalog/method_facts.h"
 
@@ -17,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 std::string dumped(const json& value) {
-  return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return with_flags(value).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 /// Returns the text without characters that control a terminal. On a terminal, long lines are also wrapped,
@@ -43,7 +44,8 @@ std::string list_methods(bool as_json) {
     list.push_back(method_facts(info, false));
     const std::string aliases =
         info.aliases.empty() ? "" : fmt::format(" (also {})", fmt::join(info.aliases, ", "));
-    text += info.name + aliases + "\n" + indented(fmt::format("{} [{}]", info.summary, task_text(info)), 4);
+    text += info.name + aliases + "\n" +
+            indented(fmt::format("{} [{}]", in_flags(info.summary), task_text(info)), 4);
   }
   text += "\n" + indented("slimbayes describe METHOD explains one and its options.", 0);
   return as_json ? dumped(list) : text;
@@ -60,7 +62,7 @@ std::string describe(const std::string& name, bool as_json) {
   if (!looks_like_path && !std::filesystem::exists(name, ignored))
     find_method(name);  // always throws: suggests the nearest method
   const ModelFacts facts = model_facts(name);
-  return as_json ? dumped(fields_to_json(facts)) : for_person(model_text(facts));
+  return as_json ? dumped(with_flags(fields_to_json(facts))) : for_person(model_text(facts));
 }
 
 }  // namespace slimbayes::cli

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/describe_text.h"
+#include "cli/messages.h"
 #include "cli/terminal.h"
 #include "slimbayes/catalog/method_facts.h"
 #include "slimbayes/storage/error.h"
@@ -36,7 +37,7 @@ std::string task_text(const MethodInfo& info) {
 }
 
 std::string method_text(const MethodInfo& info) {
-  std::string text = info.name + "\n" + indented(info.summary, 2) + "\n";
+  std::string text = info.name + "\n" + indented(in_flags(info.summary), 2) + "\n";
   const auto row = [&](const char* name, const std::string& value) { text += named(name, value); };
   if (!info.aliases.empty()) row("aliases", fmt::format("{}", fmt::join(info.aliases, ", ")));
   row("tasks", task_text(info));
@@ -45,7 +46,7 @@ std::string method_text(const MethodInfo& info) {
   row("paper", info.paper);
   row("randomness", info.seeded ? "from --seed" : "none: every seed gives the same bits");
   row("interrupted", info.resumable ? "goes on with --resume" : "starts anew");
-  row("uncertainty", std::string(meaning_of(info.parts)));
+  row("uncertainty", in_flags(meaning_of(info.parts)));
   row("far from the data", info.variance_grows_away ? "the variance grows" : "no promise about the variance");
   text += "\noptions of fit\n";
   for (const OptionDoc& doc : info.options) {
@@ -55,7 +56,7 @@ std::string method_text(const MethodInfo& info) {
     if (!doc.choices.empty()) facts += fmt::format(", one of {}", fmt::join(doc.choices, ", "));
     if (!doc.grid.empty()) facts += fmt::format(", --tune tries {:g}", fmt::join(doc.grid, ", "));
     text += wrapped(fmt::format("  {} ({}) [{}]", doc.name, facts, doc.source), text_width(), 2) + "\n" +
-            indented(doc.doc, 6);
+            indented(in_flags(doc.doc), 6);
   }
   for (const Preset& preset : info.presets) {
     text += fmt::format("\n--preset {} sets\n", preset.name);

@@ -17,6 +17,7 @@
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/json_depth.h"
 #include "slimbayes/storage/model_kind.h"
+#include "slimbayes/storage/printable.h"
 #include "slimbayes/storage/tensor_file.h"
 
 namespace slimbayes::cli {
@@ -197,7 +198,7 @@ ModelFacts model_facts(const std::string& path) {
   check_model_kind(file, path);
   if (!file.metadata.contains("method"))
     throw DataError(path, fmt::format("expected a model of slimbayes fit; received a {}; name the model",
-                                      file.metadata.at("kind").substr(0, 40)));
+                                      foreign_text(file.metadata.at("kind").substr(0, 40))));
   ModelFacts facts;
   for (const auto& [name, text] : file.metadata) facts.metadata[name] = metadata_value(text);
   FileFacts& own = facts.file;

@@ -8,13 +8,14 @@
 #include <new>
 #include <stdexcept>
 
+#include "cli/messages.h"
 #include "cli/terminal.h"
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes::cli {
 
 void print_error(std::string_view message) {
-  std::string line = shown(without_functions(message));
+  std::string line = shown(in_flags(message));
   while (!line.empty() && line.back() == ' ') line.pop_back();
   line = fitted_to(STDERR_FILENO, "error: " + line) + "\n";
   std::fflush(stdout);

@@ -17,6 +17,7 @@
 #include "slimbayes/model/separation.h"
 #include "slimbayes/model/trust_notes.h"
 #include "slimbayes/model/uncertainty.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -51,7 +52,8 @@ Examples read_foreign(const EvaluateRequest& r, const Model& model, const Column
                       SharedChanges& shared) try {
   return read_for(model, r.ood, data_source(), /*with_target=*/false, nullptr, {}, changes, &shared);
 } catch (const std::invalid_argument& error) {
-  throw std::invalid_argument(fmt::format("the foreign data '{}' (--ood): {}", r.ood, error.what()));
+  throw std::invalid_argument(
+      fmt::format("the foreign data '{}' (--ood): {}", foreign_text(r.ood), error.what()));
 }
 
 /// Returns how well each score tells the foreign data from the evaluated data, for example its AUROC.
@@ -64,7 +66,8 @@ SeparationReport separation_of(const EvaluateRequest& r, const Model& model, con
   if (!far.bad.empty()) ood.left_out = far.bad.size();
   return ood;
 } catch (const std::invalid_argument& error) {
-  throw std::invalid_argument(fmt::format("the foreign data '{}' (--ood): {}", r.ood, error.what()));
+  throw std::invalid_argument(
+      fmt::format("the foreign data '{}' (--ood): {}", foreign_text(r.ood), error.what()));
 }
 
 /// The report on the evaluated data, with the metrics of the uncertainty, and how well the scores tell the

@@ -12,13 +12,14 @@
 #include "slimbayes/model/materialised.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/file_lock.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes::cli {
 
 int run_command(const ExportRequest& r) {
   check(r.out != "-", "export", "a file name for the model", "'-'", "a model is no text; name a file");
   if (std::filesystem::exists(r.out) && std::filesystem::equivalent(r.out, r.model))
-    refuse("export", "another file than the model itself", fmt::format("'{}'", r.out),
+    refuse("export", "another file than the model itself", fmt::format("'{}'", foreign_text(r.out)),
            "its random weights would be lost");
   check_replaces_model("export", "--out", r.out);
   check_writable(r.out);

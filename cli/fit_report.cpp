@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "cli/messages.h"
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/normal.h"
@@ -59,7 +60,7 @@ std::string conformal_text(const Model& model, double level) {
 
 std::string choices_text(const Model& model, double level) {
   std::string chosen;
-  for (const std::string& fact : model.fitted().summary().facts) chosen += fact + "\n";
+  for (const std::string& fact : model.fitted().summary().facts) chosen += in_flags(fact) + "\n";
   return chosen + tuning_text(model.tuning()) + conformal_text(model, level);
 }
 

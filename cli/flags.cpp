@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "cli/common_flags.h"
+#include "cli/messages.h"
 #include "cli/usage.h"
 #include "slimbayes/catalog/call_options.h"
 
@@ -74,7 +75,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       ->required();
   app.add_option("--method", r.fit.method,
                  fmt::format("one of `slimbayes methods` [default {}; {} with --network-from]",
-                             default_methods_text(), default_method_of_network().name))
+                             in_flags(default_methods_text()), default_method_of_network().name))
       ->type_name("METHOD");
   add_preset(app, r.preset);
   app.add_option("--model", r.model, "file to write [default model.safetensors]")->type_name("FILE");

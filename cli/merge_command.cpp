@@ -12,6 +12,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/file_lock.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes::cli {
 
@@ -19,7 +20,8 @@ int run_command(const MergeRequest& r) {
   check(r.out != "-", "merge", "a file name for the model", "'-'", "a model is no text; name a file");
   for (auto one = r.models.begin(); one != r.models.end(); ++one)
     if (std::find(r.models.begin(), one, *one) != one)
-      refuse("merge", "each model once", fmt::format("'{}' twice", *one), "its rows would count twice");
+      refuse("merge", "each model once", fmt::format("'{}' twice", foreign_text(*one)),
+             "its rows would count twice");
   check_replaces_model("merge", "--out", r.out);
   check_writable(r.out);
   const FileLock lock(r.out);
@@ -34,7 +36,7 @@ int run_command(const MergeRequest& r) {
     merged = merged.merged(next);
     if (shared > 0)
       notes.push_back(fmt::format("{} {}s of '{}' are in a model before it, too, and count twice", shared,
-                                  noun, r.models[i]));
+                                  noun, foreign_text(r.models[i])));
   }
   for (const std::string& note : notes) log_note(note);
   merged.save(r.out);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cli/messages.h"
+
 namespace slimbayes::cli {
 namespace {
 
@@ -47,7 +49,8 @@ std::string explained(const OptionDoc& doc) {
                          number_text(doc.range->high));
   if (!doc.choices.empty()) facts += fmt::format(", one of {}", fmt::join(doc.choices, ", "));
   if (!doc.grid.empty()) facts += fmt::format(", --tune tries {:g}", fmt::join(doc.grid, ", "));
-  return facts.empty() ? doc.doc : fmt::format("{} [{}]", doc.doc, facts);
+  const std::string text = in_flags(doc.doc);
+  return facts.empty() ? text : fmt::format("{} [{}]", text, facts);
 }
 
 /// Returns whether at least three quarters of all methods have this option. These are mostly options of the

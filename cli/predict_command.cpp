@@ -10,6 +10,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/model/answer_table.h"
 #include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -67,8 +68,8 @@ int run_command(const PredictRequest& r) {
   if (!r.keep.empty()) {
     const auto rows = last_rows(data);
     if (rows == nullptr)
-      refuse("predict", "no --keep with images, which have no columns", fmt::format("'{}'", r.keep.front()),
-             "leave it out");
+      refuse("predict", "no --keep with images, which have no columns",
+             fmt::format("'{}'", foreign_text(r.keep.front())), "leave it out");
     kept = columns_named(r.keep, "predict", "--keep", *rows);
   }
   const Answers a = answers_with_progress("predict", model, data, {levels_of(r), r.sets == "deterministic"});

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/messages.h"
 #include "cli/terminal.h"
 #include "slimbayes/storage/error.h"
 
@@ -210,7 +211,7 @@ void AnswerProgress::report(double share) {
 }
 
 void log_line(const std::string& text) {
-  const std::string line = fitted_to(STDERR_FILENO, shown(without_functions(text))) + "\n";
+  const std::string line = fitted_to(STDERR_FILENO, shown(in_flags(text))) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -12,11 +12,13 @@
 #include <stdexcept>
 
 #include "cli/edge.h"
+#include "cli/messages.h"
 #include "cli/terminal.h"
 #include "cli/text_table.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/csv.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -192,7 +194,7 @@ std::string forecasts_text(const json& report, std::string_view part) {
 std::string class_name(const json& report, int64_t number) {
   const json& name =
       number < 0 ? report.at("base_class") : report.at("classes").at(static_cast<size_t>(number));
-  return shown(in_quotes(name.get<std::string>()));
+  return shown(in_plain_quotes(name.get<std::string>()));
 }
 
 void print(const std::string& text) {
@@ -202,7 +204,8 @@ void print(const std::string& text) {
 }
 
 void print(const json& object) {
-  print(data_for(STDOUT_FILENO, object.dump(2, ' ', false, json::error_handler_t::replace) + "\n"));
+  print(
+      data_for(STDOUT_FILENO, with_flags(object).dump(2, ' ', false, json::error_handler_t::replace) + "\n"));
 }
 
 void print_or_write(const std::string& out, Table table, size_t exact) {
@@ -223,7 +226,7 @@ void check_not_input(const std::string& command, const std::string& flag, const 
                      const std::string& input) {
   std::error_code ignored;
   if (input.empty() || !std::filesystem::equivalent(out, input, ignored)) return;
-  refuse(command, flag + " to be a file of its own", fmt::format("the input '{}'", input),
+  refuse(command, flag + " to be a file of its own", fmt::format("the input '{}'", foreign_text(input)),
          "choose another name");
 }
 
@@ -232,13 +235,14 @@ void check_replaces_model(const std::string& command, const std::string& flag, c
   if (!std::filesystem::is_regular_file(out, unknown) || is_model(out)) return;
   if (std::filesystem::file_size(out, unknown) == 0 || unknown) return;
   refuse(command, flag + " to be a new file or a model, which is replaced",
-         fmt::format("'{}', a file of another kind", out), "choose another name, or remove that file first");
+         fmt::format("'{}', a file of another kind", foreign_text(out)),
+         "choose another name, or remove that file first");
 }
 
 void check_model_first(const std::string& command, const std::string& model, const std::string& data) {
   if (!is_model(model) && is_model(data))
-    refuse(command, "the model file, then the data", fmt::format("'{}', then '{}'", model, data),
-           "swap them");
+    refuse(command, "the model file, then the data",
+           fmt::format("'{}', then '{}'", foreign_text(model), foreign_text(data)), "swap them");
 }
 
 }  // namespace slimbayes::cli

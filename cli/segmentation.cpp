@@ -19,6 +19,7 @@
 #include "slimbayes/model/segmentation.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -76,7 +77,8 @@ void predict_pixels(const PredictRequest& r, const Model& model) {
 json report_by_pixel(const EvaluateRequest& r, const Model& model, const Examples& images,
                      std::vector<BadRow>& bad) {
   if (!r.ood.empty())
-    refuse("evaluate", "no --ood with segmentation, whose scores belong to pixels", "'" + r.ood + "'",
+    refuse("evaluate", "no --ood with segmentation, whose scores belong to pixels",
+           "'" + foreign_text(r.ood) + "'",
            "predict gives the mean entropy and mutual information of each image");
   AnswerProgress shown("evaluate");
   return segmentation_report(model, images, with_progress(shown), &bad);

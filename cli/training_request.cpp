@@ -5,10 +5,12 @@
 
 #include <algorithm>
 
+#include "cli/messages.h"
 #include "slimbayes/catalog/fit_checks.h"
 #include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/recipe.h"
 #include "slimbayes/methods/portfolio/auto_options.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -160,7 +162,7 @@ EarlyFit fit_of(const Parsed& p) {
   }
   if (!r.preset.empty() && find_preset(method, r.preset, chosen.options) == nullptr)
     misuse(fmt::format("expected a method with the preset '{}'; received '{}'; {} have it (--method)",
-                       r.preset, method.name, fmt::join(methods_with(r.preset), ", ")));
+                       foreign_text(r.preset), method.name, fmt::join(methods_with(r.preset), ", ")));
   const bool by_target =
       !named && !task && &default_method(TaskKind::regression) != &default_method(TaskKind::classification);
   return {std::move(r), &method, std::move(chosen), by_target};
@@ -169,7 +171,7 @@ EarlyFit fit_of(const Parsed& p) {
 std::string dry_run_of(const EarlyFit& fit) {
   nlohmann::json dry = recipe(fit.request.fit, *fit.method, fit.chosen.options, fit.chosen.tune);
   if (fit.by_target) dry["notes"] = {method_by_target()};
-  return dry.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return with_flags(std::move(dry)).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 CompareRequest compare_of(const Parsed& p) {

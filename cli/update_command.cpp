@@ -14,6 +14,7 @@
 #include "slimbayes/model/update_notes.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/file_lock.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes::cli {
 
@@ -28,8 +29,8 @@ void check_files(const char* command, const UpdateRequest& r, const std::string&
   check_not_input(command, "--out", out, r.data);
   std::error_code ignored;
   if (r.shard && std::filesystem::equivalent(out, r.model, ignored))
-    refuse(command, "--out to be a file of its own with --shard", fmt::format("the model '{}'", r.model),
-           "choose another name");
+    refuse(command, "--out to be a file of its own with --shard",
+           fmt::format("the model '{}'", foreign_text(r.model)), "choose another name");
   check_replaces_model(command, "--out", out);
   check_writable(out);
 }

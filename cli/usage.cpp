@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -36,7 +37,8 @@ std::string sentence(const CLI::ParseError& error, const CLI::App& app) {
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
     return fmt::format("expected `{}`; received no {}", form, text.substr(0, text.find(" is required")));
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
-    return fmt::format("expected `{}` and its flags; received '{}' too; leave it out", form, after);
+    return fmt::format("expected `{}` and its flags; received '{}' too; leave it out", form,
+                       foreign_text(after));
   if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return with_flag(after, before);
   if (after.starts_with("At least"))
     return fmt::format("expected `{}`; received {} {}", form, after.substr(after.rfind(' ') + 1), before);
@@ -45,7 +47,7 @@ std::string sentence(const CLI::ParseError& error, const CLI::App& app) {
                                                       after.substr(after.rfind(' ') + 1))
                                         : fmt::format("expected a value of {}; received none", before);
   return fmt::format("expected flags that `slimbayes {}` can read; received others: {}", app.get_name(),
-                     text);
+                     foreign_text(text));
 }
 
 }  // namespace
@@ -67,7 +69,8 @@ CLI::Validator within(const std::string& what, const OptionDoc& doc) {
         if (whole && is_whole) x = static_cast<double>(integer);
         const bool read = whole ? is_whole : CLI::detail::lexical_cast(text, x);
         if (read && contains(range, x)) return "";
-        return fmt::format("expected {} {}; received '{}'", what, range_text(range, whole), text);
+        return fmt::format("expected {} {}; received '{}'", what, range_text(range, whole),
+                           foreign_text(text));
       },
       "");
 }
@@ -76,8 +79,8 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
   return CLI::Validator(
       [words](std::string& text) -> std::string {
         if (std::ranges::find(words, text) != words.end()) return "";
-        return fmt::format("expected one of {}; received '{}'; {}", fmt::join(words, ", "), text,
-                           nearest_hint(text, words));
+        return fmt::format("expected one of {}; received '{}'; {}", fmt::join(words, ", "),
+                           foreign_text(text), nearest_hint(text, words));
       },
       fmt::format("{{{}}}", fmt::join(words, ",")));
 }
@@ -90,7 +93,7 @@ CLI::Validator byte_size() {
           if (CLI::AsSizeValue(false)(text).empty()) return "";
         } catch (const CLI::ValidationError&) {  // an unknown unit
         }
-        return fmt::format("expected a size, such as 500M or 8G; received '{}'", given);
+        return fmt::format("expected a size, such as 500M or 8G; received '{}'", foreign_text(given));
       },
       "");
 }

@@ -29,7 +29,9 @@
 // One step lower: a method by its name on tensors; the contract of a method of one's own.
 #include "slimbayes/method/method.h"
 #include "slimbayes/method/registry.h"
-// What a method of one's own is made of: posteriors, random streams, checks and errors.
+// What a method of one's own is made of: posteriors, random streams, checks and errors; how messages name
+// options, for a program that shows them in its own spelling.
+#include "slimbayes/catalog/option_tokens.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/gaussian_linear.h"
 #include "slimbayes/core/random.h"

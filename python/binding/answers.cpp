@@ -102,6 +102,7 @@ Answered answered(const SharedModel& model, const Rows& examples, const std::vec
     out.notes.push_back(outside_text(*far, std::get<Table>(*examples)));
   if (!levels.empty())
     std::ranges::move(answer_notes(*model, *examples, out.answers), std::back_inserter(out.notes));
+  out.notes = in_python(out.notes);
   return out;
 }
 
@@ -121,7 +122,7 @@ std::pair<std::string, Words> evaluated(const Answered& a, double level) {
     std::ranges::move(trust_notes(model, {{report, noun + "s", level, /*fresh=*/true}}),
                       std::back_inserter(notes));
   }
-  return {to_text(report), notes};
+  return {to_text(report), in_python(notes)};
 }
 
 /// Out-of-distribution scores by name, [n] each.

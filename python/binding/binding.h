@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/data/examples.h"
@@ -40,11 +41,15 @@ at::Tensor to_tensor(const py::array& array);
 /// Returns the numbers of a predictive by name, each [m] or, of classes, "probabilities" [m, C].
 std::map<std::string, at::Tensor> parts_of(const Predictive& p);
 
-/// Returns a message of the library with the names of Python, without those of functions: options lose the
-/// dashes of the command line and a value gets quotes. "--test-fraction" becomes "test_fraction", "--noise
-/// select" noise='select'. Characters that control a terminal or the direction of the text are replaced
-/// (printable_lines).
+/// Returns a message of the library as Python shows it: options as keywords (catalog/option_tokens.h), without
+/// the names of functions. Characters that control a terminal or the direction of the text are replaced
+/// (printable_lines). Each message passes through it once, where it leaves the library: as an exception
+/// here, as a note in the function that returns it.
 std::string in_python(const std::string& message);
+std::vector<std::string> in_python(std::vector<std::string> messages);
+
+/// Returns a report with its sentences (map_sentences) as Python shows them. Other texts stay.
+nlohmann::json sentences_in_python(nlohmann::json report);
 
 /// Turns gradients on for a computation, whatever the caller has turned off (torch.no_grad,
 /// torch.inference_mode).

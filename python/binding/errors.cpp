@@ -2,15 +2,10 @@
 // (also a ValueError), a failed factorisation a NumericalError.
 #include <c10/util/Exception.h>
 
-#include <algorithm>
-#include <cctype>
-#include <set>
-#include <string_view>
+#include <utility>
 
 #include "binding/binding.h"
-#include "slimbayes/catalog/fit_options.h"
-#include "slimbayes/catalog/method_facts.h"
-#include "slimbayes/catalog/methods.h"
+#include "slimbayes/catalog/option_tokens.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/refused_memory.h"
 #include "slimbayes/data/table/limits.h"
@@ -18,68 +13,17 @@
 #include "slimbayes/storage/printable.h"
 
 namespace slimbayes::python {
-namespace {
-
-bool is_word(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
-
-/// The texts that each option may have, by the name of the option.
-using Choices = std::map<std::string, std::set<std::string>>;
-
-Choices all_choices() {
-  Choices all;
-  for (const OptionDoc& doc : option_docs<FitOptions>())
-    all[doc.name].insert(doc.choices.begin(), doc.choices.end());
-  for (const MethodInfo& info : method_catalog()) {
-    all["method"].insert(info.name);
-    const nlohmann::json facts = method_facts(info, /*options=*/true);
-    for (const auto& option : facts["options"])
-      for (const auto& choice : option.value("choices", nlohmann::json::array()))
-        all[option["name"]].insert(choice.get<std::string>());
-  }
-  return all;
-}
-
-/// Returns the length of the word at the beginning of a text; single hyphens may join its parts.
-size_t word_length(std::string_view text) {
-  size_t i = 0;
-  while (i < text.size() &&
-         (is_word(text[i]) || (i > 0 && text[i] == '-' && i + 1 < text.size() && is_word(text[i + 1]))))
-    ++i;
-  return i;
-}
-
-}  // namespace
-
 std::string in_python(const std::string& message) {
-  static const Choices choices = all_choices();
-  constexpr std::string_view kValid = "--valid FILE";
-  const std::string plain = without_functions(message);
-  std::string out;
-  for (std::string_view rest = plain; !rest.empty();) {
-    const bool begins = out.empty() || (!is_word(out.back()) && out.back() != '-');
-    const size_t length = rest.starts_with("--") && begins ? word_length(rest.substr(2)) : 0;
-    if (length == 0 || std::islower(static_cast<unsigned char>(rest[2])) == 0) {
-      out += rest.front();
-      rest.remove_prefix(1);
-      continue;
-    }
-    if (rest.starts_with(kValid)) {
-      out += "valid=(X, y)";
-      rest.remove_prefix(kValid.size());
-      continue;
-    }
-    std::string name(rest.substr(2, length));
-    std::ranges::replace(name, '-', '_');
-    out += name;
-    rest.remove_prefix(2 + length);
-    if (!rest.starts_with(' ')) continue;
-    const std::string value(rest.substr(1, word_length(rest.substr(1))));
-    const auto known = choices.find(name);
-    if (known == choices.end() || !known->second.contains(value)) continue;
-    out += "='" + value + "'";
-    rest.remove_prefix(1 + value.size());
-  }
-  return printable_lines(out);
+  return printable_lines(render_options(without_functions(message), OptionStyle::keywords));
+}
+
+std::vector<std::string> in_python(std::vector<std::string> messages) {
+  for (std::string& message : messages) message = in_python(message);
+  return messages;
+}
+
+nlohmann::json sentences_in_python(nlohmann::json report) {
+  return map_sentences(std::move(report), [](const std::string& sentence) { return in_python(sentence); });
 }
 
 nlohmann::json from_text(const std::string& text) { return nlohmann::json::parse(text); }
@@ -89,7 +33,8 @@ std::string to_text(const nlohmann::json& json) {
 }
 
 void bind_errors(py::module_& module) {
-  module.def("in_python", &in_python, py::arg("message"));
+  module.def(
+      "in_python", [](const std::string& message) { return in_python(message); }, py::arg("message"));
   module.def("printable", &printable, py::arg("text"));
   static PyObject *data_error = nullptr,
                   *numerical_error = nullptr;  // never freed: the interpreter may be gone
@@ -121,8 +66,9 @@ void bind_errors(py::module_& module) {
     } catch (const std::invalid_argument& error) {
       raise(PyExc_ValueError, error.what());
     } catch (const nlohmann::json::exception& error) {
-      raise(PyExc_ValueError,
-            (std::string("expected options of the right type; received others: ") + error.what()).c_str());
+      raise(PyExc_ValueError, (std::string("expected options of the right type; received others: ") +
+                               foreign_text(error.what()))
+                                  .c_str());
     }
   });
 }

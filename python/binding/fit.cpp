@@ -152,9 +152,8 @@ Fit fit_examples(Examples examples, const Examples* valid, const Request& reques
   if (watcher.stopped() && !(out.model && watcher.by_keyboard())) watcher.raise();
   if (out.interrupted)
     out.notes.insert(out.notes.begin(), "interrupted: the model holds the best of what was fitted so far");
-  for (std::string& note : out.notes) note = in_python(note);
-  return {std::make_shared<Model>(*std::move(out.model)), to_text(out.valid), to_text(out.test), out.notes,
-          out.interrupted};
+  return {std::make_shared<Model>(*std::move(out.model)), to_text(out.valid), to_text(out.test),
+          in_python(out.notes), out.interrupted};
 }
 
 Fit fit_table(Frame& frame, const std::string& text, Frame* valid, const py::object& show) {
@@ -214,8 +213,9 @@ std::string compared(Frame& frame, const std::string& text, const std::string& p
   if (watcher.stopped() && (results.empty() || !watcher.by_keyboard())) watcher.raise();
   json out = {{"interrupted", watcher.stopped()}, {"results", json::array()}};
   for (const MethodRuns& each : results)
-    out["results"].push_back(
-        {{"method", each.method}, {"runs", fields_to_json(each.runs)}, {"failure", in_python(each.failure)}});
+    out["results"].push_back({{"method", each.method},
+                              {"runs", sentences_in_python(fields_to_json(each.runs))},
+                              {"failure", in_python(each.failure)}});
   return to_text(out);
 }
 
@@ -223,17 +223,14 @@ std::string compared(Frame& frame, const std::string& text, const std::string& p
 std::string description() {
   json out = {{"fit", json::array()}, {"methods", json::array()}};
   for (const OptionDoc& doc : option_docs<FitOptions>()) {
-    json facts = option_facts(doc);
-    facts["doc"] = in_python(doc.doc);
+    json facts = sentences_in_python(option_facts(doc));
     facts["section"] = doc.section;
     out["fit"].push_back(std::move(facts));
   }
   for (const OptionDoc& doc : option_docs<RunOptions>()) out["run"].push_back(option_facts(doc));
   for (const OptionDoc& doc : option_docs<ComparisonPlan>()) out["compare"].push_back(option_facts(doc));
   for (const MethodInfo& info : method_catalog()) {
-    json facts = method_facts(info, /*options=*/true);
-    for (json& option : facts["options"]) option["doc"] = in_python(option["doc"]);
-    out["methods"].push_back(std::move(facts));
+    out["methods"].push_back(sentences_in_python(method_facts(info, /*options=*/true)));
   }
   return to_text(out);
 }

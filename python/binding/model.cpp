@@ -29,7 +29,7 @@ std::pair<Rows, Words> read_table_for(const SharedModel& model, Frame& frame, bo
   reading.kept = kept;
   Table table = read_frame(std::move(frame), reading);
   return {{std::make_shared<const Examples>(examples_for(*model, std::move(table), with_target, &notes))},
-          notes};
+          in_python(notes)};
 }
 
 std::pair<Rows, Words> read_images_for(const SharedModel& model, const Images& images, bool with_target) {
@@ -41,10 +41,8 @@ std::pair<Rows, Words> read_images_for(const SharedModel& model, const Images& i
 std::pair<std::string, std::string> reported(const Model& model, const Rows& rows, double level,
                                              const std::string& part) {
   const py::gil_scoped_release released;
-  ReportFacts facts = report_facts(model, *rows, {level, part, {}, version()});
-  for (auto* sentences : {&facts.notes, &facts.warnings})
-    for (std::string& one : *sentences) one = in_python(one);
-  return {to_text(fields_to_json(facts)), report_page(facts)};
+  const ReportFacts facts = report_facts(model, *rows, {level, part, {}, version()});
+  return {to_text(sentences_in_python(fields_to_json(facts))), report_page(facts, OptionStyle::keywords)};
 }
 
 /// The kind of the target's column in training, such as "numeric", or of the labels of images; "" for
@@ -66,14 +64,6 @@ json input_names(const Model& model) {
   json names = json::array();
   for (const Encoder::Feature& column : encoder->columns()) names.push_back(column.name);
   return names;
-}
-
-/// Returns the JSON with every sentence in it as Python has it (in_python).
-json spoken(json value) {
-  if (value.is_string()) return in_python(value.get<std::string>());
-  if (value.is_structured())
-    for (json& part : value) part = spoken(std::move(part));
-  return value;
 }
 
 json facts(const Model& model) {
@@ -105,7 +95,7 @@ json facts(const Model& model) {
             {"valid", split.valid.size()},
             {"calibration", split.calibration.size()},
             {"test", split.test.size()}}},
-          {"summary", spoken(to_json(model.fitted().summary()))}};
+          {"summary", sentences_in_python(to_json(model.fitted().summary()))}};
 }
 
 py::bytes bytes_of(const Model& model) {
@@ -148,7 +138,8 @@ void bind_model(py::module_& module) {
       .def(
           "merge", [](const Model& model, const Model& other) { return model.merged(other); }, Released())
       .def(
-          "update_notes", [](const Model& model, const Rows& more) { return update_notes(model, *more); },
+          "update_notes",
+          [](const Model& model, const Rows& more) { return in_python(update_notes(model, *more)); },
           Released());
 }
 

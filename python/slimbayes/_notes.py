@@ -49,7 +49,7 @@ def warn(sentences):
     """Warns of each sentence that was not said before, at the line of the user's that called the package."""
     frame = _caller()
     place, new = (frame.f_code.co_filename, frame.f_lineno), {}
-    for text in dict.fromkeys(core.in_python(sentence) for sentence in sentences if sentence):
+    for text in dict.fromkeys(core.printable(sentence) for sentence in sentences if sentence):
         if _is_said_once(text, frame):
             marks = _marks(text, place)
             if any(mark in _said for mark in marks):

@@ -129,7 +129,7 @@ void check_conformal_rows(int64_t groups, double level, int64_t rows) {
                     repeated ? "groups of identical inputs among the calibration rows" : "calibration rows",
                     level),
         repeated ? fmt::format("{} groups ({} rows)", groups, rows) : fmt::format("{}", rows),
-        "give more rows, fit with a larger --calibration-fraction, or lower --level");
+        "give more rows, fit with a larger `.calibration_fraction`, or lower `.level`");
 }
 
 std::pair<double, double> coverage_range(int64_t groups, double level) {

@@ -8,6 +8,7 @@
 
 #include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/option.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -18,7 +19,7 @@ void require(bool ok, const std::string& expected, const std::string& received, 
     throw std::invalid_argument(fmt::format("[fit] expected {}; received {}; {}", expected, received, hint));
 }
 
-std::string quoted(const std::string& name) { return fmt::format("'{}'", name); }
+std::string quoted(const std::string& name) { return fmt::format("'{}'", foreign_text(name)); }
 
 /// Returns whether the text is valid UTF-8, as every text in a model file must be. dump() throws type_error
 /// if it is not.
@@ -41,14 +42,14 @@ std::string joined_names(const std::vector<T>& list) {
 /// Returns advice for an error message: the methods that take this task and kind of input. For a method that
 /// wraps another one (ensemble), the advice begins with a member method that takes them.
 std::string takers(const MethodInfo& info, TaskKind task, InputKind kind) {
-  const std::string all = methods_taking(task, kind) + " take it (--method)";
+  const std::string all = methods_taking(task, kind) + " take it (`.method`)";
   if (info.inner.empty()) return all;
   const auto can = [&](const MethodInfo& m) {
     return m.seeded && m.inner.empty() && !m.candidates && takes(m, task) && takes(m, kind);
   };
   const auto inner = std::ranges::find_if(method_catalog(), can);
   if (inner == method_catalog().end()) return all;
-  return fmt::format("--{} {} makes members that take it; {}", info.inner, inner->name, all);
+  return fmt::format("`.{}={}` makes members that take it; {}", info.inner, inner->name, all);
 }
 
 /// Returns the options of the network among those of a method: its own, or those that it hands on to
@@ -68,11 +69,11 @@ void check_network(const nlohmann::json& options, InputKind kind) {
   const std::string network = network_name(options.at("network").get<std::string>(), kind);
   require(std::ranges::find(known, network) != known.end(), fmt::format("a network for {}", name_of(kind)),
           quoted(network),
-          fmt::format("{} take{} it (--network)", fmt::join(known, " and "), known.size() == 1 ? "s" : ""));
+          fmt::format("{} take{} it (`.network`)", fmt::join(known, " and "), known.size() == 1 ? "s" : ""));
   const NetworkInfo& info = find_network(network, kind);
   const auto blocks = options.at("blocks").get<int64_t>();
   require(blocks >= info.least_blocks, fmt::format("at least one layer of the network {}", network),
-          fmt::format("--blocks {}", blocks), "leave --blocks out");
+          fmt::format("`.blocks={}`", blocks), "leave `.blocks` out");
   if (uses_option(network, "heads") && blocks > 0)
     check_heads(options.at("hidden").get<int64_t>(), options.at("heads").get<int64_t>());
 }
@@ -81,34 +82,35 @@ void check_network(const nlohmann::json& options, InputKind kind) {
 
 void check_columns(const FitOptions& fit, InputKind kind) {
   for (const std::string& mark : fit.na)
-    require(is_utf8(mark), "texts in UTF-8 for --na", "other bytes", "name the mark as the file spells it");
+    require(is_utf8(mark), "texts in UTF-8 for `.na`", "other bytes", "name the mark as the file spells it");
   require(kind != InputKind::segmentation || fit.calibrate == "none", "a regression or classes to calibrate",
-          std::string(name_of(kind)), "leave --calibrate out");
+          std::string(name_of(kind)), "leave `.calibrate` out");
   if (are_images(kind)) {
     require(fit.target.empty() && !fit.likelihood, "images, whose labels lie beside them",
-            "a target or a likelihood", "leave --target and --likelihood out");
+            "a target or a likelihood", "leave `.target` and `.likelihood` out");
     return;
   }
   const bool events = fit.likelihood == LikelihoodKind::cox;
-  require(!events || fit.target.empty(), "no target for events", quoted(fit.target), "leave --target out");
-  require(events || !fit.target.empty(), "--target COLUMN, the column to predict", "none",
-          "name it; only --likelihood cox has none");
-  require(kind != InputKind::windows || !fit.time.empty(), "a column of times for --window", "none",
-          "name it by --time, for instance --time date or --time year,month,day,hour");
+  require(!events || fit.target.empty(), "no target for events", quoted(fit.target), "leave `.target` out");
+  require(events || !fit.target.empty(), "`.target=COLUMN`, the column to predict", "none",
+          "name it; only `.likelihood=cox` has none");
+  require(kind != InputKind::windows || !fit.time.empty(), "a column of times for `.window`", "none",
+          "name it by `.time`, for instance `.time=date` or `.time=year,month,day,hour`");
   require(fit.text.empty() || fit.text != fit.target, "a column of text beside the target",
-          quoted(fit.text) + " as both", "name another column by --text");
+          quoted(fit.text) + " as both", "name another column by `.text`");
   require(fit.target.empty() || std::ranges::find(fit.ignore, fit.target) == fit.ignore.end(),
-          "a target that is not among the ignored columns", quoted(fit.target), "leave it out of --ignore");
+          "a target that is not among the ignored columns", quoted(fit.target), "leave it out of `.ignore`");
   require(!events || !fit.domain.empty(), "the domain of the events", "none",
-          "for instance --domain 0:1,0:2");
+          "for instance `.domain=0:1,0:2`");
   require(!events || (fit.scale == "auto" && fit.scale_on == "train"),
           "no scale for events, which are scaled from their domain",
-          fmt::format("'{}' on the rows '{}'", fit.scale, fit.scale_on), "leave --scale and --scale-on out");
+          fmt::format("'{}' on the rows '{}'", fit.scale, fit.scale_on),
+          "leave `.scale` and `.scale_on` out");
   require(
       fit.target_scale == "standard" || !fit.likelihood || task_of(*fit.likelihood) == TaskKind::regression,
-      fmt::format("a target of numbers for --target-scale {}", fit.target_scale),
-      fmt::format("--likelihood {}", name_of(fit.likelihood.value_or(LikelihoodKind::gaussian))),
-      "leave --target-scale out");
+      fmt::format("a target of numbers for `.target_scale={}`", fit.target_scale),
+      fmt::format("`.likelihood={}`", name_of(fit.likelihood.value_or(LikelihoodKind::gaussian))),
+      "leave `.target_scale` out");
 }
 
 void check_method(const MethodInfo& info, const nlohmann::json& options, InputKind kind,
@@ -130,12 +132,12 @@ void check_likelihood(const MethodInfo& info, const nlohmann::json& options,
                       std::optional<LikelihoodKind> likelihood) {
   require(
       likelihood != LikelihoodKind::student || takes(info, *likelihood, options),
-      "a method that takes --likelihood student",
+      "a method that takes `.likelihood=student`",
       info.inner.empty() ? info.name : fmt::format("{} of {}", info.name, inner_method(info, options).name),
-      fmt::format("{}{} take it (--method){}",
-                  info.inner.empty() ? "" : fmt::format("--{} dbk makes members that take it; ", info.inner),
+      fmt::format("{}{} take it (`.method`){}",
+                  info.inner.empty() ? "" : fmt::format("`.{}=dbk` makes members that take it; ", info.inner),
                   methods_that(&MethodInfo::student),
-                  info.candidates ? "; auto finds heavy tails by itself: leave --likelihood out" : ""));
+                  info.candidates ? "; auto finds heavy tails by itself: leave `.likelihood` out" : ""));
 }
 
 std::optional<TaskKind> task_known(const FitOptions& fit, InputKind kind) {

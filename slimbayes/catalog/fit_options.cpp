@@ -17,12 +17,14 @@ InputKind input_kind(const FitOptions& o) {
   const int kinds = (o.window > 0) + !o.text.empty() + images;
   if (kinds > 1)
     throw std::invalid_argument(
-        "[fit] expected one kind of input; received several of --window, --text and --format; leave all but "
+        "[fit] expected one kind of input; received several of `.window`, `.text` and `.format`; leave all "
+        "but "
         "one out");
   if (o.window == 0 && (!o.time.empty() || !o.group.empty()))
     throw std::invalid_argument(
-        "[fit] expected --window with --time or --group; received none; --window 24 lets a forecast see 24 "
-        "rows, --ignore keeps a column from being an input");
+        "[fit] expected `.window` with `.time` or `.group`; received none; `.window=24` lets a forecast see "
+        "24 "
+        "rows, `.ignore` keeps a column from being an input");
   if (images) return o.format == "camvid" ? InputKind::segmentation : InputKind::images;
   if (!o.text.empty()) return InputKind::text;
   return o.window > 0 ? InputKind::windows : InputKind::table;
@@ -59,14 +61,12 @@ void check_sections(const FitOptions& o, InputKind kind) {
                          (section == kImageSection && !are_images(kind) && doc.name != "format") ||
                          (section == kColumnSection && are_images(kind)) || has_no_effect(doc.name, kind);
     if (!foreign || given.at(doc.name) == doc.fallback) continue;
-    std::string flag = doc.name;
-    std::ranges::replace(flag, '_', '-');
     throw std::invalid_argument(fmt::format(
-        "[fit] expected options of {} input; received --{}, which belongs to '{}'; leave it out{}",
-        name_of(kind), flag, section,
-        section == kWindowSection  ? ", or add --window"
-        : section == kTextSection  ? ", or add --text"
-        : section == kImageSection ? ", or name the images' --format"
+        "[fit] expected options of {} input; received `.{}`, which belongs to '{}'; leave it out{}",
+        name_of(kind), doc.name, section,
+        section == kWindowSection  ? ", or add `.window`"
+        : section == kTextSection  ? ", or add `.text`"
+        : section == kImageSection ? ", or name the images' `.format`"
                                    : ""));
   }
 }

@@ -140,7 +140,7 @@ std::string network_from_help();
 template <class V>
 void describe_columns(FitOptions& o, V& v) {
   v.section(kColumnSection);
-  v("target", o.target, "column to predict; not needed for images and for --likelihood cox",
+  v("target", o.target, "column to predict; not needed for images and for `.likelihood=cox`",
     ValueName{"COLUMN"}, "");
   v("likelihood", o.likelihood, likelihood_help(), "");
   v("ignore", o.ignore, "columns that are not used as inputs, comma-separated", ValueName{"COLUMN"}, "");
@@ -186,7 +186,7 @@ void describe_windows(FitOptions& o, V& v) {
     ValueName{"COLUMN"}, "");
   v("fill_gaps", o.fill_gaps,
     "insert a row for each missing time in gaps shorter than a window, and give it the last known inputs. "
-    "Without it no window crosses a gap: one missing hour costs --window forecasts. predict, evaluate and "
+    "Without it no window crosses a gap: one missing hour costs `.window` forecasts. predict, evaluate and "
     "update fill gaps as the fit did",
     "");
 }
@@ -232,7 +232,7 @@ void describe_split(FitOptions& o, V& v) {
     "grouped, but random if one input is too frequent to be held out, or if inputs repeat more than ten "
     "times on average; windows are split by time",
     Choices{{"auto", "grouped", "random"}}, "");
-  v("split_seed", o.split_seed, "seed of the split; --seed does not change the split",
+  v("split_seed", o.split_seed, "seed of the split; `.seed` does not change the split",
     Range{0, 18446744073709549568.0}, "");
 }
 

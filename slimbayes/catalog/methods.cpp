@@ -9,6 +9,7 @@
 
 #include "slimbayes/catalog/families.h"
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -38,7 +39,7 @@ std::string_view meaning_of(SdParts parts) {
       return "sd_epistemic joins the members' epistemic sd with the spread of their means, sd_aleatoric is "
              "that of the members; only their sum is calibrated, at best";
     case SdParts::sum_only:
-      return "sd and the interval are what is trained for; their two parts (predict --parts) are not the "
+      return "sd and the interval are what is trained for; their two parts (predict `.parts`) are not the "
              "aleatoric and the epistemic sd. sd_function is the spread |L^T phi(x)| of the function over "
              "the weights' posterior: it mostly fits noise that varies with the inputs, and it may shrink "
              "away from the data. sd_noise is the rest, one noise sd for all rows";
@@ -54,7 +55,7 @@ const MethodInfo& find_method(std::string_view name) {
     if (info.name == name || std::ranges::find(info.aliases, name) != info.aliases.end()) return info;
   }
   throw std::invalid_argument(fmt::format("[method] expected the name of a method; received '{}'; {}",
-                                          name.substr(0, 80), nearest_hint(name, known)));
+                                          foreign_text(name.substr(0, 80)), nearest_hint(name, known)));
 }
 
 const MethodInfo& default_method(TaskKind task) {
@@ -97,7 +98,7 @@ std::string default_methods_text() {
     text += fmt::format("{}{} for {}{}{}", text.empty() ? "" : ", ", method, fmt::join(tasks, ", "),
                         tasks.empty() ? "" : " and ", last);
   }
-  return text + fmt::format(", {} for --likelihood student", default_student_method().name);
+  return text + fmt::format(", {} for `.likelihood=student`", default_student_method().name);
 }
 
 std::string methods_that(bool MethodInfo::*fact) {
@@ -164,10 +165,11 @@ std::vector<std::string> tunable_options(const MethodInfo& info, const nlohmann:
   }
   if (!names.empty()) return names;
   if (!set.empty()) {
-    throw std::invalid_argument(fmt::format(
-        "[tunable_options] expected something left to choose for --tune; received flags that set {}; leave "
-        "one of them out",
-        fmt::join(set, " and ")));
+    throw std::invalid_argument(
+        fmt::format("[tunable_options] expected something left to choose for `.tune`; received options that "
+                    "set {}; leave "
+                    "one of them out",
+                    fmt::join(set, " and ")));
   }
   std::vector<std::string> others;
   for (const MethodInfo& other : method_catalog()) {

@@ -44,9 +44,10 @@ std::string nearest_hint(std::string_view word, const std::vector<std::string>& 
   }
   const size_t longer = std::max(bounded.size(), nearest->size());
   if (best <= std::max<size_t>(2, bounded.size() / 3) && 2 * best <= longer)
-    return fmt::format("did you mean '{}'?", printable(*nearest));
+    return fmt::format("did you mean '{}'?", foreign_text(printable(*nearest)));
   std::vector<std::string> named;
-  for (size_t i = 0; i < std::min<size_t>(known.size(), 30); ++i) named.push_back(printable(known[i]));
+  for (size_t i = 0; i < std::min<size_t>(known.size(), 30); ++i)
+    named.push_back(foreign_text(printable(known[i])));
   return fmt::format("known: {}{}", fmt::join(named, ", "), named.size() == known.size() ? "" : ", ...");
 }
 

@@ -23,7 +23,7 @@ template <class V>
 void describe_log_noise(NoiseOptions& o, V& v,
                         const char* rate = "AdamW's peak rate of the logarithm of the noise variance") {
   v("noise_start", o.noise_start,
-    "initial noise variance of the scaled target; the papers' is 0.01 (--preset paper)", Range{1e-12, 1e6},
+    "initial noise variance of the scaled target; the papers' is 0.01 (`.preset=paper`)", Range{1e-12, 1e6},
     "slimbayes");
   v("noise_floor", o.noise_floor,
     "least noise variance of the scaled target; raise it if single rows ruin the NLL", Range{0, 1e6},
@@ -35,7 +35,7 @@ template <class V>
 void describe(NoiseOptions& o, V& v) {
   describe_log_noise(
       o, v,
-      "AdamW's peak rate of the noise, in the unit that noise_form trains, and with --likelihood student of "
+      "AdamW's peak rate of the noise, in the unit that noise_form trains, and with `.likelihood=student` of "
       "log(degrees of freedom - 2.05)");
   v("noise_form", o.noise_form,
     "what the optimiser trains. exp: the logarithm of the noise variance above the floor; softplus: its "

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -58,7 +59,7 @@ std::string shown(const json& value) {
   // dump() would print nan and inf as null.
   if (value.is_number_float()) return fmt::format("{}", value.get<double>());
   const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-  return text.size() <= 80 ? text : text.substr(0, 77) + "...";
+  return foreign_text(text.size() <= 80 ? text : text.substr(0, 77) + "...");
 }
 
 namespace {
@@ -122,7 +123,8 @@ void check_keys(const json& given, const std::vector<OptionDoc>& docs, std::stri
   for (const auto& item : given.items()) {
     if (std::ranges::find(names, item.key()) != names.end()) continue;
     throw std::invalid_argument(fmt::format("[{}] expected an option of this method; received '{}'; {}",
-                                            owner, item.key(), nearest_hint(item.key(), names)));
+                                            owner, foreign_text(item.key()),
+                                            nearest_hint(item.key(), names)));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -41,7 +42,7 @@ auto named(const Rows& rows, std::string_view name, const char* what) {
     known.emplace_back(row.second);
   }
   throw std::invalid_argument(fmt::format("[target] expected the name of a {}; received '{}'; {}", what,
-                                          name.substr(0, 40), nearest_hint(name, known)));
+                                          foreign_text(name.substr(0, 40)), nearest_hint(name, known)));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ void describe(TrainingOptions& o, V& v) {
   v("time_limit", o.time_limit,
     "seconds after which the training stops and keeps the best model so far; a fit of several parts "
     "(members, "
-    "combinations of --tune, noise folds) divides them; 0: no limit",
+    "combinations of `.tune`, noise folds) divides them; 0: no limit",
     Range{0, 1e9}, "slimbayes");
 }
 

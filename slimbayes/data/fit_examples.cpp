@@ -45,8 +45,9 @@ void check_examples(const Examples& examples, const FitOptions& options) {
   const InputKind kind = input_kind(options);
   const bool images = std::holds_alternative<Images>(examples);
   if (images && !are_images(kind) && kind != InputKind::table)
-    refuse("fit", "images without --window and --text", fmt::format("--{}", name_of(kind)), "leave it out");
-  check(images || !are_images(kind), "fit", "images for --format", "a table");
+    refuse("fit", "images without `.window` and `.text`", kind == InputKind::text ? "`.text`" : "`.window`",
+           "leave it out");
+  check(images || !are_images(kind), "fit", "images for `.format`", "a table");
   const auto* table = std::get_if<Table>(&examples);
   if (table != nullptr && kind == InputKind::text && !table->find(options.text))
     refuse("text", fmt::format("a column {} of text", in_quotes(options.text)), "a table without it",

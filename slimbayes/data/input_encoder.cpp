@@ -12,6 +12,7 @@
 #include "slimbayes/data/text/text_dataset.h"
 #include "slimbayes/data/windows/window_dataset.h"
 #include "slimbayes/encoding/target.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -147,9 +148,10 @@ at::Tensor target_as_given(const InputEncoder& encoder, const Examples& examples
   if (const auto* e = std::get_if<ImageEncoder>(&encoder)) {
     const Images& images = images_in(examples);
     if (!images.labels.defined())
-      refuse("evaluate", "a label for each image", fmt::format("none beside '{}'", images.source),
+      refuse("evaluate", "a label for each image",
+             fmt::format("none beside '{}'", foreign_text(images.source)),
              fmt::format("the labels of an IDX file lie in '{}', .gz or not",
-                         labels_beside(images.source).filename().string()));
+                         foreign_text(labels_beside(images.source).filename().string())));
     return e->target(images);
   }
   if (std::holds_alternative<WindowEncoder>(encoder))

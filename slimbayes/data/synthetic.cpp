@@ -17,6 +17,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/synthetic_counts.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -41,7 +42,7 @@ Table generate(const std::string& name, int64_t rows, const Stream& stream, doub
   if (name == "cox") return generate_cox(rows, stream);
   bool steps = name == "steps";
   if (!steps && name != "ripple")
-    refuse("generate", "the name of a generator", fmt::format("'{}'", name),
+    refuse("generate", "the name of a generator", fmt::format("'{}'", foreign_text(name)),
            nearest_hint(name, generator_names()));
   Table table{"generated:" + name, {}, rows};
   for (const char* column : {"x", "y", "true_mean", "true_sd"}) {

@@ -49,7 +49,7 @@ void check_class_sizes(const Column& column, const ClassSizes& sizes) {
              fmt::format("none of class {}, which has {} rows in the table", in_quotes(level), size.first),
              fmt::format(
                  "join the class with another, or give more of its rows{}",
-                 column.kind == ColumnKind::numeric ? "; --likelihood gaussian fits them as numbers" : ""));
+                 column.kind == ColumnKind::numeric ? "; `.likelihood=gaussian` fits them as numbers" : ""));
   }
   if (!(sizes.size() >= 2))
     refuse("target", fmt::format("at least two classes in {}", name), fmt::format("{}", sizes.size()),
@@ -58,8 +58,8 @@ void check_class_sizes(const Column& column, const ClassSizes& sizes) {
     refuse("target", fmt::format("at most {} classes in {}", kMaxClasses, name),
            fmt::format("{}", sizes.size()),
            column.kind == ColumnKind::categorical
-               ? "join rare classes, or name another column by --target"
-               : "a column of measurements is a regression: --likelihood gaussian");
+               ? "join rare classes, or name another column by `.target`"
+               : "a column of measurements is a regression: `.likelihood=gaussian`");
 }
 
 void check_class_column(const Column& column) {
@@ -73,7 +73,7 @@ void check_class_column(const Column& column) {
     refuse("target",
            fmt::format("classes in {} that are names, or numbers up to 2^53", in_quotes(column.name)),
            column.large,
-           fmt::format("larger ones may be read as one: --categorical {}", in_quotes(column.name)));
+           fmt::format("larger ones may be read as one: `.categorical` {}", in_quotes(column.name)));
 }
 
 }  // namespace
@@ -83,16 +83,16 @@ Task class_task(const Table& table, const Column& column, const std::vector<int6
   check_class_column(column);
   auto sizes = class_sizes(table, column, rows);
   if (likelihood == LikelihoodKind::bernoulli && sizes.size() != 2)
-    refuse("target", fmt::format("two classes in {} for --likelihood bernoulli", in_quotes(column.name)),
+    refuse("target", fmt::format("two classes in {} for `.likelihood=bernoulli`", in_quotes(column.name)),
            fmt::format("{}", sizes.size()),
            column.kind == ColumnKind::numeric
-               ? "--likelihood softmax takes any number; measurements are --likelihood gaussian"
-               : "--likelihood softmax takes any number");
+               ? "`.likelihood=softmax` takes any number; measurements are `.likelihood=gaussian`"
+               : "`.likelihood=softmax` takes any number");
   auto alone = std::ranges::count_if(sizes, [](const auto& item) { return item.second.first == 1; });
   if (!(column.kind != ColumnKind::numeric || sizes.size() <= 10 || 2 * alone < std::ssize(sizes)))
     refuse("target", fmt::format("labels in {}, each with several rows", in_quotes(column.name)),
            fmt::format("{} numbers, {} of them once", sizes.size(), alone),
-           "a column of measurements is a regression: --likelihood gaussian");
+           "a column of measurements is a regression: `.likelihood=gaussian`");
   check_class_sizes(column, sizes);
   Task task;
   for (const auto& item : sizes) task.levels.push_back(item.first);

@@ -20,7 +20,7 @@ Axis parse_axis(const std::string& text, const std::string& whole) {
   bool good = std::isfinite(axis.low) && std::isfinite(axis.high) && axis.low < axis.high;
   if (!good)
     refuse("domain", "an axis LOW:HIGH for each coordinate, comma-separated, LOW below HIGH",
-           in_quotes(whole), "for instance --domain 0:1,0:2");
+           in_quotes(whole), "for instance `.domain=0:1,0:2`");
   return axis;
 }
 
@@ -58,7 +58,7 @@ std::string fault_in_domain(const Column& column, double value, const Axis& axis
 void check_inside(const Table& table, const Column& column, const Axis& axis) {
   for (int64_t row = 0; row < table.rows; ++row) {
     const std::string fault =
-        fault_in_domain(column, column.values[static_cast<size_t>(row)], axis, "widen --domain");
+        fault_in_domain(column, column.values[static_cast<size_t>(row)], axis, "widen `.domain`");
     if (!fault.empty()) throw_bad_cell(table, row, fault);
   }
 }

@@ -81,7 +81,7 @@ const Column& column_of(const Encoder::Feature& feature, const Table& table, siz
   if (found == nullptr)
     refuse("Encoder::inputs", fmt::format("a column {} as in training", in_quotes(feature.name)),
            fmt::format("{} other columns", table.columns.size()),
-           fmt::format("{}; --rename gives a column its name, --fill gives all rows a value",
+           fmt::format("{}; `.rename` gives a column its name, `.fill` gives all rows a value",
                        nearest_hint(feature.name, table.names())));
   return *found;
 }

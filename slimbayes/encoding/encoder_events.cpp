@@ -21,8 +21,8 @@ namespace slimbayes {
 Encoder Encoder::fit_events(const Table& table, const std::vector<int64_t>& rows,
                             const EncoderOptions& options) {
   if (!options.target.empty())
-    refuse("Encoder::fit", "no target for --likelihood cox, whose rows are events", in_quotes(options.target),
-           "leave --target out");
+    refuse("Encoder::fit", "no target for `.likelihood=cox`, whose rows are events",
+           in_quotes(options.target), "leave `.target` out");
   Encoder encoder;
   encoder.options_ = options;
   for (const Column& column : table.columns) {
@@ -34,14 +34,14 @@ Encoder Encoder::fit_events(const Table& table, const std::vector<int64_t>& rows
     if (column.kind != ColumnKind::numeric)
       refuse("Encoder::fit", "coordinates that are numbers",
              fmt::format("the {} column {}", kind_name(column.kind), in_quotes(column.name)),
-             "name it in --ignore");
+             "name it in `.ignore`");
     encoder.schema_.features.push_back(column.name);
   }
   size_t d = encoder.schema_.features.size();
   if (!(d > 0 && d == options.domain.size()))
     refuse("Encoder::fit", fmt::format("a domain of {} axes, one a coordinate", d),
            fmt::format("{}", options.domain.size()),
-           "--domain 0:1,0:2 gives two; --ignore leaves columns out");
+           "`.domain=0:1,0:2` gives two; `.ignore` leaves columns out");
   for (size_t i = 0; i < d; ++i) {
     const Axis& axis = options.domain[i];
     Feature feature;

@@ -58,7 +58,7 @@ std::vector<ColumnNote> row_number_notes(const Table& table, const std::vector<E
   for (const Encoder::Feature& feature : features) {
     if (feature.scaled)
       notes.push_back({ColumnNoteKind::odd, feature.name, row_number_note(*table.find(feature.name)),
-                       "look like numbers of the rows and are inputs; --ignore leaves them out"});
+                       "look like numbers of the rows and are inputs; `.ignore` leaves them out"});
   }
   return notes;
 }
@@ -107,7 +107,7 @@ void Encoder::fit_columns(const Table& table, const std::vector<int64_t>& rows) 
   if (schema_.features.empty()) {
     refuse("Encoder::fit", "at least one input that varies over the training rows",
            notes_.empty() ? "no column beside the target" : "none: " + notes_.back(),
-           "give more columns or rows; a column of text is an input by --text");
+           "give more columns or rows; a column of text is an input by `.text`");
   }
 }
 
@@ -125,8 +125,8 @@ Encoder Encoder::fit_inputs(const Table& table, const std::vector<int64_t>& rows
 Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options) {
   check_options(table, rows, options);
   if (options.likelihood == LikelihoodKind::cox) return fit_events(table, rows, options);
-  check(options.domain.empty(), "Encoder::fit", "a domain for --likelihood cox alone", "one for another",
-        "leave --domain out");
+  check(options.domain.empty(), "Encoder::fit", "a domain for `.likelihood=cox` alone", "one for another",
+        "leave `.domain` out");
   check(!options.target.empty(), "Encoder::fit", "a target that is a column", "none");
   Encoder encoder;
   encoder.options_ = options;

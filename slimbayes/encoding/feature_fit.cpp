@@ -188,21 +188,22 @@ void FeatureFit::add_number_notes(const Column& column, bool constant_once_round
   notes_.push_back(
       {ColumnNoteKind::odd, column.name,
        rounded_note(column, whole,
-                    fmt::format("{}, or take them as names by --categorical {}", consequence, name))});
+                    fmt::format("{}, or take them as names by `.categorical` {}", consequence, name))});
   const size_t stretched = notes_.size();
   notes_.push_back(
       {ColumnNoteKind::odd, column.name, range_note(table_, column, ranged_, whole),
        "have a few cells that stretch their range more than tenfold, so that the others become hard to tell "
-       "apart: leave them empty if missing is meant (--na names such numbers, of every column), or remove "
+       "apart: leave them empty if missing is meant (`.na` names such numbers, of every column), or remove "
        "their rows",
        stretching_cells(table_, column, ranged_)});
-  notes_.push_back({ColumnNoteKind::odd, column.name, padded_note(column),
-                    "hold numbers with leading zeros, which are read as numbers; --categorical takes them as "
-                    "names"});
+  notes_.push_back(
+      {ColumnNoteKind::odd, column.name, padded_note(column),
+       "hold numbers with leading zeros, which are read as numbers; `.categorical` takes them as "
+       "names"});
   if (notes_[stretched].sentence.empty())
     notes_.push_back(
         {ColumnNoteKind::odd, column.name, code_note(column, rows_),
-         "hold whole numbers that look like codes, taken as amounts; --categorical takes them as names"});
+         "hold whole numbers that look like codes, taken as amounts; `.categorical` takes them as names"});
   notes_.push_back({ColumnNoteKind::odd, column.name, mixed_offsets_note(column)});
 }
 

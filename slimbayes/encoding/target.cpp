@@ -69,19 +69,19 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const Target
   if (scale != "standard" && scale != "centred")
     refuse("target", "a scale 'standard' or 'centred'", in_quotes(scale));
   if (kind != TaskKind::regression && scale != "standard")
-    refuse("target", fmt::format("numbers in the target {} for --target-scale {}", in_quotes(target), scale),
+    refuse("target", fmt::format("numbers in the target {} for `.target_scale={}`", in_quotes(target), scale),
            name_of(kind),
            options.likelihood || column.kind != ColumnKind::numeric
-               ? "leave --target-scale out"
-               : "--likelihood gaussian fits two whole numbers as numbers; or leave --target-scale out");
+               ? "leave `.target_scale` out"
+               : "`.likelihood=gaussian` fits two whole numbers as numbers; or leave `.target_scale` out");
   if (kind == TaskKind::classification) return class_task(table, column, rows, likelihood);
   if (kind == TaskKind::events)
-    refuse("target", "no target for --likelihood cox, whose rows are events", in_quotes(target),
-           "leave --target out");
+    refuse("target", "no target for `.likelihood=cox`, whose rows are events", in_quotes(target),
+           "leave `.target` out");
   if (!of_numbers(column))
     refuse("target", fmt::format("numbers in the target {}", in_quotes(target)),
            fmt::format("a {} column", kind_name(column.kind)),
-           fmt::format("--likelihood {} needs numbers", name_of(likelihood.value())));
+           fmt::format("`.likelihood={}` needs numbers", name_of(likelihood.value())));
   std::vector<double> values;
   for (int64_t row : rows)
     values.push_back(kind == TaskKind::counts ? count_in(table, column, row) : target_in(table, column, row));

@@ -39,7 +39,7 @@ std::string possible_targets(const Table& table) {
       names.push_back(in_quotes(column.name));
   if (names.empty()) return "no other column of the table can be one";
   const size_t shown = std::min(names.size(), kNamed);
-  return fmt::format("--target names the column to predict, here {}{}",
+  return fmt::format("`.target` names the column to predict, here {}{}",
                      fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
                      shown < names.size() ? ", ..." : "");
 }
@@ -56,15 +56,15 @@ bool names_hardly_repeat(const Column& column) {
 void check_target_column(const Table& table, const std::string& target) {
   const std::string name = in_quotes(target);
   if (target.empty())
-    refuse("fit", "--target COLUMN, the column to predict", "none",
-           possible_targets(table) + "; only --likelihood cox has none");
+    refuse("fit", "`.target=COLUMN`, the column to predict", "none",
+           possible_targets(table) + "; only `.likelihood=cox` has none");
   const Column* column = table.find(target);
   if (column == nullptr)
     refuse("fit", fmt::format("a target column {}", name), "a table without it",
            nearest_hint(target, table.names()));
   if (column->kind == ColumnKind::datetime)
     refuse("fit", fmt::format("numbers, booleans or categories in the target {}", name), "a column of times",
-           "times can be inputs, and --time orders a series by them; " + possible_targets(table));
+           "times can be inputs, and `.time` orders a series by them; " + possible_targets(table));
   // Numbers in another notation and integers that a double rounds have errors of their own (class_task).
   if (meant_as(column->levels).as == "numbers" || !column->large.empty()) return;
   if (!names_hardly_repeat(*column)) return;
@@ -72,7 +72,7 @@ void check_target_column(const Table& table, const std::string& target) {
   refuse("fit", fmt::format("names of classes in the target {}, each in several rows", name),
          fmt::format("{} different texts, {} of them once, as of an identifier or free text", names.different,
                      names.once),
-         "a text is an input by --text; " + possible_targets(table));
+         "a text is an input by `.text`; " + possible_targets(table));
 }
 
 const Column& target_column(const Table& table, const std::string& target) {
@@ -102,7 +102,7 @@ double count_in(const Table& table, const Column& column, int64_t row) {
   throw_bad_cell(
       table, row,
       fmt::format("expected counts, whole numbers from 0 to 1e15, in the target {}; received {}; correct the "
-                  "cell, or fit any number by --likelihood gaussian",
+                  "cell, or fit any number by `.likelihood=gaussian`",
                   in_quotes(column.name), value));
 }
 

@@ -96,7 +96,7 @@ const Column& text_column(const Table& table, const std::string& name) {
            nearest_hint(name, table.names()));
   if (column->kind != ColumnKind::categorical)
     refuse(kText, fmt::format("text in {}", in_quotes(name)),
-           fmt::format("a {} column", kind_name(column->kind)), "name another column by --text");
+           fmt::format("a {} column", kind_name(column->kind)), "name another column by `.text`");
   return *column;
 }
 

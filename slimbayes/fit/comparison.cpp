@@ -180,13 +180,13 @@ std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitO
   for (const MethodChoice& choice : methods) {
     const MethodInfo& info = find_method(choice.method);
     const std::string as_classes = task == TaskKind::regression && takes(info, TaskKind::classification)
-                                       ? "; --likelihood softmax takes whole numbers as classes"
+                                       ? "; `.likelihood=softmax` takes whole numbers as classes"
                                        : "";
     const bool taken = takes(info, task, choice.options) && takes(info, kind, choice.options) &&
                        (!options.likelihood || takes(info, *options.likelihood, choice.options));
     if (!taken && all_must)
       refuse("compare",
-             fmt::format("methods for {}{}", student ? "--likelihood student" : name_of(task),
+             fmt::format("methods for {}{}", student ? "`.likelihood=student`" : name_of(task),
                          kind == InputKind::table ? "" : fmt::format(" of {}", name_of(kind))),
              in_quotes(choice.method),
              (student ? methods_that(&MethodInfo::student) : methods_taking(task, kind)) + " take it" +
@@ -212,14 +212,14 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
   check_options(plan, "compare");
   if (!(fit.test_fraction > 0))
     refuse("compare", "test examples, on which the methods are compared",
-           fmt::format("a test fraction of {}", fit.test_fraction), "use a --test-fraction above 0");
+           fmt::format("a test fraction of {}", fit.test_fraction), "use a `.test_fraction` above 0");
   const int splits = plan.folds > 0 ? plan.folds : plan.repeats;
   if (!(plan.folds == 0 || (plan.folds > 1 && plan.repeats == 1)))
     refuse("compare", "two or more folds of one repeat",
-           fmt::format("{} folds and {} repeats", plan.folds, plan.repeats), "leave --repeats out");
+           fmt::format("{} folds and {} repeats", plan.folds, plan.repeats), "leave `.repeats` out");
   if (splits != 1 && kind_asked(examples, fit) == InputKind::windows)
     refuse("compare", "one split of a time series, which is split by time", fmt::format("{} splits", splits),
-           "leave --repeats and --cross-validate out");
+           "leave `.repeats` and `.cross_validate` out");
   const NetworkCache networks;  // shared by all methods that start from a trained network
   const auto takes_network = [](const MethodChoice& c) { return find_method(c.method).takes_network; };
   const bool several = std::ranges::count_if(methods, takes_network) > 1;

@@ -45,7 +45,7 @@ void check_task_asked(const Task& task, const ResolvedFit& request) {
   check_task(task, request.method->name);
   const bool calibrates = task.kind == TaskKind::regression || task.kind == TaskKind::classification;
   if (request.fit.calibrate != "none" && !calibrates)
-    refuse("fit", "a regression or classes to calibrate", name_of(task.kind), "leave --calibrate out");
+    refuse("fit", "a regression or classes to calibrate", name_of(task.kind), "leave `.calibrate` out");
 }
 
 /// Encodes validation data that come from a file of their own, and adds notes on what looks odd in them.

@@ -21,6 +21,7 @@
 #include "slimbayes/model/trust_notes.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 #include "slimbayes/train/checkpoint.h"
 
 namespace slimbayes {
@@ -97,8 +98,8 @@ std::optional<Model> finished(const fs::path& path, const fs::path& checkpoint,
   if (found == file.metadata.end()) return std::nullopt;  // the model of an interrupted fit
   check_fingerprint(
       found->second, fingerprint,
-      fmt::format("'{}' to be the finished model of this fit, for --resume", path.string()),
-      "leave --resume out to fit anew, or name another --model; --network-from takes the network "
+      fmt::format("'{}' to be the finished model of this fit, for `.resume`", foreign_text(path.string())),
+      "leave `.resume` out to fit anew, or name another `.model`; `.network_from` takes the network "
       "of a finished model");
   return Model::from_file(file, path.string());
 }
@@ -106,7 +107,8 @@ std::optional<Model> finished(const fs::path& path, const fs::path& checkpoint,
 /// Returns "m.safetensors is left as it was" or "no model is written", for messages.
 std::string untouched(const fs::path& model) {
   std::error_code absent;
-  return fs::exists(model, absent) ? model.string() + " is left as it was" : "no model is written";
+  return fs::exists(model, absent) ? foreign_text(model.string()) + " is left as it was"
+                                   : "no model is written";
 }
 
 /// Returns whether the model may be written to `path`. The model of a finished fit may. The model of an
@@ -165,7 +167,9 @@ class FitFile::Checkpoint {
   bool made() const { return stamp(path_) != before_; }           // this fit has written it
   bool own() const { return made() && !(resume_ && existed()); }  // written by this fit, which resumed none
   bool goes_on() const { return exists() && (resume_ || made()); }
-  std::string kept() const { return fmt::format("{} is kept: --resume goes on from it", path_.string()); }
+  std::string kept() const {
+    return fmt::format("{} is kept: `.resume` goes on from it", foreign_text(path_.string()));
+  }
 
  private:
   const fs::path& path_;
@@ -193,12 +197,12 @@ std::optional<Model> FitFile::run(const ResolvedFit& request, const FitData& dat
       throw;
     }
     callback.note(fmt::format("the fit was interrupted before anything was validated: {}{}",
-                              untouched(model_), checkpoint.made() ? ", --resume goes on" : ""));
+                              untouched(model_), checkpoint.made() ? ", `.resume` goes on" : ""));
     return std::nullopt;
   }
   if (!model->interrupted() || may_be_written(*model, model_)) return model;
   callback.note(fmt::format("interrupted before anything was validated: {}{}", untouched(model_),
-                            checkpoint.goes_on() ? ", --resume goes on" : ""));
+                            checkpoint.goes_on() ? ", `.resume` goes on" : ""));
   return std::nullopt;
 }
 
@@ -211,14 +215,15 @@ void FitFile::write(const FitOutcome& out, const std::string& fingerprint) const
 void FitFile::announce(const Checkpoint& checkpoint, const std::vector<std::string>& notes,
                        Callback& callback) const {
   if (resume_ && !checkpoint.existed())
-    callback.note(fmt::format("no checkpoint '{}' to go on from: starting anew", checkpoint_.string()));
+    callback.note(
+        fmt::format("no checkpoint '{}' to go on from: starting anew", foreign_text(checkpoint_.string())));
   if (!resume_ && checkpoint.existed())
     callback.note(
-        fmt::format("starting anew; {} of an unfinished fit will be overwritten (--resume goes on "
+        fmt::format("starting anew; {} of an unfinished fit will be overwritten (`.resume` goes on "
                     "from it)",
-                    checkpoint_.string()));
+                    foreign_text(checkpoint_.string())));
   if (!lock_->held())
-    callback.note("this file system has no locks: let no second fit write the same --model");
+    callback.note("this file system has no locks: let no second fit write the same `.model`");
   for (const std::string& note : notes) callback.note(note);
 }
 
@@ -230,7 +235,7 @@ FitOutcome FitFile::fit(const ResolvedFit& request, const Examples& examples, co
   out.notes = notes;
   if (resume_) out.model = finished(model_, checkpoint_, prints.fit);
   if (out.model) {
-    callback.note(fmt::format("{} is finished already; nothing to do", model_.string()));
+    callback.note(fmt::format("{} is finished already; nothing to do", foreign_text(model_.string())));
     remove_parts(checkpoint_);  // a kill may have left them
     score_held_out(out, data, request.fit.level);
     return out;
@@ -251,8 +256,8 @@ FitOutcome FitFile::fit(const ResolvedFit& request, const Examples& examples, co
   }
   for (const std::string& note : out.notes) callback.note(note);
   if (out.interrupted)
-    callback.note(fmt::format("interrupted; {} holds the best of what was fitted so far{}", model_.string(),
-                              goes_on ? ", --resume goes on" : ""));
+    callback.note(fmt::format("interrupted; {} holds the best of what was fitted so far{}",
+                              foreign_text(model_.string()), goes_on ? ", `.resume` goes on" : ""));
   else
     remove_checkpoint(checkpoint_);
   return out;

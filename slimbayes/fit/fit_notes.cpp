@@ -9,6 +9,7 @@
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/model/trust_notes.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -56,7 +57,8 @@ std::string wild_rows_note(const Table& table, const std::string& target, const 
   const Column& column = target_column(table, target);
   std::vector<std::string> named;
   for (size_t i = 0; i < std::min(kNamed, rows.size()); ++i)
-    named.push_back(fmt::format("{} in data row {}", cell_text(column, target_in(table, column, rows[i])),
+    named.push_back(fmt::format("{} in data row {}",
+                                foreign_text(cell_text(column, target_in(table, column, rows[i]))),
                                 row_number(table, rows[i])));
   if (rows.size() > kNamed) named.push_back("...");
   return fmt::format(

@@ -38,7 +38,7 @@ void check_training(const MethodInfo& info, const nlohmann::json& options, const
     const auto rank = options.at(doc.name).get<int64_t>();
     if (!(rank <= static_cast<int64_t>(split.train.size())))
       refuse("fit", fmt::format("a {} of at most the {} training rows", doc.name, split.train.size()),
-             fmt::format("{}", rank), fmt::format("lower --{}, or give more rows", doc.name));
+             fmt::format("{}", rank), fmt::format("lower `.{}`, or give more rows", doc.name));
   }
 }
 
@@ -66,7 +66,7 @@ SplitRows split_anew(const ResolvedFit& request, const Examples& examples, const
   if (const Table* table = table_of(examples); table != nullptr && !fit.likelihood && !fit.target.empty())
     first.push_back(two_classes_note(*table, fit.target));
   if (const TaskKind task = task_asked(examples, fit); request.by_task && task != TaskKind::regression)
-    first.push_back(fmt::format("{} by {}; --method chooses another", name_of(task), request.method->name));
+    first.push_back(fmt::format("{} by {}; `.method` chooses another", name_of(task), request.method->name));
   split.notes.insert(split.notes.begin(), first.begin(), first.end());
   std::erase(split.notes, "");
   return split;

@@ -52,18 +52,17 @@ std::vector<OptionDoc> docs_of_network(const MethodInfo& method) {
   return docs;
 }
 
-/// Returns the flags that the user gave without effect, because the trained network fixes these options to
-/// other values: "--hidden and --steps"; "" if there are none.
+/// Returns the options that the user gave without effect, because the trained network fixes them to other
+/// values: "`.hidden` and `.steps`"; "" if there are none.
 std::string overruled(const ResolvedFit& request) {
   const nlohmann::json asked = request.method->resolve(request.fit.options);
-  std::vector<std::string> flags;
+  std::vector<std::string> tokens;
   for (const OptionDoc& doc : docs_of_network(*request.method)) {
     if (!request.fit.options.contains(doc.name) || asked.at(doc.name) == request.options.at(doc.name))
       continue;
-    flags.push_back("--" + doc.name);
-    std::ranges::replace(flags.back(), '_', '-');
+    tokens.push_back(fmt::format("`.{}`", doc.name));
   }
-  return listed(flags);
+  return listed(tokens);
 }
 
 /// Returns whether these are the examples that the model `network` was fitted on and the model still has the
@@ -87,11 +86,12 @@ SplitRows split_of_source(const Model& source, const FitOptions& fit, bool own_v
   };
   if (own_valid) leave_out(split.valid, "of the validation", "there are validation data of their own");
   if (fit.calibrate == "none") {
-    leave_out(split.calibration, "of the calibration", "--calibrate conformal takes them");
+    leave_out(split.calibration, "of the calibration", "`.calibrate=conformal` takes them");
   } else {
     check(!split.calibration.empty(), "fit",
-          "a network whose fit kept rows for calibration, for --calibrate on the data that trained it",
-          "one that has seen all of them", "fit that network with --calibrate conformal, or give other data");
+          "a network whose fit kept rows for calibration, for `.calibrate` on the data that trained it",
+          "one that has seen all of them",
+          "fit that network with `.calibrate=conformal`, or give other data");
   }
   return split;
 }
@@ -119,10 +119,10 @@ std::shared_ptr<const Model> network_asked(const FitOptions& fit) {
   if (network->fitted().network() == nullptr)
     refuse("network_from", "a model whose network ends in a linear output layer",
            fmt::format("{} by {}", in_quotes(fit.network_from), network->method()),
-           "--method dnn fits such a network to the data");
+           "`.method=dnn` fits such a network to the data");
   if (!(fit.method.empty() || find_method(fit.method).takes_network))
     refuse("network_from", "a method that starts from a trained network", fit.method,
-           methods_that(&MethodInfo::takes_network) + " take one (--method)");
+           methods_that(&MethodInfo::takes_network) + " take one (`.method`)");
   return network;
 }
 

@@ -48,14 +48,14 @@ std::string few_rows_note(const Split& parts, const NoiseFolds& how) {
   const std::string rests_on = few(parts, how.grouped, how.noun);
   if (parts.train.schema.task.kind != TaskKind::regression)
     return fmt::format("{}: the answers may be too sure; {}give more {}s", rests_on,
-                       how.splits ? "raise --valid-fraction, or " : "", how.noun);
+                       how.splits ? "raise `.valid_fraction`, or " : "", how.noun);
   if (!how.possible || (folds > 0 && parts.train.size() > kMostRows))
-    return fmt::format("{}: the sd may be too small; {}give --valid FILE, to have {}", rests_on,
-                       how.splits ? "raise --valid-fraction, or " : "", kEnoughRows);
+    return fmt::format("{}: the sd may be too small; {}give `.valid=FILE`, to have {}", rests_on,
+                       how.splits ? "raise `.valid_fraction`, or " : "", kEnoughRows);
   if (folds > 0)
     return fmt::format("{}, and fewer than {} different inputs: the sd may be far too small; give more rows",
                        rests_on, kFewestGroups);
-  return fmt::format("{}: the sd may be far too small; --noise-folds 5 estimates it by cross-fitting",
+  return fmt::format("{}: the sd may be far too small; `.noise_folds=5` estimates it by cross-fitting",
                      rests_on);
 }
 

@@ -65,7 +65,7 @@ void check_target(const Examples& examples, const FitOptions& fit) {
   if (table == nullptr || events) return;
   if (std::ranges::find(fit.time, fit.target) != fit.time.end())
     refuse("fit", "a target beside the column of times", in_quotes(fit.target) + " as both",
-           "--target names the column to forecast");
+           "`.target` names the column to forecast");
   check_target_column(*table, fit.target);
 }
 

@@ -25,6 +25,7 @@
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/timed_part.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 #include "slimbayes/train/jobs.h"
 
 namespace slimbayes {
@@ -46,7 +47,7 @@ std::vector<json> combinations(const std::vector<OptionDoc>& docs, const std::ve
   }
   for (const std::string& name : names) {
     if (std::ranges::find(tunable, name) == tunable.end())
-      refuse("tune", "an option with values to try", name, nearest_hint(name, tunable));
+      refuse("tune", "an option with values to try", foreign_text(name), nearest_hint(name, tunable));
     const auto doc = std::ranges::find(docs, name, &OptionDoc::name);
     std::vector<json> longer;
     for (const json& some : all) {
@@ -245,7 +246,7 @@ class Search {
 Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::vector<std::string>& names,
            const Split& split, const FitContext& context) {
   check(split.valid.size() > 0, "tune", "validation rows to choose by", "none",
-        "raise --valid-fraction, or give --valid FILE");
+        "raise `.valid_fraction`, or give `.valid=FILE`");
   std::vector<std::string> chosen = names;
   if (split.train.schema.task.kind != TaskKind::regression) {
     for (const OptionDoc& doc : options_of(method, options))

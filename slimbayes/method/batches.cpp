@@ -89,10 +89,10 @@ void check_task(const Task& task, std::string_view method) {
   const MethodInfo& info = find_method(method);
   if (task.grid && !takes(info, InputKind::segmentation))
     refuse(method, "a task whose examples have one answer", "segmentation, with an answer for each pixel",
-           methods_taking(task.kind, InputKind::segmentation) + " take it (--method)");
+           methods_taking(task.kind, InputKind::segmentation) + " take it (`.method`)");
   if (task.likelihood == LikelihoodKind::student && !info.student)
     refuse(method, "a method for the likelihood student", method,
-           methods_that(&MethodInfo::student) + " take it (--method)");
+           methods_that(&MethodInfo::student) + " take it (`.method`)");
   if (std::ranges::find(info.tasks, task.kind) != info.tasks.end()) return;
   // Counts, and classes whose names are all numbers, can be fitted as a regression instead.
   const bool of_numbers =
@@ -102,8 +102,8 @@ void check_task(const Task& task, std::string_view method) {
                                         }));
   refuse(method, fmt::format("a task that {} takes, {}", method, name_of(info.tasks[0])),
          fmt::format("{} ({})", name_of(task.kind), name_of(task.likelihood)),
-         fmt::format("{} take it (--method){}", methods_taking(task.kind),
-                     of_numbers ? "; --likelihood gaussian makes a regression of the numbers" : ""));
+         fmt::format("{} take it (`.method`){}", methods_taking(task.kind),
+                     of_numbers ? "; `.likelihood=gaussian` makes a regression of the numbers" : ""));
 }
 
 Dataset training_rows(const Dataset& data, std::string_view function) {

@@ -17,7 +17,7 @@ at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::stri
   const Task& task = rows.schema.task;
   if (task.kind != TaskKind::classification)
     refuse(method, "classes for class_weights " + kind, std::string(name_of(task.kind)),
-           "leave --class-weights out");
+           "leave `.class_weights` out");
   const int64_t classes = std::max<int64_t>(2, task.outputs);
   at::Tensor count = at::zeros({classes}, at::kDouble);
   over_batches(rows, {}, [&](const Batch& batch) {
@@ -31,7 +31,7 @@ at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::stri
 void check_label_smoothing(double share, const Task& task, std::string_view method) {
   if (share != 0 && task.kind != TaskKind::classification)
     refuse(method, fmt::format("classes for label_smoothing {}", share), std::string(name_of(task.kind)),
-           "leave --label-smoothing out");
+           "leave `.label_smoothing` out");
 }
 
 at::Tensor weighted(const at::Tensor& loss, const at::Tensor& y, const at::Tensor& weights) {

@@ -239,7 +239,7 @@ AnswerTable answer_table(const Model& model, const Examples& examples, const Ans
   const std::shared_ptr<const Table> rows = last_rows(examples);
   if (rows == nullptr && !kept.empty())
     refuse("predict", "no columns to keep of images", in_quotes(fmt::format("{}", fmt::join(kept, ","))),
-           "leave --keep out");
+           "leave `.keep` out");
   const auto* windows = std::get_if<WindowTable>(&examples);
   const auto of_forecast = [&](const std::string& name) {
     return windows != nullptr && (name == kLastTime || name == kForecastTime || name == kActual);
@@ -247,11 +247,11 @@ AnswerTable answer_table(const Model& model, const Examples& examples, const Ans
   if (windows != nullptr && !kept.empty()) columns.push_back(last_time(*windows));
   for (const std::string& name : kept) {
     if (clashes(name) || of_forecast(name))
-      refuse("predict", "other names for --keep than those of the answer", in_quotes(name),
+      refuse("predict", "other names for `.keep` than those of the answer", in_quotes(name),
              "rename that column");
     const Column* column = rows->find(name);
     if (column == nullptr)
-      refuse("predict", "columns of the table for --keep", in_quotes(name),
+      refuse("predict", "columns of the table for `.keep`", in_quotes(name),
              nearest_hint(name, rows->names()));
     columns.push_back(*column);
   }
@@ -293,7 +293,8 @@ std::vector<std::string> answer_notes(const Model& model, const Examples& exampl
   const auto asked = [](const LevelAnswer& at) { return at.level != FitOptions{}.level && !at.set; };
   if (std::holds_alternative<Classes>(a.answer) && std::ranges::any_of(a.levels, asked))
     notes.emplace_back(
-        "--level says nothing of these classes: only a model fitted with --calibrate conformal gives sets of "
+        "`.level` says nothing of these classes: only a model fitted with `.calibrate=conformal` gives sets "
+        "of "
         "them");
   std::erase(notes, "");
   return notes;

@@ -10,6 +10,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/target.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -40,7 +41,7 @@ Table with_known_target(Table table, const std::string& target, Words* notes) {
   table = with_target(std::move(table), target);
   if (table.rows < all && notes != nullptr)
     notes->push_back(fmt::format(
-        "{} of {} {} no {} (an empty cell, NA, None, null, ? or a text of --na): left out", all - table.rows,
+        "{} of {} {} no {} (an empty cell, NA, None, null, ? or a text of `.na`): left out", all - table.rows,
         counted(all, "row"), all - table.rows == 1 ? "has" : "have", in_quotes(target)));
   return table;
 }
@@ -121,10 +122,10 @@ Examples read_training(const std::string& path, FitOptions& o, const DataSource&
   Table table = from.read(path, reading);
   const bool series = input_kind(o) == InputKind::windows;
   if (!series) table = with_known_target(std::move(table), o.target, notes);
-  for (const auto& [list, flag] : {std::pair{&FitOptions::ignore, "--ignore"},
-                                   {&FitOptions::categorical, "--categorical"},
-                                   {&FitOptions::time, "--time"},
-                                   {&FitOptions::group, "--group"}})
+  for (const auto& [list, flag] : {std::pair{&FitOptions::ignore, "`.ignore`"},
+                                   {&FitOptions::categorical, "`.categorical`"},
+                                   {&FitOptions::time, "`.time`"},
+                                   {&FitOptions::group, "`.group`"}})
     o.*list = columns_named(o.*list, "fit", flag, table);
   return table;
 }
@@ -144,13 +145,13 @@ Examples read_for(const Model& model, const std::string& path, const DataSource&
   const std::string asked = model.fit_options().format;
   const bool images = are_images(kind);
   const std::string found = format_of(path);
-  check(!images || changes.empty(), "read", "no --rename and --fill with images, which have no columns",
-        changes.renamed.empty() ? "--fill" : "--rename", "leave it out");
+  check(!images || changes.empty(), "read", "no `.rename` and `.fill` with images, which have no columns",
+        changes.renamed.empty() ? "`.fill`" : "`.rename`", "leave it out");
   if (images)
     return model.examples(images_at(path, found.empty() ? asked : found, from.limits, with_target),
                           with_target);
   if (!found.empty() && asked != "table")
-    refuse("read", "a table, as this model was fitted on", fmt::format("images, '{}'", path),
+    refuse("read", "a table, as this model was fitted on", fmt::format("images, '{}'", foreign_text(path)),
            "give a table; one with idx3 in its name needs another name");
   check_columns_of_model(changes, columns_of(model));
   Reading reading = model.reading(with_target);

@@ -44,7 +44,7 @@ nlohmann::json events_report(const Fitted& fitted, const Encoder& encoder, const
   if (!std::isfinite(expected.value) || !std::isfinite(log_intensity)) {
     throw NumericalError(fmt::format(
         "[events_report] expected a finite intensity in the whole domain; received {} expected events: the "
-        "model overflows away from its events; fit it with more events, fewer --steps or a smaller --rank",
+        "model overflows away from its events; fit it with more events, fewer `.steps` or a smaller `.rank`",
         expected.value));
   }
   nlohmann::json report = {{"n", n},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -18,11 +19,12 @@ nlohmann::json report_on(const Model& model, const Examples& examples, double le
 Examples part_of(const Model& model, const Examples& examples, const std::string& part) {
   const SplitRows& known = model.split();
   check(!(known.train.empty() && known.valid.empty() && known.test.empty()), "evaluate",
-        "a model as it was fitted, for --split", "one that gave up its split in an update, forget or merge",
-        "score with the model of the fit, or leave --split out");
+        "a model as it was fitted, for `.split`", "one that gave up its split in an update, forget or merge",
+        "score with the model of the fit, or leave `.split` out");
   if (hash_of(examples) != model.data_hash())
-    refuse("evaluate", "the data that the model was fitted on, for --split",
-           fmt::format("others, '{}'", source_of(examples)), "leave --split out to score everything");
+    refuse("evaluate", "the data that the model was fitted on, for `.split`",
+           fmt::format("others, '{}'", foreign_text(source_of(examples))),
+           "leave `.split` out to score everything");
   const SplitRows& split = model.split();
   const auto& rows = part == "train"         ? split.train
                      : part == "valid"       ? split.valid
@@ -30,8 +32,8 @@ Examples part_of(const Model& model, const Examples& examples, const std::string
                                              : split.test;
   if (rows.empty())
     refuse("evaluate", fmt::format("a model that was fitted with {} rows", part), "one without",
-           part == "calibration" ? "fit with --calibrate conformal"
-                                 : fmt::format("fit with --{}-fraction", part));
+           part == "calibration" ? "fit with `.calibrate=conformal`"
+                                 : fmt::format("fit with `.{}_fraction`", part));
   return take(examples, rows);
 }
 

@@ -15,6 +15,7 @@
 #include "slimbayes/model/model.h"
 #include "slimbayes/model/tuning_report.h"
 #include "slimbayes/storage/model_kind.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -221,7 +222,7 @@ Model Model::from_file(const TensorFile& source, const std::string& name) {
   parts.source = name;
   read_contents(name, "fit it again", [&] {
     if (stored_text(file, "kind") != "model")
-      refuse("load", "a model file", "a " + stored_text(file, "kind").substr(0, 40));
+      refuse("load", "a model file", "a " + foreign_text(stored_text(file, "kind").substr(0, 40)));
     check(!file.metadata.contains("module_layer"), "load", "a model without a TorchScript module",
           "one with it", "a module is a program, which this reader does not run");
     read_recipe(file, parts);

@@ -13,6 +13,7 @@
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/target.h"
 #include "slimbayes/model/model.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -39,7 +40,7 @@ const ExactPosterior& Model::changeable(const char* change) const {
     refuse(change, "a method with an exact posterior", parts_.method,
            methods_that(&MethodInfo::updates) + " have one; fit this one again on all rows");
   check(parts_.calibration.groups == 0, change, "a model without conformal calibration",
-        "one whose calibration would not hold for the new posterior", "fit it without --calibrate");
+        "one whose calibration would not hold for the new posterior", "fit it without `.calibrate`");
   return *posterior;
 }
 
@@ -75,7 +76,7 @@ Model Model::changed(const Examples& given, Change change) const {
             fmt::format("{} of {} that it has not, the first {}", unknown.size(), hashes.size(),
                         place_of(rows, first - in_order.begin())),
             "give rows of its training or of an update, with the same cells; validation and test rows were "
-            "not learned (--on-unknown skip leaves them out)");
+            "not learned (`.on_unknown=skip` leaves them out)");
       }
       std::ranges::set_difference(parts_.learned, hashes, std::back_inserter(out.learned));
       out.fitted = posterior.updated({}, data);
@@ -142,15 +143,15 @@ Model Model::merged(const Model& other) const {
     refuse("merge", "models of one method", parts_.method + " and " + other.parts_.method);
   if (to_json(*parts_.encoder) != to_json(*other.parts_.encoder))
     refuse("merge", "models with the same columns, encoded alike",
-           fmt::format("others in {} and {}", parts_.source, other.parts_.source),
-           "make shards of one model: update --shard");
+           fmt::format("others in {} and {}", foreign_text(parts_.source), foreign_text(other.parts_.source)),
+           "make shards of one model: update `.shard`");
   const size_t fewer = std::min(parts_.learned.size(), other.parts_.learned.size());
   if (!(fewer == 0 || shared_rows(other) < static_cast<int64_t>(fewer)))
-    refuse(
-        "merge", "models of different rows",
-        fmt::format("{} rows, all of which {} and {} have both learned", fewer, parts_.source,
-                    other.parts_.source),
-        "a merge would count them twice; use the larger model, or make shards of other rows: update --shard");
+    refuse("merge", "models of different rows",
+           fmt::format("{} rows, all of which {} and {} have both learned", fewer,
+                       foreign_text(parts_.source), foreign_text(other.parts_.source)),
+           "a merge would count them twice; use the larger model, or make shards of other rows: update "
+           "`.shard`");
   ModelParts out = parts_;
   out.learned.clear();
   std::ranges::merge(parts_.learned, other.parts_.learned, std::back_inserter(out.learned));

@@ -10,8 +10,8 @@ namespace slimbayes {
 
 SeparationReport separation(const Model& model, const Scores& inside, const Scores& outside) {
   if (inside.empty())
-    refuse("evaluate", "a method that scores foreign rows, or numeric inputs, for --ood", model.method(),
-           "fit with another --method");
+    refuse("evaluate", "a method that scores foreign rows, or numeric inputs, for `.ood`", model.method(),
+           "fit with another `.method`");
   SeparationReport report = separation_report(inside, outside);
   if (std::vector<ProjectorFact> projectors = model.fitted().projectors(); !projectors.empty())
     report.projectors = std::move(projectors);

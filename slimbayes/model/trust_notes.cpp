@@ -33,14 +33,14 @@ std::string advice(const Model& model, const HeldOut& held) {
   if (find_method(model.method()).plain) return "another method may do better, or the inputs say little";
   if (find_method(model.method()).candidates && model.options().value("time_limit", 0.0) > 0 &&
       summary.steps == 0)
-    return "a longer --time-limit tries more methods, or the inputs say little";
+    return "a longer `.time_limit` tries more methods, or the inputs say little";
   if (summary.steps == 0) return "the network may not fit these examples, or the inputs say little";
   if (summary.stopped == Stopped::patience && had_steps_enough(model))
     return fmt::format(
         "no epoch after {} of {} was better, so that more steps would not help; another "
-        "--method or more rows may, or the inputs say little",
+        "`.method` or more rows may, or the inputs say little",
         summary.best_epoch, summary.epochs);
-  return "more --steps or another --method may help, or the inputs say little";
+  return "more `.steps` or another `.method` may help, or the inputs say little";
 }
 
 /// Returns a warning if the NLL is no better than that of one constant prediction for all examples, else "".
@@ -92,8 +92,8 @@ std::string too_narrow(const HeldOut& held, const Model& model) {
       static_cast<int64_t>(std::floor((1 - covered_inputs) * static_cast<double>(inputs) + 1e-9));
   if (probability_of_misses(missed_inputs, inputs, level) < kUnlikely)
     return outside +
-           ": the intervals are too narrow; --calibrate conformal makes them hold their level, or take "
-           "another --method";
+           ": the intervals are too narrow; `.calibrate=conformal` makes them hold their level, or take "
+           "another `.method`";
   if (inputs == n || probability_of_misses(misses, n, level) >= kUnlikely) return "";
   return fmt::format(
       "{}; rows with identical inputs share one error: of the {} different inputs, each counted once, {:.3g} "

@@ -37,6 +37,6 @@ std::vector<std::string> trust_notes(const Model& model, const std::vector<HeldO
 std::string few_scored(const nlohmann::json& report, const std::string& noun, const std::string& advice);
 
 /// The argument `advice` of few_scored for the test part of a fit.
-inline constexpr const char* kTestMore = "a larger --test-fraction holds out more";
+inline constexpr const char* kTestMore = "a larger `.test_fraction` holds out more";
 
 }  // namespace slimbayes

@@ -23,6 +23,7 @@
 #include "slimbayes/nn/script_graph.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -41,7 +42,7 @@ std::string reason_of(const std::exception& error) {
   if (const size_t at = text.rfind(kMark); at != std::string::npos) text = text.substr(at + kMark.size());
   const size_t begin = text.find_first_not_of(" \n");
   if (begin == std::string::npos) return "no reason";
-  return text.substr(begin, std::min(text.find('\n', begin), text.find(". ", begin)) - begin);
+  return foreign_text(text.substr(begin, std::min(text.find('\n', begin), text.find(". ", begin)) - begin));
 }
 
 jit::Module module_from(const std::vector<std::byte>& archive, const std::string& name) {
@@ -97,14 +98,15 @@ at::Tensor weight_at(const jit::Module& module, const std::string& path) {
     const auto weight = tensor_of(layer, "weight");
     if (name == path && !name.empty()) {
       if (!(weight && weight->dim() == 2 && weight->numel() > 0))
-        refuse(kModule, fmt::format("'{}' to be a linear layer with a weight [outputs, inputs]", path),
+        refuse(kModule,
+               fmt::format("'{}' to be a linear layer with a weight [outputs, inputs]", foreign_text(path)),
                weight ? fmt::format("a weight of shape {}", weight->sizes()) : "no weight",
                "name the linear layer that computes the module's output");
       return *weight;
     }
     if (weight && weight->dim() == 2 && !name.empty()) linear.push_back(name);
   }
-  refuse(kModule, "the name of a layer of the module", "'" + path + "'",
+  refuse(kModule, "the name of a layer of the module", "'" + foreign_text(path) + "'",
          linear.empty() ? "it has no linear layer" : nearest_hint(path, linear));
 }
 

@@ -47,7 +47,7 @@ ConfusionFact confusion_of(const json& metrics, std::string_view noun) {
         from = i;
         to = j;
       }
-  const auto name = [&](size_t i) { return in_quotes(out.classes[i]); };
+  const auto name = [&](size_t i) { return in_plain_quotes(out.classes[i]); };
   out.says = most == 0 ? fmt::format("No {} is answered wrongly.", noun)
                        : fmt::format("The most frequent mistake is {} answered as {} ({}).", name(from),
                                      name(to), counted(most, noun));

@@ -216,7 +216,7 @@ std::vector<GroupFact> group_facts(const ScoredExamples& s, const at::Tensor& hi
     std::vector<std::string> names;
     for (const auto& [level, of_level] : rows) {
       parts.push_back(part_of_rows(at::tensor(of_level, at::kLong), hits, expected, width));
-      names.push_back(in_quotes(level));
+      names.push_back(in_plain_quotes(level));
       group.levels.push_back({parts.back(), level});
     }
     group.says = says_of_parts(parts, names, are_classes(s.answer()) ? "accuracy" : "coverage");

@@ -67,7 +67,7 @@ std::string part_text(const Part& part, int64_t all, const std::string& noun,
     warnings.push_back(
         fmt::format("These data were fitted on, and the training {0}s are scored too: the scores "
                     "flatter the model. Score new data, or fit with a test part "
-                    "(--test-fraction).",
+                    "(`.test_fraction`).",
                     noun));
     return part.name == "all" ? fmt::format("All {} {}s are scored, those of the training too.", n, noun)
                               : fmt::format("The {} training {}s are scored.", n, noun);
@@ -142,7 +142,7 @@ void add_parts(const ScoredExamples& s, const json& metrics,
 void check_reported(const Model& model) {
   const Task& task = model.schema().task;
   check(!task.grid, "report", "a model of numbers, classes or counts", "one of segmentation",
-        "`slimbayes evaluate` scores it, `slimbayes predict --maps` draws its uncertainty");
+        "`slimbayes evaluate` scores it, `slimbayes predict `.maps`` draws its uncertainty");
   check(task.kind != TaskKind::events, "report", "a model of numbers, classes or counts", "one of events",
         "`slimbayes evaluate` scores it");
 }

@@ -130,15 +130,16 @@ std::optional<ImportanceFact> importance_facts(const ScoredExamples& s,
   const int64_t most = std::clamp<int64_t>(kMostAnswers / std::ssize(importance), 100, kMostPermuted);
   const std::string rise = classes ? fmt::format("NLL would rise by {:.3g} nats", first.error)
                                    : fmt::format("RMSE would rise by {:.3g}", first.error);
-  const std::string of_sd = classes ? fmt::format("the entropy changes most with {} (by {:.2g} nats)",
-                                                  in_quotes(spread.column), spread.spread)
-                                    : fmt::format("the sd changes most with {} (by {:.2g} %)",
-                                                  in_quotes(spread.column), 100 * std::expm1(spread.spread));
+  const std::string of_sd =
+      classes ? fmt::format("the entropy changes most with {} (by {:.2g} nats)",
+                            in_plain_quotes(spread.column), spread.spread)
+              : fmt::format("the sd changes most with {} (by {:.2g} %)", in_plain_quotes(spread.column),
+                            100 * std::expm1(spread.spread));
   const std::string says =
       first.error <= 0 ? "No column lowers the error on these rows: the answers do not depend on the inputs "
                          "in a useful way."
                        : fmt::format("Without {} the {}, more than without any other column; {}.",
-                                     in_quotes(first.column), rise, of_sd);
+                                     in_plain_quotes(first.column), rise, of_sd);
   return ImportanceFact{std::min(s.size(), most), importance,
                         classes ? "rise of the NLL" : "rise of the RMSE",
                         classes ? "change of the entropy" : "change of log sd", says};

@@ -166,8 +166,9 @@ std::string contents_of(const std::string& body) {
 
 }  // namespace
 
-std::string report_page(const ReportFacts& facts) {
-  std::string body = scores_html(facts) + notes_html(facts) + card_html(facts) + forecast_html(facts);
+std::string report_page(const ReportFacts& facts, OptionStyle style) {
+  std::string body =
+      scores_html(facts) + notes_html(facts, style) + card_html(facts, style) + forecast_html(facts);
   body += facts.classes ? classes_html(facts) : numbers_html(facts);
   body += parts_html(facts) + importance_html(facts) + residuals_html(facts) + surprising_html(facts) +
           foreign_html(facts);
@@ -179,7 +180,7 @@ std::string report_page(const ReportFacts& facts) {
                      element("style", "", page_style())) +
          element("body", "",
                  element("main", "",
-                         header_html(facts) + contents_of(body) + body +
+                         header_html(facts, style) + contents_of(body) + body +
                              text_element("footer", "",
                                           fmt::format("slimbayes {}. How to read each part: docs/report.md.",
                                                       facts.version)))) +

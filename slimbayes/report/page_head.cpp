@@ -7,6 +7,7 @@
 #include "slimbayes/report/chart.h"
 #include "slimbayes/report/html.h"
 #include "slimbayes/report/wording.h"
+#include "slimbayes/storage/error.h"
 
 namespace slimbayes {
 namespace {
@@ -25,18 +26,11 @@ std::string option_text(const json& value) {
   return text.empty() ? "none" : text;
 }
 
-/// Returns a sentence as HTML with the flags of the tool in it, such as --level, set as code.
-std::string with_flags(const std::string& sentence) {
-  const std::string text = text_html(sentence);
+/// Returns a sentence as HTML with the options in it set as code.
+std::string sentence_html(const std::string& sentence, OptionStyle style) {
   std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const bool flag =
-        text.compare(at, 2, "--") == 0 && (at == 0 || text[at - 1] == ' ' || text[at - 1] == '(');
-    size_t end = flag ? text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", at) : at + 1;
-    end = std::min(end, text.size());
-    out += flag ? element("code", "", text.substr(at, end - at)) : text.substr(at, end - at);
-    at = end;
-  }
+  for (const MessagePart& part : message_parts(without_functions(sentence), style))
+    out += part.option ? text_element("code", "", part.text) : text_html(part.text);
   return out;
 }
 
@@ -87,13 +81,14 @@ std::string options_of_card(const std::vector<CardOption>& options) {
 
 }  // namespace
 
-std::string header_html(const ReportFacts& facts) {
+std::string header_html(const ReportFacts& facts, OptionStyle style) {
   std::string out = text_element("p", "kicker", "slimbayes report") + text_element("h1", "", facts.title);
   out += text_element("p", "lead", facts.headline);
   out +=
       element("p", "muted", text_element("bdi", "", facts.data.file) + ": " + xml_escaped(facts.data.says));
   std::string warnings;
-  for (const std::string& warning : facts.warnings) warnings += element("p", "", with_flags(warning));
+  for (const std::string& warning : facts.warnings)
+    warnings += element("p", "", sentence_html(warning, style));
   return element("header", "", out + (warnings.empty() ? "" : element("div", "warning", warnings)));
 }
 
@@ -112,19 +107,19 @@ std::string scores_html(const ReportFacts& facts) {
   return section_html("scores", "Scores", element("div", "scores", boxes));
 }
 
-std::string notes_html(const ReportFacts& facts) {
+std::string notes_html(const ReportFacts& facts, OptionStyle style) {
   std::string list;
-  for (const std::string& note : facts.notes) list += element("li", "", with_flags(note));
+  for (const std::string& note : facts.notes) list += element("li", "", sentence_html(note, style));
   if (list.empty()) return "";
   return section_html("notes", "Notes on data and trust", element("div", "box", element("ul", "", list)));
 }
 
-std::string card_html(const ReportFacts& facts) {
+std::string card_html(const ReportFacts& facts, OptionStyle style) {
   const ModelCard& card = facts.card;
   std::string noise;
-  for (const std::string& note : card.noise) noise += text_element("p", "", note);
+  for (const std::string& note : card.noise) noise += element("p", "", sentence_html(note, style));
   const std::string list =
-      entry("method", text_element("strong", "", card.method) + " " + xml_escaped(card.summary)) +
+      entry("method", text_element("strong", "", card.method) + " " + sentence_html(card.summary, style)) +
       entry("task", xml_escaped(fmt::format("{}, {} likelihood", card.task, card.likelihood))) +
       entry("input", xml_escaped(card.input)) + entry("target", xml_escaped(card.target)) +
       entry(facts.noun + "s", rows_text(card.rows)) + chips_of(card.columns) +

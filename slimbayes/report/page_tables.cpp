@@ -120,7 +120,8 @@ std::string importance_html(const ReportFacts& facts) {
   }
   const std::string left_out =
       importance.columns.size() > rows.size()
-          ? fmt::format(" The {} other columns are in --json.", importance.columns.size() - rows.size())
+          ? fmt::format(" The {} other columns are in the facts of the report (JSON).",
+                        importance.columns.size() - rows.size())
           : "";
   const std::string table = table_html({text_cell("column"),
                                         text_cell(importance.error),

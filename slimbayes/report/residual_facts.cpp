@@ -116,7 +116,7 @@ ResidualFact of_levels(const InputColumn& column, const std::vector<double>& z, 
     const std::string name = cell_text(*column.cells, level);
     if (m.errors() > worst.errors()) {
       worst = m;
-      where = "it is " + in_quotes(name);
+      where = "it is " + in_plain_quotes(name);
     }
     out.parts.push_back({m.rows, m.mean, m.sd, std::nullopt, name});
   }

@@ -126,7 +126,7 @@ void add_classes(std::vector<ScoreFact>& scores, const ScoredExamples& s, const 
                ece = value_of(metrics, "ece");
   add_score(scores, metrics, "accuracy", "accuracy",
             fmt::format("always {} would be right in {}",
-                        in_quotes(metrics.at("base_class").get<std::string>()), percent_text(base)),
+                        in_plain_quotes(metrics.at("base_class").get<std::string>()), percent_text(base)),
             base >= 1 ? "" : verdict_of((1 - accuracy) / (1 - base)));
   add_nll(scores, metrics, "that of the class frequencies");
   add_score(scores, metrics, "brier", "Brier score", "squared error of the probabilities, 0 to 2", "");

@@ -26,6 +26,7 @@
 #include <utility>
 
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -124,7 +125,7 @@ class Temporary {
       if (errno == EEXIST || errno == EINTR) continue;
       const int error = errno;
       path_.clear();
-      fail(target, fmt::format("write in the folder '{}'", folder_of(target).string()), error);
+      fail(target, fmt::format("write in the folder '{}'", foreign_text(folder_of(target).string())), error);
     }
   }
 

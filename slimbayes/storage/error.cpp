@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cctype>
 
+#include "slimbayes/storage/printable.h"
+
 namespace slimbayes {
 namespace {
 
-std::string place(const std::string& file, int64_t line, int64_t column) {
+std::string place(const std::string& path, int64_t line, int64_t column) {
+  const std::string file = foreign_text(path);
   if (line <= 0) return file;
   return column <= 0 ? fmt::format("{}:{}", file, line) : fmt::format("{}:{}:{}", file, line, column);
 }

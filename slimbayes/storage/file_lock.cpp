@@ -12,6 +12,7 @@
 
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -55,13 +56,13 @@ FileLock::FileLock(const std::filesystem::path& path) : lock_(written_file(path)
     if (descriptor_ < 0)
       throw DataError(lock_.string(),
                       fmt::format("cannot open the file that locks '{}': {}; remove it if no fit is running",
-                                  path.string(), std::strerror(errno)));
+                                  foreign_text(path.string()), std::strerror(errno)));
     if (!is_empty(descriptor_)) {  // a file of another program, such as uv.lock
       ::close(descriptor_);
       throw DataError(lock_.string(),
                       fmt::format("expected an empty file, which locks '{}'; received one with content; name "
                                   "another file",
-                                  path.string()));
+                                  foreign_text(path.string())));
     }
     struct flock range = whole_file();
     const int result = ::fcntl(descriptor_, F_SETLK, &range);

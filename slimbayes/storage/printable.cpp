@@ -70,4 +70,14 @@ std::string printable(std::string_view foreign) { return filtered(foreign, ""); 
 
 std::string printable_lines(std::string_view text) { return filtered(text, "\n\t"); }
 
+std::string foreign_text(std::string_view foreign) {
+  std::string out;
+  out.reserve(foreign.size());
+  for (size_t i = 0; i < foreign.size(); ++i) {
+    if (i > 0 && foreign[i] == '.' && foreign[i - 1] == '`') out += '`';
+    out += foreign[i];
+  }
+  return out;
+}
+
 }  // namespace slimbayes

@@ -17,6 +17,7 @@
 #include <stdexcept>
 
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -145,7 +146,7 @@ std::string json_quoted(std::string_view text) {
   const bool cut = text.size() > kLongest;
   const std::string shown =
       json(std::string(text.substr(0, kLongest))).dump(-1, ' ', true, json::error_handler_t::replace);
-  return cut ? shown + "..." : shown;
+  return foreign_text(cut ? shown + "..." : shown);
 }
 
 std::string print_header(const TensorHeader& header) {

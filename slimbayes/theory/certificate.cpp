@@ -98,17 +98,17 @@ Assumption about_encoder(const Model& model, const BoundRows& rows) {
   if (!rows.part.empty() && fit.scale_on == "all")
     return {Status::violated,
             "the prior does not depend on the rows: the encoder scaled the inputs by every row, held-out "
-            "rows too (--scale-on all), and the prior is one over functions of encoded inputs"};
+            "rows too (`.scale_on=all`), and the prior is one over functions of encoded inputs"};
   if (rows.part == "train")
     return {
         Status::violated,
         "the prior does not depend on the rows: the encoder (scales or words of the inputs, scale of the "
-        "target) was fitted on them, and the prior is one over functions of encoded inputs; --split valid "
+        "target) was fitted on them, and the prior is one over functions of encoded inputs; `.split=valid` "
         "or test takes rows that the encoder has not seen"};
   if (rows.part.empty()) return {Status::unknown, "the encoder was not fitted on any of the rows"};
   if (!fit.network_from.empty())
     return {Status::unknown,
-            "the encoder was not fitted on these rows: it came with the network (--network-from), and the "
+            "the encoder was not fitted on these rows: it came with the network (`.network_from`), and the "
             "model file does not tell which rows that fit had"};
   return {Status::holds, "the encoder was not fitted on these rows"};
 }
@@ -144,18 +144,18 @@ int64_t priors_tried(const TuningReport& tuning, const std::vector<std::string>&
 /// rows, and the fits depend on the training rows; it never sees the calibration and test rows.
 Assumption about_tuning(const TuningReport& tuning, const std::string& part, int64_t tried) {
   const std::vector<std::string> names = tuned_prior_options(tuning);
-  if (names.empty()) return {Status::holds, "--tune chose no option of the prior or the network"};
+  if (names.empty()) return {Status::holds, "`.tune` chose no option of the prior or the network"};
   const int64_t priors = priors_tried(tuning, names);
-  const std::string what = fmt::format("--tune tried {} combinations of {}", priors, fmt::join(names, ", "));
+  const std::string what = fmt::format("`.tune` tried {} combinations of {}", priors, fmt::join(names, ", "));
   if (priors <= tried)
-    return {Status::holds, fmt::format("{}, not more than the {} of --ranks-tried", what, tried)};
+    return {Status::holds, fmt::format("{}, not more than the {} of `.ranks_tried`", what, tried)};
   if (part == "train" || part == "valid")
     return {Status::violated,
-            fmt::format("at most {} priors were tried: {}; state them by --ranks-tried", tried, what)};
+            fmt::format("at most {} priors were tried: {}; state them by `.ranks_tried`", tried, what)};
   if (part.empty())
     return {Status::unknown,
             fmt::format("{} and chose by rows that are not among these: if they are, state the combinations "
-                        "by --ranks-tried",
+                        "by `.ranks_tried`",
                         what)};
   return {Status::holds, what + " and chose by the validation rows, not by these"};
 }
@@ -164,7 +164,7 @@ Assumption about_prior(int64_t tried) {
   return {
       Status::unknown,
       fmt::format("the prior (sds, layers, sizes, ranks) was chosen without the rows, or as one of at most "
-                  "{} that were listed before (--ranks-tried)",
+                  "{} that were listed before (`.ranks_tried`)",
                   tried)};
 }
 
@@ -203,7 +203,7 @@ Certificate certificate_of(const Model& model, const ModelNetwork& network, cons
   const Head& head = network.file.head;
   check_options(options, "bounds");
   if (!network.plan.has_value()) refuse("bounds", "a network with random weights", model.method());
-  check(head.is_classes() || options.clip > 0, "bounds", "a clip above 0 (--clip) for a loss in [0, 1]",
+  check(head.is_classes() || options.clip > 0, "bounds", "a clip above 0 (`.clip`) for a loss in [0, 1]",
         "none", "choose the absolute error that counts as a full failure, without looking at the data");
   Certificate out;
   out.loss = head.is_classes()

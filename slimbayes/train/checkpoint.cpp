@@ -9,6 +9,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/json_depth.h"
+#include "slimbayes/storage/printable.h"
 #include "slimbayes/storage/tensor_file.h"
 #include "slimbayes/train/checkpoint_reader.h"
 
@@ -103,8 +104,8 @@ std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainP
   const TensorFile file = read_tensor_file(policy.path);
   const CheckpointReader read(file, policy.path);
   check_fingerprint(read.text("fingerprint"), policy.of_training(),
-                    fmt::format("{} of this fit", checkpoint_name(policy.path)),
-                    "repeat the first command with --resume, or remove the file");
+                    fmt::format("{} of this fit", foreign_text(checkpoint_name(policy.path))),
+                    "repeat the first command with `.resume`, or remove the file");
   if (read.text("kind") != "checkpoint") read.refuse("the kind 'checkpoint'", "another");
   TrainState state;
   state.step = read.count("step", 0, steps);

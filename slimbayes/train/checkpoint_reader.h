@@ -18,7 +18,7 @@ std::string checkpoint_name(const std::filesystem::path& path);
 
 /// The advice that ends the error message about an unreadable checkpoint.
 inline constexpr const char* kCheckpointHint =
-    "the file is damaged: remove it, or leave --resume out, to fit anew";
+    "the file is damaged: remove it, or leave `.resume` out, to fit anew";
 
 /// Reads the values of a checkpoint and checks each one, because the file may be damaged or untrusted. Every
 /// member function throws DataError for a value that is absent, has the wrong type or shape, or is out of

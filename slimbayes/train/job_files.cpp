@@ -21,7 +21,7 @@ constexpr const char* kTraining = "training";  // metadata key of the fingerprin
 constexpr const char* kResults = "results";    // metadata key: whether a job is finished, "0" or "1"
 constexpr const char* kFirst = "first";        // metadata key: the record has the result of job 0
 constexpr const char* kFinished = "finished job";
-constexpr const char* kRepeat = "repeat the first command with --resume, or remove the file";
+constexpr const char* kRepeat = "repeat the first command with `.resume`, or remove the file";
 
 bool is_file(const fs::path& path) {
   std::error_code absent;

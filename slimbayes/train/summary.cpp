@@ -12,6 +12,7 @@
 
 #include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -25,7 +26,7 @@ Stopped stopped_named(const std::string& name) {
   if (found == kStopped.end())
     throw std::invalid_argument(
         fmt::format("[summary_from_json] expected one of {} in 'stopped'; received '{}'",
-                    fmt::join(kStopped, ", "), name));
+                    fmt::join(kStopped, ", "), foreign_text(name)));
   return static_cast<Stopped>(found - kStopped.begin());
 }
 

@@ -123,7 +123,7 @@ TEST(Methods, PresetsResolveAndThoseOfMembersAreFound) {
 TEST(Methods, FactsForHelpComeFromTheCatalogue) {
   EXPECT_EQ(
       default_methods_text(),
-      "auto for regression, classification and counts, sv-rbf for events, dbk for --likelihood student");
+      "auto for regression, classification and counts, sv-rbf for events, dbk for `.likelihood=student`");
   EXPECT_TRUE(default_method_of_network().takes_network);
   EXPECT_EQ(methods_that(&MethodInfo::updates), "dbk-exact, rich-bll, bll, last-layer-laplace, ntk-sketch");
   EXPECT_EQ(grids_text(), "alpha and beta over 0, 0.01, 0.1, 1");
@@ -190,7 +190,7 @@ TEST(Methods, AnEnsembleNamesMembersThatTakeTheTask) {
     check_method(info, info.resolve(nlohmann::json::object()), InputKind::table, TaskKind::counts);
     FAIL();
   } catch (const std::invalid_argument& error) {
-    EXPECT_NE(std::string(error.what()).find("--of vbll"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("`.of=vbll`"), std::string::npos) << error.what();
   }
 }
 

@@ -152,7 +152,7 @@ TEST(Networks, DependOnTheOptionsThatTheyAreSaidToUse) {
 TEST(Networks, OnlyTextsHavePositionsToLeaveOut) {
   const NetworkOptions options{.network = "transformer", .positions = false};
   EXPECT_NO_THROW(network_for(options, {{50}, true}, 100));
-  expect_has(error_of([&] { network_for(options, {{24, 9}}); }), "received windows; leave --positions out");
+  expect_has(error_of([&] { network_for(options, {{24, 9}}); }), "received windows; leave `.positions` out");
 }
 
 TEST(Networks, AnMlpTakesThePixelsOfAnImageAsAVector) {
@@ -169,9 +169,9 @@ TEST(Networks, TheHeadsOfATransformerDivideItsWidth) {
       network_for({.network = "transformer", .hidden = hidden, .heads = heads}, {{9, 4}});
     });
   };
-  expect_has(error(64, 3), "received --hidden 64 and --heads 3; --heads 2 divides it");
-  expect_has(error(9, 4), "--heads 3 divides it");
-  expect_has(error(2, 4), "--heads 2 divides it");
+  expect_has(error(64, 3), "received `.hidden=64` and `.heads=3`; `.heads=2` divides it");
+  expect_has(error(9, 4), "`.heads=3` divides it");
+  expect_has(error(2, 4), "`.heads=2` divides it");
   EXPECT_EQ(error(64, 4), "no error");
   EXPECT_NO_THROW(network_for({.network = "transformer", .blocks = 0, .heads = 3}, {{9, 4}}));
 }

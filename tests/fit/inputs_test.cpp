@@ -150,7 +150,7 @@ TEST(Workflow, TheModelKeepsWhatItWasFittedWith) {
 TEST(Workflow, OptionsOfAnotherKindOfInputAreRefused) {
   FitOptions fit = on_windows();
   fit.crop = 2;
-  expect_has(error_of([&] { fit_model(series(60), fit); }), "--crop, which belongs to 'Images'");
+  expect_has(error_of([&] { fit_model(series(60), fit); }), "`.crop`, which belongs to 'Images'");
   fit = on_windows();
   fit.method = "gp-exact";
   fit.options = json::object();

@@ -141,11 +141,11 @@ TEST(NoiseFolds, TheNotesSayWhatTheSdRestsOn) {
              "only 3 validation rows: the noise was estimated by 5-fold cross-fitting on 30 rows");
   FitOptions fit = small();
   fit.noise_folds = 0;
-  expect_has(note(steps(10), fit), "only 1 validation row: the sd may be far too small; --noise-folds 5");
+  expect_has(note(steps(10), fit), "only 1 validation row: the sd may be far too small; `.noise_folds=5`");
   fit = small();
   fit.valid_fraction = 0;
   fit.options["steps"] = 20;
-  expect_has(note(steps(2100), fit), "no validation rows: the sd may be too small; raise --valid-fraction");
+  expect_has(note(steps(2100), fit), "no validation rows: the sd may be too small; raise `.valid_fraction`");
   expect_has(note(steps(3), fit), "fewer than 4 different inputs");
   fit.noise_folds = 1;
   EXPECT_THROW(fit_model(steps(30), fit), std::invalid_argument);

@@ -103,7 +103,7 @@ TEST(ResolveFit, ARequestThatCannotBeFittedIsRefusedBeforeAnyWork) {
   refused(fit, "stepz");
   fit = small("dnn");
   fit.crop = 2;
-  refused(fit, "--crop, which belongs to 'Images'");
+  refused(fit, "`.crop`, which belongs to 'Images'");
   fit = small("dnn");
   fit.categorical = {"x"};
   refused(fit, "a table that was read with 'x' as names");

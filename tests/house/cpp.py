@@ -19,6 +19,13 @@ def code_lines(text):
     return list(enumerate(NOT_CODE.sub(blank, text).split("\n"), 1))
 
 
+def literals(text):
+    """The string literals of the text with the numbers of their first lines, without their quotes."""
+    for match in NOT_CODE.finditer(text):
+        if match.group().startswith(('"', 'R"')):
+            yield text.count("\n", 0, match.start()) + 1, match.group().removeprefix("R").strip('"')
+
+
 def at_level(text):
     """`text` with blanks for what stands within parentheses and square brackets."""
     depth, kept = 0, []

@@ -9,7 +9,7 @@ import re
 import sys
 from typing import NamedTuple
 
-from cpp import code_lines, functions
+from cpp import code_lines, functions, literals
 
 # room: the rooms whose headers it may include. After ARCHITECTURE's `storage, catalog <- core <- ...`.
 _BASE = {"storage", "catalog"}
@@ -67,6 +67,9 @@ MESSAGE = re.compile(r'"\[[A-Za-z_:-]+(?: [a-z]+)*\] (?!expected |internal error
 # At the level of the namespace, on one line or several.
 TYPE = re.compile(r"^(?:template *<[^{;]*>\s*)?(?:struct|class|enum(?: class)?) (?P<name>\w+)(?: final)?\s*(?::[^;{]*)?\{|"
                   r"^using (?P<alias>\w+) *=", re.M)
+# A flag of the command line in a text, or its dashes alone. Names of CSS, `var(--a)` and `--a:{`, are none.
+FLAG = re.compile(r"(?<![\w-])(?<!var\()--[a-z{](?![\w-]*:\{)[\w-]*|^--$")
+SPELLS_FLAGS = "slimbayes/catalog/option_tokens.cpp"
 MADE_TEXT = re.compile(r"\b(?:fmt::format|std::to_string|in_quotes|nearest_hint|text_of|counted|described)\s*\(|\.(?:dump|substr|str)\(|"
                        r"\"\s*\+|\+\s*\"")
 CHECK = re.compile(r"\b(?<!bound\.)(?<!pool\.)(?<!bound_\.)(?:internal_)?check\(")  # those two check bytes and a status
@@ -273,8 +276,18 @@ def check_texts(sources):
                 yield f"{source.path}:{number}: this check makes a text each time: if (...) refuse(...)"
 
 
+def check_options(sources):
+    """The library knows no flags: a text names an option by a token, which each front end spells in its own way."""
+    for source in sources:
+        if not source.path.startswith("slimbayes/") or not source.path.endswith((".h", ".cpp")) or source.path == SPELLS_FLAGS:
+            continue
+        for number, literal in literals(source.text):
+            if match := FLAG.search(literal):
+                yield f"{source.path}:{number}: the library knows no flags ({match.group().strip()}): `.name`, catalog/option_tokens.h"
+
+
 RULES = [check_rooms, check_torch_reach, check_tool, check_families_apart, check_folders, check_shape, check_functions, check_names,
-         check_manners, check_messages, check_texts]
+         check_manners, check_messages, check_texts, check_options]
 
 
 def violations(sources):

@@ -85,6 +85,10 @@ PLANTED = [
     ("slimbayes/nn/planted.cpp", 'void f() { check(a > 0, "f", "a above 0",\n std::to_string(a)); }\n', "planted.cpp:1: this check makes"),
     ("slimbayes/nn/planted.cpp", 'void f() { place.check(a > 0, "f", "a" + name); }\n', "planted.cpp:1: this check makes"),
     ("slimbayes/nn/planted.cpp", 'void f() { internal_check(a > 0, "f", json.dump()); }\n', "planted.cpp:1: this check makes"),
+    ("slimbayes/nn/planted.cpp", 'void f() {\n  refuse("f", "rows", "none", "raise --valid-fraction"); }\n',
+     "planted.cpp:2: the library knows no flags (--valid-fraction)"),
+    ("slimbayes/nn/planted.cpp", 'auto s = fmt::format("take it (--{})", name);\n', "the library knows no flags"),
+    ("slimbayes/nn/planted.h", '#pragma once\ninline auto s = "--" + name;\n', "planted.h:2: the library knows no flags"),
     ("slimbayes/nn/planted.h", "#pragma once\nstruct Regression : Base {\n};\n", "planted.h:2: Regression is defined in slimbayes/answers/"),
     ("slimbayes/nn/planted.h", "#pragma once\ntemplate <class T>\nstruct Regression\n    : Base {\n};\n", "planted.h:2: Regression is defined"),
     ("slimbayes/nn/planted.h", "#pragma once\nusing Regression = int;\n", "planted.h:2: Regression is defined"),
@@ -191,6 +195,7 @@ def test_only_functions_are_measured(text):
     "static_assert(sizeof(int) == 4);\n",
     "void f(at::Generator g) { g.set_current_seed(1); std::snprintf(b, 3, f); loop.exit(); }\n",
     "char c = '\"'; int exit_code = 0;  // \"\n",
+    'auto css = "fill:var(--text);--a:{:.2f}"; i--; auto s = "a--b `.seed` `.noise=mse`";  // --valid-fraction\n',
 ])
 def test_innocent_text_passes(checkout, text):
     assert house.violations([Source("slimbayes/nn/innocent.cpp", text)]) == []

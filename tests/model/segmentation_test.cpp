@@ -123,7 +123,7 @@ TEST(Segmentation, WhatDoesNotFitIsOneSentence) {
   expect_has(refused(fit), "a regression or classes to calibrate; received segmentation");
   fit = by_pixel("ensemble");
   fit.options["of"] = "vbll";
-  expect_has(refused(fit), "--of dnn makes members that take it");
+  expect_has(refused(fit), "`.of=dnn` makes members that take it");
   TensorFile file = dropout_model().to_file();
   json encoder = json::parse(file.metadata.at("encoder"));
   encoder["size"] = {1, 8, 11};

@@ -76,10 +76,13 @@ def test_no_quantiles_are_an_empty_array():
 
 
 @pytest.mark.parametrize("sentence, told", [
-    ("raise --valid-fraction, or give --valid FILE", "raise valid_fraction, or give valid=(X, y)"),
-    ("fit it without --calibrate; --calibrate conformal makes", "fit it without calibrate; calibrate='conformal' makes"),
-    ("--target names the column", "target names the column"), ("by --method dbk, or a--b", "by method='dbk', or a--b"),
-    ("--noise select or --network tabular_resnet", "noise='select' or network='tabular_resnet'")])
+    ("raise `.valid_fraction`, or give `.valid=FILE`", "raise valid_fraction, or give valid=(X, y)"),
+    ("fit it without `.calibrate`; `.calibrate=conformal` makes", "fit it without calibrate; calibrate='conformal' makes"),
+    ("`.target` names the column", "target names the column"), ("by `.method=dbk`, or a--b", "by method='dbk', or a--b"),
+    ("`.noise=select` or `.network=tabular_resnet`", "noise='select' or network='tabular_resnet'"),
+    ("`.hidden=64`, `.clip_rank=false`, `.time=year,month`", "hidden=64, clip_rank=False, time=['year', 'month']"),
+    ("[fit] expected a column; received '``.seed`' and `.csv`", "expected a column; received '`.seed`' and `.csv`"),
+    ("a note of an older file: --noise select", "a note of an older file: --noise select")])
 def test_sentences_name_keywords(sentence, told):
     assert _library.core.in_python(sentence) == told
 

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -85,8 +86,8 @@ NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tok
     spec.layers.push_back(Linear{o.hidden});
   else
     throw std::invalid_argument(
-        "[network] expected --positions false with texts, whose words have positions; received windows; "
-        "leave --positions out");
+        "[network] expected `.positions=false` with texts, whose words have positions; received windows; "
+        "leave `.positions` out");
   const auto dropped = [&](Layers layers) {
     if (o.dropout > 0) layers.push_back(Dropout{o.dropout});
     return layers;
@@ -224,7 +225,7 @@ const NetworkInfo& find_network(const std::string& network, InputKind kind) {
     known.push_back(info.name);
   }
   throw std::invalid_argument(fmt::format("[network] expected the name of a network; received '{}'; {}",
-                                          network.substr(0, 80), nearest_hint(network, known)));
+                                          foreign_text(network.substr(0, 80)), nearest_hint(network, known)));
 }
 
 std::vector<std::string> networks_for(InputKind kind) {
@@ -262,8 +263,8 @@ void check_heads(int64_t hidden, int64_t heads) {
   int64_t fits = std::min(heads, hidden);
   while (hidden % fits != 0) --fits;
   throw std::invalid_argument(
-      fmt::format("[network] expected --hidden to be a multiple of --heads; received --hidden {} and --heads "
-                  "{}; --heads {} divides it",
+      fmt::format("[network] expected `.hidden` to be a multiple of `.heads`; received `.hidden={}` and "
+                  "`.heads={}`; `.heads={}` divides it",
                   hidden, heads, fits));
 }
 
@@ -273,9 +274,9 @@ NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64
   const std::string name = network_name(options.network, kind);
   if (std::ranges::find(known, name) == known.end())
     throw std::invalid_argument(
-        fmt::format("[network] expected a network for {}; received '{}'; {} take{} it (--network)",
-                    by_pixel ? std::string(name_of(kind)) : text_of(input), name, fmt::join(known, " and "),
-                    known.size() == 1 ? "s" : ""));
+        fmt::format("[network] expected a network for {}; received '{}'; {} take{} it (`.network`)",
+                    by_pixel ? std::string(name_of(kind)) : text_of(input), foreign_text(name),
+                    fmt::join(known, " and "), known.size() == 1 ? "s" : ""));
   return find_network(name, kind).make(options, input, tokens);
 }
 

@@ -13,6 +13,7 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -93,7 +94,8 @@ NetworkSpec parametrised(NetworkSpec spec, const std::string& name, int64_t refe
   const std::vector<std::string> known = parametrisations();
   if (std::ranges::find(known, name) == known.end())
     throw std::invalid_argument(fmt::format("[parametrised] expected one of {}; received '{}'; {}",
-                                            fmt::join(known, ", "), name, nearest_hint(name, known)));
+                                            fmt::join(known, ", "), foreign_text(name),
+                                            nearest_hint(name, known)));
   if (reference_width < 1)
     throw std::invalid_argument(
         fmt::format("[parametrised] expected a reference width of at least 1; received {}", reference_width));

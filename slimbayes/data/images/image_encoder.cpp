@@ -12,6 +12,7 @@
 #include "slimbayes/answers/pixels.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -122,12 +123,13 @@ NamedLabels labels_in(const Images& images) {
 void check_labelled(const Images& training) {
   const std::filesystem::path beside = labels_beside(training.source);
   if (!training.labels.defined())
-    refuse(
-        "ImageEncoder::fit", "a label for each image", fmt::format("none beside '{}'", training.source),
-        beside == std::filesystem::path(training.source)
-            ? "name the file so that the name of its labels follows: train-images-idx3-ubyte has "
-              "train-labels-idx1-ubyte"
-            : fmt::format("the labels of an IDX file lie in '{}', .gz or not", beside.filename().string()));
+    refuse("ImageEncoder::fit", "a label for each image",
+           fmt::format("none beside '{}'", foreign_text(training.source)),
+           beside == std::filesystem::path(training.source)
+               ? "name the file so that the name of its labels follows: train-images-idx3-ubyte has "
+                 "train-labels-idx1-ubyte"
+               : fmt::format("the labels of an IDX file lie in '{}', .gz or not",
+                             foreign_text(beside.filename().string())));
 }
 
 }  // namespace
@@ -215,10 +217,11 @@ at::Tensor ImageEncoder::target(const Images& images) const {
     throw DataError(
         images.source,
         fmt::format("expected labels of the training images ({}); received {} at image {}; {}",
-                    fmt::join(schema_.task.levels, ", "), names[i], image + 1,
+                    foreign_text(fmt::format("{}", fmt::join(schema_.task.levels, ", "))),
+                    foreign_text(names[i]), image + 1,
                     named_ && images.classes.empty()
                         ? "give the names of the classes, which the numbers do not tell"
-                        : "where the split held a whole class out, fit with another --split-seed"));
+                        : "where the split held a whole class out, fit with another `.split_seed`"));
   }
   return at::tensor(places, at::kDouble).index_select(0, place_of_name);
 }

@@ -15,6 +15,7 @@
 #include "slimbayes/data/table/cifar.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -62,7 +63,7 @@ std::vector<int64_t> idx_sizes(const Bytes& bytes, int64_t dimensions, const std
     throw DataError(
         name,
         fmt::format("expected an IDX file of bytes in {} dimensions (its head is 00 00 08 {:02x}); received "
-                    "another file; check the path (fit reads other formats by --format)",
+                    "another file; check the path (fit reads other formats by `.format`)",
                     dimensions, dimensions));
   std::vector<int64_t> sizes;
   double all = static_cast<double>(head);
@@ -95,7 +96,7 @@ Images read_idx(const fs::path& path, const TableLimits& limits, bool with_label
     throw DataError(beside.string(),
                     fmt::format("expected {} labels, one for each image of {}; received {}; the two files do "
                                 "not belong together",
-                                sizes[0], name, n));
+                                sizes[0], foreign_text(name), n));
   images.labels = labels.tensor(8, {n}).to(at::kLong);
   return images;
 }
@@ -123,7 +124,7 @@ Images read_cifar(const fs::path& path, bool hundred, const TableLimits& limits,
   if (most >= classes)
     throw DataError(name,
                     fmt::format("expected labels below {}; received {}; check the path (fit reads other "
-                                "formats by --format)",
+                                "formats by `.format`)",
                                 classes, most));
   return images;
 }

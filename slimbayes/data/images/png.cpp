@@ -11,6 +11,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -31,7 +32,7 @@ void write_png(const std::filesystem::path& path, const at::Tensor& pixels, png_
   const auto write = [&](void* to) {
     if (png_image_write_to_memory(&image, to, &size, 0, pixels.const_data_ptr(), 0, map) == 0)
       throw std::runtime_error(
-          fmt::format("{}: the image could not be written: {}", path.string(), image.message));
+          fmt::format("{}: the image could not be written: {}", foreign_text(path.string()), image.message));
   };
   write(nullptr);  // asks for the size
   bytes.resize(size);

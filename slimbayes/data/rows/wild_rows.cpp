@@ -156,7 +156,7 @@ std::vector<WildColumn> wild_inputs(const std::vector<const Column*>& inputs,
     for (WildColumn& one : wild)
       if (one.fitted.empty())
         one.fitted = fmt::format(
-            "wild inputs are in {} of {} rows, too many for errors; --na reads such marks "
+            "wild inputs are in {} of {} rows, too many for errors; `.na` reads such marks "
             "as missing",
             left_out.size(), rows.size());
   return wild;
@@ -217,25 +217,26 @@ ColumnNote note_on(const Table& table, const WildColumn& wild, const std::vector
   const std::string missing =
       target || wild.column->kind != ColumnKind::numeric
           ? ""
-          : ", leave the cell empty if missing is meant (fit --na reads a number so, in every column)";
+          : ", leave the cell empty if missing is meant (fit `.na` reads a number so, in every column)";
   const std::string what =
       fmt::format("{} far beyond the other cells, {}", one ? "lies" : "lie", range_text(wild, rows));
   const std::string done =
       wild.fitted.empty()
           ? fmt::format(
                 "the fit leaves {} out as wrong: correct or remove {}{}, or take {} as right by "
-                "--wild-cells keep",
+                "`.wild_cells=keep`",
                 one ? "the row" : "the rows", them, missing, them)
           : fmt::format("fitted as right, because {}", wild.fitted);
-  return {ColumnNoteKind::odd, wild.column->name,
-          fmt::format("{} {}: {} {}: {}", target ? "the target" : "column", in_quotes(wild.column->name),
-                      fmt::join(named, ", "), what, done),
-          target || !wild.fitted.empty()
-              ? ""
-              : "have cells far beyond the others: the fit leaves their rows out as wrong; correct or remove "
-                "them, leave the cells empty if missing is meant (--na names such numbers, of every column), "
-                "or take them as right by --wild-cells keep",
-          fmt::format("{}", fmt::join(named, ", "))};
+  return {
+      ColumnNoteKind::odd, wild.column->name,
+      fmt::format("{} {}: {} {}: {}", target ? "the target" : "column", in_quotes(wild.column->name),
+                  fmt::join(named, ", "), what, done),
+      target || !wild.fitted.empty()
+          ? ""
+          : "have cells far beyond the others: the fit leaves their rows out as wrong; correct or remove "
+            "them, leave the cells empty if missing is meant (`.na` names such numbers, of every column), "
+            "or take them as right by `.wild_cells=keep`",
+      fmt::format("{}", fmt::join(named, ", "))};
 }
 
 }  // namespace

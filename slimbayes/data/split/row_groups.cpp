@@ -27,6 +27,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/encoding/encoder.h"
 #include "slimbayes/encoding/row_numbers.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -69,7 +70,7 @@ std::vector<const Column*> input_columns(const Table& table, const SplitOptions&
   const std::vector<std::string>& not_inputs = options.not_inputs;
   for (const std::string& name : not_inputs) {
     if (!table.find(name))
-      refuse("split_rows", "columns of the table that are no inputs", name,
+      refuse("split_rows", "columns of the table that are no inputs", foreign_text(name),
              nearest_hint(name, table.names()));
   }
   std::vector<const Column*> inputs;

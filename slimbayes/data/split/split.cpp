@@ -71,7 +71,7 @@ std::vector<std::string> notes_for(const SplitRows& rows, const RowGroups& alike
   std::vector<std::string> notes;
   if (groups.singly)
     notes.push_back(fmt::format(
-        "few different inputs ({}), each in many {}s, which were split one by one; --split grouped holds "
+        "few different inputs ({}), each in many {}s, which were split one by one; `.split=grouped` holds "
         "whole inputs out and scores new ones",
         alike.count, options.noun));
   if (groups.large > 0) {
@@ -79,7 +79,7 @@ std::vector<std::string> notes_for(const SplitRows& rows, const RowGroups& alike
         fmt::format("{} of {} {}s repeat {} input{} too often to be held out together", groups.large_rows, n,
                     options.noun, groups.large, groups.large == 1 ? "" : "s");
     notes.push_back(options.kind == "auto"
-                        ? which + ": they were split one by one; --split grouped keeps an input on one side"
+                        ? which + ": they were split one by one; `.split=grouped` keeps an input on one side"
                         : fmt::format("{}: they stay in training, and the held-out parts are fractions of "
                                       "the other {} {}s",
                                       which, n - groups.large_rows, options.noun));
@@ -116,15 +116,15 @@ SplitRows split_alike(const RowGroups& alike, const SplitOptions& options, const
   if (rows.train.empty())
     refuse("split_rows", "rows left for training",
            fmt::format("none of {} rows in {} groups of identical inputs", n, groups.count),
-           groups.count < n ? "use --split random, or lower the fractions"
+           groups.count < n ? "use `.split=random`, or lower the fractions"
                             : "lower the fractions, or give more rows");
   for (size_t i = 0; i < kTrain; ++i) {
     if (!(part_sizes(options, n)[i] == 0 || !(rows.*kLists[i]).empty()))
       refuse("split_rows",
-             fmt::format("groups of at most {} rows to hold out, for --split grouped", allowed.most),
+             fmt::format("groups of at most {} rows to hold out, for `.split=grouped`", allowed.most),
              fmt::format("{} of {} rows in {} larger groups of identical inputs", groups.large_rows, n,
                          groups.large),
-             "use --split auto, which splits their rows one by one, or raise the fractions");
+             "use `.split=auto`, which splits their rows one by one, or raise the fractions");
   }
   rows.notes = notes_for(rows, alike, groups, options);
   for (size_t i = 0; i < kTrain; ++i) {

@@ -222,7 +222,7 @@ Column exact_categories(const arrow::ChunkedArray& cells, const std::string& nam
                              const std::string& source) {
   throw DataError(
       source, fmt::format("expected numbers, booleans, text, dates or timestamps in column {}; received the "
-                          "type {}; cast it, or leave the column out (fit: --ignore)",
+                          "type {}; cast it, or leave the column out (fit: `.ignore`)",
                           in_quotes(name), type.ToString()));
 }
 

@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <unordered_set>
 
+#include "slimbayes/storage/printable.h"
+
 namespace slimbayes {
 namespace {
 
@@ -217,7 +219,7 @@ std::string counted(int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string in_quotes(std::string_view text) {
+std::string in_plain_quotes(std::string_view text) {
   std::string out = "'";
   for (char c : text.substr(0, 40)) out += static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
   if (text.size() <= 40) return out + "'";
@@ -229,6 +231,8 @@ std::string in_quotes(std::string_view text) {
   }
   return out + "...'";
 }
+
+std::string in_quotes(std::string_view text) { return foreign_text(in_plain_quotes(text)); }
 
 std::string cell_text(const Column& column, double value) {
   switch (column.kind) {

@@ -67,8 +67,11 @@ std::string format_utc(double seconds);
 /// Returns a count with its noun: "1 row", "2 rows".
 std::string counted(int64_t count, std::string_view noun);
 
-/// Returns the text in single quotes for a message, cut after 40 bytes, with control characters replaced by
-/// blanks.
+/// Returns the text in single quotes, cut after 40 bytes, with control characters replaced by blanks. For
+/// facts, charts and pages, whose texts are shown as they are.
+std::string in_plain_quotes(std::string_view text);
+
+/// As in_plain_quotes(), but for an exception or a note: escaped by foreign_text() (storage/printable.h).
 std::string in_quotes(std::string_view text);
 
 /// Returns the text of a cell of `column` with this value, which must not be missing: the name of a category,

@@ -11,6 +11,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/cells.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -76,7 +77,7 @@ Column constant(const std::string& name, const std::string& cell, int64_t rows, 
     return column;
   } catch (const BadCell&) {
     const std::string_view wanted = kind == reading.kinds.end() ? "finite" : kind_name(kind->second);
-    refuse(fmt::format("a {} cell for {} in --fill, as in training", wanted, in_quotes(name)),
+    refuse(fmt::format("a {} cell for {} in `.fill`, as in training", wanted, in_quotes(name)),
            in_quotes(cell), "an empty cell is a missing one");
   }
 }
@@ -84,18 +85,19 @@ Column constant(const std::string& name, const std::string& cell, int64_t rows, 
 }  // namespace
 
 ColumnChanges column_changes(const std::vector<std::string>& renames, const std::vector<std::string>& fills) {
-  ColumnChanges changes{pairs_of(renames, "--rename", "FILE=MODEL (two names of a column)"),
-                        pairs_of(fills, "--fill", "COLUMN=CELL")};
+  ColumnChanges changes{pairs_of(renames, "`.rename`", "FILE=MODEL (two names of a column)"),
+                        pairs_of(fills, "`.fill`", "COLUMN=CELL")};
   std::set<std::string> given;
   for (const auto& [from, to] : changes.renamed) {
     if (to.empty())
-      refuse("a new name for each column in --rename", fmt::format("none for {}", in_quotes(from)),
+      refuse("a new name for each column in `.rename`", fmt::format("none for {}", in_quotes(from)),
              "write FILE=MODEL");
     if (!given.insert(to).second)
-      refuse("other new names for other columns in --rename", fmt::format("{} twice", in_quotes(to)),
+      refuse("other new names for other columns in `.rename`", fmt::format("{} twice", in_quotes(to)),
              "leave one out");
     if (changes.filled.contains(to))
-      refuse("a column in --rename or in --fill", fmt::format("{} in both", in_quotes(to)), "leave one out");
+      refuse("a column in `.rename` or in `.fill`", fmt::format("{} in both", in_quotes(to)),
+             "leave one out");
   }
   return changes;
 }
@@ -103,14 +105,15 @@ ColumnChanges column_changes(const std::vector<std::string>& renames, const std:
 void check_columns_of_model(const ColumnChanges& changes, const std::vector<std::string>& columns) {
   for (const auto& [from, to] : changes.renamed) {
     if (!holds(columns, to))
-      refuse("a column of the model after the '=' of --rename", in_quotes(to),
+      refuse("a column of the model after the '=' of `.rename`", in_quotes(to),
              holds(columns, from) && !changes.filled.contains(from)
-                 ? fmt::format("the pair reads FILE=MODEL: write --rename {}={}", to, from)
+                 ? fmt::format("the pair reads FILE=MODEL: write `.rename` {}={}", foreign_text(to),
+                               foreign_text(from))
                  : nearest_hint(to, columns));
   }
   for (const auto& [name, cell] : changes.filled) {
     if (!holds(columns, name))
-      refuse("a column of the model in --fill", in_quotes(name), nearest_hint(name, columns));
+      refuse("a column of the model in `.fill`", in_quotes(name), nearest_hint(name, columns));
   }
 }
 
@@ -133,7 +136,8 @@ Table with_changes(Table table, const ColumnChanges& changes, const Reading& rea
   for (Column& column : table.columns) column.name = new_name(column.name, changes);
   for (const auto& [from, to] : changes.renamed) {
     if (std::ranges::count(table.columns, to, &Column::name) > 1)
-      refuse(fmt::format("no column {} in '{}' for --rename {}={}", in_quotes(to), table.source, from, to),
+      refuse(fmt::format("no column {} in '{}' for `.rename` {}={}", in_quotes(to),
+                         foreign_text(table.source), foreign_text(from), foreign_text(to)),
              fmt::format("one beside {}", in_quotes(from)), "leave the pair out, or drop one of the columns");
   }
   for (const auto& [name, cell] : changes.filled) {
@@ -170,18 +174,18 @@ ColumnChanges common(const ColumnChanges& a, const ColumnChanges& b) {
 }
 
 void check_needed(const ColumnChanges& unneeded, const Table& table, bool others) {
-  const std::string where = others ? "either file" : fmt::format("'{}'", table.source);
+  const std::string where = others ? "either file" : fmt::format("'{}'", foreign_text(table.source));
   for (const auto& [from, to] : unneeded.renamed) {
     if (!others)
-      refuse(fmt::format("a column of {} before the '=' of --rename", where), in_quotes(from),
+      refuse(fmt::format("a column of {} before the '=' of `.rename`", where), in_quotes(from),
              nearest_hint(from, table.names()));
-    refuse(fmt::format("a file with a column {} and none {} for --rename {}={}", in_quotes(from),
-                       in_quotes(to), from, to),
+    refuse(fmt::format("a file with a column {} and none {} for `.rename` {}={}", in_quotes(from),
+                       in_quotes(to), foreign_text(from), foreign_text(to)),
            "two files without need of it",
            table.find(to) != nullptr ? "leave the pair out" : nearest_hint(from, table.names()));
   }
   for (const auto& [name, cell] : unneeded.filled)
-    refuse(fmt::format("a column in --fill that {}", others ? "one of the files lacks" : where + " lacks"),
+    refuse(fmt::format("a column in `.fill` that {}", others ? "one of the files lacks" : where + " lacks"),
            fmt::format("{}, which {}", in_quotes(name), others ? "both have" : "it has"), "leave it out");
 }
 

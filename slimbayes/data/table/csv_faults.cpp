@@ -7,6 +7,7 @@
 
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/memory.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 

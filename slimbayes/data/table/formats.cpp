@@ -16,6 +16,7 @@
 #include "slimbayes/data/table/arrow.h"
 #include "slimbayes/data/table/pool.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -106,7 +107,7 @@ T value_or_throw(arrow::Result<T> result, const std::string& source, std::string
       source,
       fmt::format("expected {}; received what Arrow cannot read: {}; write the file again, or check its "
                   "ending",
-                  what, message.substr(0, message.find('\n'))));
+                  what, foreign_text(message.substr(0, message.find('\n')))));
 }
 
 template <class Read>
@@ -143,9 +144,9 @@ std::string formatted(const Table& table, const std::string& path, bool dictiona
     throw DataError(
         path, fmt::format("expected columns of types that such a file holds; received others: {}; write a "
                           ".csv or a .feather",
-                          status.message()));
+                          foreign_text(status.message())));
   }
-  if (!status.ok()) throw std::runtime_error(path + ": " + status.message());
+  if (!status.ok()) throw std::runtime_error(foreign_text(path) + ": " + status.message());
   return buffer.ValueOrDie()->ToString();
 }
 

@@ -13,6 +13,7 @@
 #include "slimbayes/data/table/cells.h"
 #include "slimbayes/data/table/column_names.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -49,7 +50,7 @@ void add_stream(Frame& frame, ArrowArrayStream& stream) {
     throw DataError(frame.source,
                     fmt::format("expected a table as an Arrow stream; received one that Arrow refuses: "
                                 "{}; check the frame's columns",
-                                table.status().message()));
+                                foreign_text(table.status().message())));
   frame.tables.push_back(*std::move(table));
 }
 

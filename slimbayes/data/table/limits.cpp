@@ -10,6 +10,7 @@
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/memory.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -29,15 +30,15 @@ void TableBound::check(uint64_t bytes, const std::string& source) const {
   const std::string needed = bytes_text(bytes), most = bytes_text(memory);
   if (asked) {
     throw DataError(source,
-                    fmt::format("expected a table that takes at most {} of memory (--max-table-memory); "
+                    fmt::format("expected a table that takes at most {} of memory (`.max_table_memory`); "
                                 "received one that takes {} or more; raise the bound, or use fewer rows",
                                 most, needed));
   }
   throw OutOfMemory(fmt::format(
       "{}: not enough memory to read the table: expected at most {}, three quarters of what is at hand; "
       "received a table that takes {} or more; free memory, use fewer rows or columns, or raise the bound by "
-      "--max-table-memory",
-      source, most, needed));
+      "`.max_table_memory`",
+      foreign_text(source), most, needed));
 }
 
 void TableBound::check_unpacked(uint64_t bytes, const std::string& source) const {
@@ -46,7 +47,7 @@ void TableBound::check_unpacked(uint64_t bytes, const std::string& source) const
   throw DataError(
       source,
       fmt::format("expected a file that unpacks to at most {}{}; received one of {} that takes {} or more; "
-                  "if it is to be trusted, raise the bound by --max-table-memory",
+                  "if it is to be trusted, raise the bound by `.max_table_memory`",
                   bytes_text(unpacked),
                   unpacked > kAlways ? fmt::format(", {} times its size", unpacked / file) : "",
                   bytes_text(file), bytes_text(bytes)));
@@ -64,7 +65,7 @@ void throw_out_of_memory(const std::string& source) {
   throw OutOfMemory(fmt::format(
       "{}: not enough memory to read the table: expected memory for its cells; the system gave none ({} are "
       "at hand); free memory, raise its limit (ulimit -v), or use fewer rows or columns",
-      source, bytes_text(memory_at_hand())));
+      foreign_text(source), bytes_text(memory_at_hand())));
 }
 
 }  // namespace slimbayes

@@ -15,6 +15,7 @@
 #include "slimbayes/data/table/kept.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -31,8 +32,9 @@ std::string ending(const std::filesystem::path& path) {
 
 [[noreturn]] void throw_ending(const std::filesystem::path& path, std::string_view accepted,
                                const std::string& received, std::string_view hint) {
-  throw DataError(path.string(), fmt::format("expected a file name that ends in {}; received '{}'{}; {}",
-                                             accepted, path.filename().string(), received, hint));
+  throw DataError(path.string(),
+                  fmt::format("expected a file name that ends in {}; received '{}'{}; {}", accepted,
+                              foreign_text(path.filename().string()), received, hint));
 }
 
 /// Returns which CIFAR records the file holds, for the hint of an error message. Returns nullopt if it holds
@@ -64,9 +66,9 @@ std::optional<CifarRecords> images_in(const std::filesystem::path& path, const T
     throw_ending(path, accepted,
                  fmt::format(", whose size and labels are those of {} records of {}", images->count,
                              images->format == "cifar10" ? "CIFAR-10" : "CIFAR-100"),
-                 fmt::format("fit reads them with --format {}", images->format));
+                 fmt::format("fit reads them with `.format={}`", images->format));
   throw_ending(path, accepted, "",
-               "rename or convert it (fit reads images in the layout of CIFAR with --format cifar10 or "
+               "rename or convert it (fit reads images in the layout of CIFAR with `.format=cifar10` or "
                "cifar100)");
 }
 
@@ -93,8 +95,9 @@ ColumnKind kind_named(std::string_view name) {
        {ColumnKind::numeric, ColumnKind::boolean, ColumnKind::categorical, ColumnKind::datetime}) {
     if (kind_name(kind) == name) return kind;
   }
-  throw std::invalid_argument(fmt::format(
-      "[load] expected the kind of a column; received '{}'; the model file is damaged", name.substr(0, 40)));
+  throw std::invalid_argument(
+      fmt::format("[load] expected the kind of a column; received '{}'; the model file is damaged",
+                  foreign_text(name.substr(0, 40))));
 }
 
 bool is_row_label(std::string_view name) {

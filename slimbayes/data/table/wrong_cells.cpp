@@ -16,6 +16,7 @@
 
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/looks.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -112,6 +113,11 @@ void add_new(std::vector<std::string>& to, const std::vector<std::string>& from)
   }
 }
 
+/// Returns texts of the table for a message, comma-separated.
+std::string joined(const std::vector<std::string>& texts) {
+  return foreign_text(fmt::format("{}", fmt::join(texts, ",")));
+}
+
 }  // namespace
 
 void Remedies::add(const Remedies& other) {
@@ -127,14 +133,14 @@ std::string Remedies::text() const {
   if (!to_correct.empty()) parts.push_back(to_correct);
   if (!with_unit.empty())
     parts.push_back(fmt::format("write numbers without their unit, {} as {}", in_quotes(with_unit),
-                                without_unit(with_unit)));
+                                foreign_text(without_unit(with_unit))));
   if (!dressed.empty())
     parts.push_back(fmt::format("write numbers such as {} by digits and a decimal point alone, as in 13000.5",
                                 in_quotes(dressed)));
   if (!marks.empty())
-    parts.push_back(fmt::format("fit --na '{}' reads such cells as missing", fmt::join(marks, ",")));
+    parts.push_back(fmt::format("fit `.na` '{}' reads such cells as missing", joined(marks)));
   if (!names.empty())
-    parts.push_back(fmt::format("--categorical '{}' takes {} as names", fmt::join(names, ","),
+    parts.push_back(fmt::format("`.categorical` '{}' takes {} as names", joined(names),
                                 names.size() == 1 ? "the whole column" : "whole columns"));
   return fmt::format("{}", fmt::join(parts, "; "));
 }

@@ -68,7 +68,7 @@ SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usab
                         const WindowOptions& options, const SplitOptions& split) {
   check_shares(split);
   check(!usable.empty(), kSplitWindows, "windows whose target is in the table", "none",
-        "lower --window or --horizon, or give more rows");
+        "lower `.window` or `.horizon`, or give more rows");
   const Forecasts forecasts = forecasts_of(windows, usable, options);
   const std::array<int64_t, 4> ends = ends_of(split, std::ssize(usable));
   const auto time_of = [&](int64_t k) {
@@ -96,13 +96,13 @@ SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usab
                          options.window + options.horizon),
              fmt::format("a part of {} of the {} (the longest run without a gap has {})", ends[p] - begin,
                          counted(std::ssize(usable), "window"), counted(windows.longest, "row")),
-             "lower --window, raise the fractions, or give more rows");
+             "lower `.window`, raise the fractions, or give more rows");
     std::ranges::sort(part);
   }
   if (parts.train.empty())
     refuse(kSplitWindows, "windows to train on",
            fmt::format("none of {}", counted(std::ssize(usable), "window")),
-           "lower --window or the fractions");
+           "lower `.window` or the fractions");
   if (left_out > 0)
     parts.notes.push_back(fmt::format(
         "split by time, the last windows are held out; {} between two parts {} left out, so that no window "

@@ -68,7 +68,7 @@ std::string code_note(const Column& column, const std::vector<int64_t>& rows) {
   const std::string name = in_quotes(column.name);
   return fmt::format(
       "column {} holds {} different whole numbers ({}, {}, {}{}), taken as amounts; if they are codes, "
-      "--categorical {}",
+      "`.categorical` {}",
       name, numbers.size(), numbers[0], numbers[1], numbers[2], numbers.size() > 3 ? ", ..." : "", name);
 }
 

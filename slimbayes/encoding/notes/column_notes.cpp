@@ -17,6 +17,7 @@
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/looks.h"
 #include "slimbayes/encoding/row_numbers.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -146,7 +147,7 @@ std::string range_note(const Table& table, const Column& column, const std::vect
   const bool one = values.size() == 1;
   const std::string marks = column.kind != ColumnKind::numeric
                                 ? ""
-                                : fmt::format(" (fit --na {} reads {} so, in every column)",
+                                : fmt::format(" (fit `.na` {} reads {} so, in every column)",
                                               fmt::join(values, ","), one ? "it" : "them");
   return fmt::format(
       "{}: {} {} the range, {} to {} without {}, more than tenfold: the other cells become hard to tell "
@@ -162,12 +163,12 @@ std::string row_number_note(const Column& column) {
     return fmt::format(
         "column {} rises from row to row and is an input: later rows will lie outside its range, where "
         "answers "
-        "are a guess; --ignore {} leaves it out",
+        "are a guess; `.ignore` {} leaves it out",
         name, name);
   if (!counts_rows(column)) return "";
   return fmt::format(
       "column {} looks like the numbers of the rows ({:.15g}, {:.15g}, {:.15g}, ...) and is an input: "
-      "later rows will lie outside its range, where answers are a guess; --ignore {} leaves it out",
+      "later rows will lie outside its range, where answers are a guess; `.ignore` {} leaves it out",
       name, column.values[0], column.values[1], column.values[2], name);
 }
 
@@ -191,7 +192,7 @@ std::string padded_note(const Column& column) {
   if (column.kind != ColumnKind::numeric || column.words.empty()) return "";
   const std::string name = in_quotes(column.name);
   return fmt::format(
-      "column {}: numbers with leading zeros ({}) are read as numbers; --categorical {} takes them as names",
+      "column {}: numbers with leading zeros ({}) are read as numbers; `.categorical` {} takes them as names",
       name, in_quotes(column.words[0]), name);
 }
 
@@ -235,9 +236,10 @@ std::vector<std::string> category_notes(const std::vector<std::string>& levels, 
   }
   if (const auto marks = among_numbers(levels); !marks.empty() && !declared) {
     notes.push_back(fmt::format(
-        "{}: its categories are numbers but for '{}': if that marks missing cells, --na '{}' reads the "
+        "{}: its categories are numbers but for '{}': if that marks missing cells, `.na` '{}' reads the "
         "column as numbers",
-        whole, fmt::join(marks, "' and '"), fmt::join(marks, ",")));
+        whole, foreign_text(fmt::format("{}", fmt::join(marks, "' and '"))),
+        foreign_text(fmt::format("{}", fmt::join(marks, ",")))));
   }
   const auto padded = std::ranges::find_if(levels, [](const std::string& level) { return is_padded(level); });
   const bool codes = std::ranges::all_of(levels, [](const std::string& level) {
@@ -246,7 +248,7 @@ std::vector<std::string> category_notes(const std::vector<std::string>& levels, 
   if (codes && padded != levels.end() && !declared) {
     notes.push_back(fmt::format(
         "{}: leading zeros ({}) make names of its numbers, a category each; written without the zeros they "
-        "are numbers (a target also by --likelihood gaussian)",
+        "are numbers (a target also by `.likelihood=gaussian`)",
         whole, in_quotes(*padded)));
   }
   const auto alike = lookalikes(levels);

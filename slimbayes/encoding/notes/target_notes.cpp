@@ -16,7 +16,7 @@ std::string two_classes_note(const Table& table, const std::string& target) {
   const auto values = two_whole_numbers(target_column(table, target));
   if (!values) return "";
   return fmt::format(
-      "the target {} holds {} and {} alone, which are taken as two classes; --likelihood gaussian fits them "
+      "the target {} holds {} and {} alone, which are taken as two classes; `.likelihood=gaussian` fits them "
       "as numbers",
       in_quotes(target), values->first, values->second);
 }
@@ -44,7 +44,7 @@ std::string likelihood_hint(const Table& table, const std::string& target, const
   if (!counts) return "";
   return fmt::format(
       "the target {} holds whole numbers from {} to {} alone and is fitted by a Gaussian: if they are "
-      "counts, --likelihood poisson; if they number classes, softmax",
+      "counts, `.likelihood=poisson`; if they number classes, softmax",
       in_quotes(target), *different.begin(), *different.rbegin());
 }
 

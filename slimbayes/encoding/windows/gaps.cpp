@@ -14,6 +14,7 @@
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/kept.h"
 #include "slimbayes/storage/check.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -148,8 +149,8 @@ std::string where_text(const Table& table, const TimeSeries& series, const Windo
   for (const std::string& name : options.group) {
     const Column& column = *table.find(name);
     const double cell = column.values[row];
-    names.push_back(
-        fmt::format("{} {}", name, std::isnan(cell) ? "(missing)" : in_quotes(cell_text(column, cell))));
+    names.push_back(fmt::format("{} {}", foreign_text(name),
+                                std::isnan(cell) ? "(missing)" : in_quotes(cell_text(column, cell))));
   }
   return text +
          fmt::format(", {} in {}{}", counts.size() == 1 ? (gaps.size() == 1 ? "and" : "all are") : "most are",

@@ -18,6 +18,7 @@
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/notes/column_notes.h"
 #include "slimbayes/storage/check.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -77,7 +78,8 @@ std::vector<double> composed_times(const Table& table, const std::vector<std::st
     parts[found - std::begin(kParts)] = &column;
   }
   if (parts[0] == nullptr)
-    refuse(kSeries, "a year among several time columns", fmt::format("{}", fmt::join(names, ", ")));
+    refuse(kSeries, "a year among several time columns",
+           foreign_text(fmt::format("{}", fmt::join(names, ", "))));
   std::vector<double> times;
   times.reserve(static_cast<size_t>(table.rows));
   for (int64_t row = 0; row < table.rows; ++row) {
@@ -110,12 +112,12 @@ struct Times {
 const char* times_hint(bool fitted) {
   return fitted ? "write the times as in training"
                 : "convert them, for instance by pandas.to_datetime, or give the year, month and day as "
-                  "columns of numbers: --time year,month,day";
+                  "columns of numbers: `.time=year,month,day`";
 }
 
 Times times_of(const Table& table, const WindowOptions& options, bool fitted) {
-  check(!options.time.empty(), kSeries, "a column of times for --window", "none",
-        "name it by --time, for instance --time date or --time year,month,day,hour");
+  check(!options.time.empty(), kSeries, "a column of times for `.window`", "none",
+        "name it by `.time`, for instance `.time=date` or `.time=year,month,day,hour`");
   if (options.time.size() > 1) return {composed_times(table, options.time), true};
   const Column& column = column_of(table, options.time[0], "time");
   const bool calendar = column.kind == ColumnKind::datetime;
@@ -176,11 +178,12 @@ double common_step(std::vector<Difference> differences) {
 }
 
 std::string same_time_hint(const WindowOptions& options, bool fitted) {
-  if (!fitted) return "average them, remove one, or name the column that tells them apart by --group";
+  if (!fitted) return "average them, remove one, or name the column that tells them apart by `.group`";
   return fmt::format("average them, or remove one: the model {}",
                      options.group.empty()
                          ? "was fitted on a single series"
-                         : fmt::format("tells series apart by {} alone", fmt::join(options.group, ", ")));
+                         : fmt::format("tells series apart by {} alone",
+                                       foreign_text(fmt::format("{}", fmt::join(options.group, ", ")))));
 }
 
 /// Throws std::invalid_argument if the times are so large that rounding hides the difference between one step
@@ -235,7 +238,7 @@ bool TimeSeries::is_inserted(int64_t place) const {
 }
 
 TimeSeries find_series(const Table& table, const WindowOptions& options, std::optional<double> step) {
-  for (const auto& [size, name] : {std::pair{options.window, "--window"}, {options.horizon, "--horizon"}})
+  for (const auto& [size, name] : {std::pair{options.window, "`.window`"}, {options.horizon, "`.horizon`"}})
     if (!(size >= 1 && size <= kLongestWindow))
       refuse(kSeries, fmt::format("{} from 1 to {}", name, kLongestWindow), fmt::format("{}", size));
   TimeSeries series;

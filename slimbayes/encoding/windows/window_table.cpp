@@ -30,8 +30,8 @@ WindowTable window_table(Table table, const WindowOptions& options, std::optiona
                       counted(found.longest, "row")),
           found.longest >= needed ? "give rows that have it"
           : step                  ? "give more rows"
-                 : "give more rows, or lower --window; where steps vary, as months do, number the rows and "
-                   "give that column to --time");
+                 : "give more rows, or lower `.window`; where steps vary, as months do, number the rows and "
+                   "give that column to `.time`");
     if (const int64_t without = all - std::ssize(selected); without > 0)
       found.notes.push_back(
           fmt::format("{} of {} {} no {} to compare with, at the end of a run or where it is missing: left "

@@ -74,7 +74,7 @@ int64_t windows_without_gaps(const TimeSeries& series, const std::vector<Gap>& g
 /// Returns a clause on what --fill-gaps does with these gaps, or would do if it were given.
 std::string filling(const TimeSeries& series, const std::vector<Gap>& gaps, const WindowOptions& options) {
   const auto fillable = std::ranges::count_if(gaps, [](const Gap& gap) { return gap.missing > 0; });
-  const char* command = series.fitted && !options.fill_gaps ? "a fit with --fill-gaps" : "--fill-gaps";
+  const char* command = series.fitted && !options.fill_gaps ? "a fit with `.fill_gaps`" : "`.fill_gaps`";
   if (fillable == 0 || options.fill_gaps)
     return fmt::format(
         "{} {} {}: it inserts whole numbers of steps below a window ({}), and at most ten rows for each that "
@@ -111,7 +111,7 @@ void check_runs(const Windows& windows, const WindowOptions& options, bool fitte
            "no series with two rows",
            options.group.empty()
                ? "give more rows"
-               : "give more rows, or name other columns by --group: each row is a series of "
+               : "give more rows, or name other columns by `.group`: each row is a series of "
                  "its own");
   if (windows.last.empty())
     refuse(kWindows,
@@ -119,10 +119,11 @@ void check_runs(const Windows& windows, const WindowOptions& options, bool fitte
                        counted(needed, "row"), windows.step, unit, options.window,
                        fitted ? "" : fmt::format(" and a horizon of {}", options.horizon)),
            fmt::format("at most {}", windows.longest),
-           fitted ? "give more rows, or fill the gaps"
-                  : "lower --window, or fill the gaps (--fill-gaps); where steps vary, as months do, number "
-                    "the rows "
-                    "and give that column to --time");
+           fitted
+               ? "give more rows, or fill the gaps"
+               : "lower `.window`, or fill the gaps (`.fill_gaps`); where steps vary, as months do, number "
+                 "the rows "
+                 "and give that column to `.time`");
 }
 
 /// Removes the rounding error from a time that is a sum of doubles: returns the decimal number with the

@@ -133,7 +133,7 @@ class DbkExactFitted : public ExactPosterior {
     check(same != nullptr && options_to_json(same->options_) == options_to_json(options_) &&
               same_but_statistics(same->weights_, weights_),
           kDbkExact, "posteriors of the same features, noise and prior", "others",
-          "make shards of one model: update --shard");
+          "make shards of one model: update `.shard`");
     return with_statistics(slimbayes::merged(posterior_.statistics, same->posterior_.statistics),
                            summary_.rows + same->summary_.rows);
   }

@@ -48,7 +48,7 @@ Input ExactFeatures::input(const Batch& batch) const { return input_of(batch, no
 
 void check_exact_network(const NetworkSpec& spec, const std::string& method) {
   check(!has_layer<BatchNorm>(spec), method, "a network without batch norms", "one with them",
-        "name another --network, or another --method such as dbk");
+        "name another `.network`, or another `.method` such as dbk");
 }
 
 Batch chunk_of(const Dataset& rows, int64_t low, int64_t size) {

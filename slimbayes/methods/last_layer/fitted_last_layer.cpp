@@ -147,12 +147,12 @@ std::unique_ptr<ExactPosterior> FittedLastLayer::merged(const ExactPosterior& ot
   const auto* same = dynamic_cast<const FittedLastLayer*>(&other);
   check(same != nullptr && same->layer_.method == layer_.method && same_network(*same->trained_, *trained_),
         layer_.method, "posteriors around the same network", "others",
-        "make shards of one model: update --shard");
+        "make shards of one model: update `.shard`");
   check(same->posterior_mean() == posterior_mean(), layer_.method, "posteriors with the same option mean",
-        "network and posterior", "make shards of one model: update --shard");
+        "network and posterior", "make shards of one model: update `.shard`");
   const LinearModel &mine = outputs_[0].model, &theirs = same->outputs_[0].model;
   check(mine.sigma2 == theirs.sigma2 && at::equal(mine.prior_factor, theirs.prior_factor), layer_.method,
-        "posteriors with the same noise and prior", "others", "make shards of one model: update --shard");
+        "posteriors with the same noise and prior", "others", "make shards of one model: update `.shard`");
   std::vector<LinearPosterior> outputs;
   for (size_t c = 0; c < outputs_.size(); ++c)
     outputs.push_back(linear_posterior(
@@ -203,15 +203,15 @@ void FittedLastLayer::check_posteriors() const {
 void FittedLastLayer::check_all_rows_known() const {
   const LastLayerOptions& o = layer_.posterior;
   if (sampled_ && o.subsample != 0)
-    refuse(
-        layer_.method, "a posterior of all rows to remove rows from",
-        regression()
-            ? fmt::format("one of a subsample ({})", o.subsample)
-            : fmt::format("one of a sample (--subsample {}, --class-rows {})", o.subsample, o.class_rows),
-        regression() ? "fit without --subsample" : "fit without --subsample and with a larger --class-rows");
+    refuse(layer_.method, "a posterior of all rows to remove rows from",
+           regression() ? fmt::format("one of a subsample ({})", o.subsample)
+                        : fmt::format("one of a sample (`.subsample={}`, `.class_rows={}`)", o.subsample,
+                                      o.class_rows),
+           regression() ? "fit without `.subsample`"
+                        : "fit without `.subsample` and with a larger `.class_rows`");
   if (sampled_)
     refuse(layer_.method, "a posterior of all rows to remove rows from",
-           fmt::format("one of at most {} rows per class", o.class_rows), "fit with a larger --class-rows");
+           fmt::format("one of at most {} rows per class", o.class_rows), "fit with a larger `.class_rows`");
 }
 
 Predictive FittedLastLayer::answer(const LastLayerRows& rows) const {

@@ -84,8 +84,8 @@ class LastLayerMethod : public Method {
     // The network may have been trained on the validation rows: their residuals say nothing about its noise.
     const PosteriorChoiceOptions& options = layer_.posterior.choice;
     check(options.select == "evidence" || (options.noise == "mse" && options.prior != "select"),
-          layer_.method, "a noise and a prior that need no validation rows for --refit with --network-from",
-          "one chosen by their NLL", "add --noise mse or --select evidence, or leave --refit out");
+          layer_.method, "a noise and a prior that need no validation rows for `.refit` with `.network_from`",
+          "one chosen by their NLL", "add `.noise=mse` or `.select=evidence`, or leave `.refit` out");
     return fitted({joined(split.train, split.valid), {}}, context, {});
   }
 
@@ -94,15 +94,15 @@ class LastLayerMethod : public Method {
   void check_task(const Task& task) const {
     const bool regression = task.kind == TaskKind::regression;
     check(layer_.posterior.mean == "network" || regression, layer_.method, "mean network for classes",
-          layer_.posterior.mean, "leave --mean out: the posterior of a logit has no residual");
+          layer_.posterior.mean, "leave `.mean` out: the posterior of a logit has no residual");
     check(layer_.posterior.choice.select == "nll" || regression, layer_.method, "select nll for classes",
           layer_.posterior.choice.select,
-          "leave --select out: last-layer-laplace has an evidence for classes");
+          "leave `.select` out: last-layer-laplace has an evidence for classes");
     const LastLayerOptions fallback;
     check(!regression || (layer_.posterior.class_noise == fallback.class_noise &&
                           layer_.posterior.class_rows == fallback.class_rows),
           layer_.method, "classes for class_noise and class_rows", "a regression",
-          "leave --class-noise and --class-rows out; --noise and --subsample are for a regression");
+          "leave `.class_noise` and `.class_rows` out; `.noise` and `.subsample` are for a regression");
   }
 
   /// Throws, before any training, for options that do not apply to the network or the rows.
@@ -117,7 +117,7 @@ class LastLayerMethod : public Method {
                                                    : last_layer_rank(spec, layer_.method));
       if (!(k >= rank))
         refuse(layer_.method, fmt::format("a subsample of at least {} rows, one per feature", rank),
-               std::to_string(k), "raise --subsample, or leave it out for all rows");
+               std::to_string(k), "raise `.subsample`, or leave it out for all rows");
     }
     // A module needs no check here: nothing is trained before its gradients are computed, and that
     // computation checks it.
@@ -223,7 +223,7 @@ class LastLayerMethod : public Method {
     const double given = layer_.posterior.subsample;
     const int64_t k = sampled_rows(n);
     if (given > static_cast<double>(n))
-      summary.notes.push_back(fmt::format("all {} rows: fewer than --subsample {:.0f}", n, given));
+      summary.notes.push_back(fmt::format("all {} rows: fewer than `.subsample={:.0f}`", n, given));
     if (k == n) return {};
     if (k < 3 * rank) {
       summary.notes.push_back(fmt::format(
@@ -253,7 +253,7 @@ class LastLayerMethod : public Method {
     const double flops = enrichment_flops(model, gradients, at_rows.features.size(1), options);
     if (flops > kManyFlops && context.callback)
       context.callback->note(
-          fmt::format("the gradients of {} rows take about {:.3g} GFLOP, which may be minutes; --subsample "
+          fmt::format("the gradients of {} rows take about {:.3g} GFLOP, which may be minutes; `.subsample` "
                       "takes fewer rows",
                       rows.size(), flops / 1e9));
     const Enrichment found = enrichment(model, gradients, projector(at_rows.features, layer_.ridge), options,

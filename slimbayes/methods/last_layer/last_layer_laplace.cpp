@@ -115,7 +115,7 @@ class LaplaceFitted : public ExactPosterior {
               same->matrix_.full.defined() == matrix_.full.defined() &&
               same_network(*same->trained_, *trained_),
           kLastLayerLaplace, "posteriors of the same network, structure and prior", "others",
-          "make shards of one model: update --shard");
+          "make shards of one model: update `.shard`");
     return with_matrix(slimbayes::merged(matrix_, same->matrix_), summary_.rows + same->summary_.rows);
   }
 
@@ -205,7 +205,7 @@ class LaplaceMethod : public Method {
     if (!(weights <= kMostFullWeights))
       refuse(kLastLayerLaplace,
              fmt::format("at most {} weights of the last layer for the full structure", kMostFullWeights),
-             std::to_string(weights), "take --structure kronecker");
+             std::to_string(weights), "take `.structure=kronecker`");
   }
 
   /// Returns the prior sd that the option `prior` asks for. With "select" it maximises the evidence, or

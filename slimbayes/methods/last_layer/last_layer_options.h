@@ -60,7 +60,7 @@ void describe(LastLayerOptions& o, V& v) {
     Range{0, 1e9}, "R section 3.3");
   v("refit", o.refit,
     "train the network again on training and validation rows, for the number of epochs that the validation "
-    "chose. With --network-from, add the validation rows to the posterior only; this needs noise mse or "
+    "chose. With `.network_from`, add the validation rows to the posterior only; this needs noise mse or "
     "select evidence",
     "R appendix C");
   v("mean", o.mean,

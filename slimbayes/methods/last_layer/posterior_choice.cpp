@@ -41,7 +41,7 @@ std::vector<std::string> notes_on(const PosteriorChoice& choice, const LogRange&
   if (!noises.given() && choice.noise_var <= noises.low)
     notes.emplace_back(
         unseen ? "the chosen noise variance is the least of its range, 0.001 times the validation MSE: the "
-                 "variance of the weights explains nearly all of the errors; compare with --noise mse"
+                 "variance of the weights explains nearly all of the errors; compare with `.noise=mse`"
                : "the noise is that of the network's own validation: the validation rows here err less, but "
                  "some of them may have trained it");
   if (!noises.given() && choice.noise_var >= noises.high)
@@ -50,11 +50,11 @@ std::vector<std::string> notes_on(const PosteriorChoice& choice, const LogRange&
         "chose it have larger errors than the validation rows");
   if (!sds.given() && choice.prior_sd <= sds.low)
     notes.emplace_back(
-        "the chosen prior sd is the least of its range, 0.01 times that of --prior unit: these rows show no "
-        "error beyond the noise, and the sd hardly grows away from the data; compare with --prior unit");
+        "the chosen prior sd is the least of its range, 0.01 times that of `.prior=unit`: these rows show no "
+        "error beyond the noise, and the sd hardly grows away from the data; compare with `.prior=unit`");
   if (!sds.given() && choice.prior_sd >= sds.high)
     notes.emplace_back(
-        "the chosen prior sd is the largest of its range, 10 times that of --prior unit: the network leaves "
+        "the chosen prior sd is the largest of its range, 10 times that of `.prior=unit`: the network leaves "
         "over much that its features explain; train it longer");
   return notes;
 }
@@ -71,8 +71,8 @@ std::string larger_errors(const PosteriorSpectrum& s, double mse) {
       "{:.3g} "
       "times as large: intervals may be far too narrow; {}",
       rows, held_out ? "validation" : "training", here / mse,
-      held_out ? "--noise select --select nll takes the noise from them"
-               : "give --valid FILE, to take the noise from its rows");
+      held_out ? "`.noise=select` `.select=nll` takes the noise from them"
+               : "give `.valid=FILE`, to take the noise from its rows");
 }
 
 /// Returns the mean NLL of the validation rows under N(f(x), sigma2 + epistemic variance); if the spectrum
@@ -91,19 +91,19 @@ void check_prior(const PosteriorChoiceOptions& options, const std::string& metho
   if (options.prior != "fixed" && options.prior_sd != PosteriorChoiceOptions().prior_sd)
     refuse(method, "prior fixed for a prior_sd",
            fmt::format("{} with prior {}", options.prior_sd, options.prior),
-           "add --prior fixed, or leave --prior-sd out");
+           "add `.prior=fixed`, or leave `.prior_sd` out");
 }
 
 LogRange prior_range(double unit) { return {kLeastPriorSd * unit, kMostPriorSd * unit}; }
 
 std::string class_prior_note(double prior_sd, double unit) {
   if (prior_sd < kLeastPriorSd * unit * (1 + 1e-9))
-    return "the chosen prior sd is the least of its range, 0.01 times that of --prior unit: the "
+    return "the chosen prior sd is the least of its range, 0.01 times that of `.prior=unit`: the "
            "probabilities "
-           "hardly change away from the data; compare with --prior unit";
+           "hardly change away from the data; compare with `.prior=unit`";
   if (prior_sd > kMostPriorSd * unit * (1 - 1e-9))
-    return "the chosen prior sd is the largest of its range, 10 times that of --prior unit: the network is "
-           "too sure of its classes; compare with --prior unit";
+    return "the chosen prior sd is the largest of its range, 10 times that of `.prior=unit`: the network is "
+           "too sure of its classes; compare with `.prior=unit`";
   return "";
 }
 

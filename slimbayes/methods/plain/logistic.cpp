@@ -221,7 +221,7 @@ class LogisticMethod : public Method {
     const int64_t columns = columns_of(rows.schema.input);
     if (!(columns <= options_.max_columns))
       refuse(kLogistic, fmt::format("at most {} encoded columns (max_columns)", options_.max_columns),
-             std::to_string(columns), "raise --max-columns if time and memory permit");
+             std::to_string(columns), "raise `.max_columns` if time and memory permit");
     const int64_t k = std::max<int64_t>(2, rows.schema.task.outputs) - 1, size = k * (columns + 1);
     const bool full = full_logistic(k, columns, rows.size());
     const at::Tensor weights = class_weights(options_.class_weights, rows, kLogistic);

@@ -151,7 +151,7 @@ class RidgeMethod : public Method {
     const int64_t width = width_of(rows.schema.input);
     if (!(width <= options_.max_columns))
       refuse(kRidge, fmt::format("at most {} encoded columns (max_columns)", options_.max_columns),
-             std::to_string(width), "raise --max-columns if time and memory permit");
+             std::to_string(width), "raise `.max_columns` if time and memory permit");
     LinearStatistics statistics = statistics_of(rows);
     const RidgeVariances variances = chosen_variances(statistics, options_.noise_floor);
     Summary summary;

@@ -128,7 +128,7 @@ Summary summary_of(const SearchResult& found, const SearchRows& rows) {
     summary.notes.emplace_back(
         "the time limit decided what was tried: another run of the same fit may give other numbers");
     summary.facts.push_back(
-        "a longer --time-limit tries what the time did not allow" +
+        "a longer `.time_limit` tries what the time did not allow" +
         (found.core_share < kBusy
              ? fmt::format("; other programs left this fit {:.0f} % of a core", 100 * found.core_share)
              : ""));

@@ -10,6 +10,7 @@
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/methods/portfolio/member_view.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -58,7 +59,7 @@ void check_used(const json& passed_on, const std::vector<Candidate>& all, TaskKi
     refuse("auto",
            fmt::format("an option of a candidate for {} of {} rows ({})", name_of(task), rows,
                        fmt::join(names, ", ")),
-           fmt::format("'{}'", item.key()), "name the --method that has it, or --candidates");
+           fmt::format("'{}'", foreign_text(item.key())), "name the `.method` that has it, or `.candidates`");
   }
 }
 
@@ -75,7 +76,7 @@ std::vector<Candidate> candidates_for(const AutoOptions& options, const json& pa
   const bool log = options.log_target != "never" && allows_log_target(rows);
   const InputKind kind = kind_of_rows(schema);
   check(options.log_target != "always" || log, "auto",
-        "a target without negative values for --log-target always", "another", "use --log-target auto");
+        "a target without negative values for `.log_target=always`", "another", "use `.log_target=auto`");
   std::vector<Candidate> all;
   for (const PortfolioEntry& entry : entries(options, passed_on, task, kind, rows.size())) {
     const MethodInfo& info = find_method(entry.method);

@@ -12,6 +12,7 @@
 #include "slimbayes/catalog/families.h"
 #include "slimbayes/catalog/method_entry.h"
 #include "slimbayes/methods/portfolio/auto_options.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -84,8 +85,8 @@ void check_passed_on(const nlohmann::json& passed, const std::vector<std::string
     if (!taken.contains(item.key()))
       throw std::invalid_argument(
           fmt::format("[auto] expected an option of auto or of a candidate ({}); received '{}'; name the "
-                      "--method that has it",
-                      fmt::join(names, ", "), item.key().substr(0, 80)));
+                      "`.method` that has it",
+                      fmt::join(names, ", "), foreign_text(item.key().substr(0, 80))));
 }
 
 }  // namespace

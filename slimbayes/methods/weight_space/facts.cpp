@@ -139,7 +139,7 @@ MethodInfo ensemble() {
   MethodInfo info;
   info.name = "ensemble";
   info.summary =
-      "Averages several fits of one method (--of); the disagreement of their means adds to the epistemic "
+      "Averages several fits of one method (`.of`); the disagreement of their means adds to the epistemic "
       "variance.";
   info.tasks = every_task();    // takes() checks that the member method can do the task too
   info.inputs = every_input();  // takes() checks the member method here too

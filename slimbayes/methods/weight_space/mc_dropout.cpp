@@ -79,7 +79,7 @@ class McDropoutMethod : public Method {
           "0.1 is usual");
     TrainedNetwork trained = starting_network(options_.network, split, context, kMcDropout);
     check(has_layer<Dropout>(trained.spec), kMcDropout, "a network with dropout layers", "one without",
-          "fit that network with --dropout 0.1");
+          "fit that network with `.dropout=0.1`");
     double noise_var = 0;
     if (trained.head.is_regression()) {
       const BoundNetwork network(trained.spec, "network", as_type(trained.weights, at::kFloat));

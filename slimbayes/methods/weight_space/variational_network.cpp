@@ -102,7 +102,7 @@ class VariationalFit {
       refuse(method_.method,
              fmt::format("kl_zero and kl_ramp of together at most the {} epochs of this fit", epochs),
              fmt::format("{} and {}", schedule.zero, schedule.ramp),
-             "lower them, or raise --epochs or --steps");
+             "lower them, or raise `.epochs` or `.steps`");
     problem.select_from = schedule.select_from();
     const int64_t targets = labelled_rows(rows_);
     problem.before_epoch = [&, targets](const EpochContext& at) {
@@ -117,7 +117,7 @@ class VariationalFit {
     summary.valid_rows = held_out_.size();
     if (schedule.select_from() < rising && schedule.select_from() > 0)
       summary.notes.push_back(fmt::format(
-          "of the fit's {} epochs, {} have no KL term, which then rises over {} (--kl-zero and --kl-ramp, "
+          "of the fit's {} epochs, {} have no KL term, which then rises over {} (`.kl_zero` and `.kl_ramp`, "
           "shortened in proportion)",
           epochs, schedule.zero, schedule.ramp));
     return summary;

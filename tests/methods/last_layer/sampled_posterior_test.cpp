@@ -123,7 +123,7 @@ TEST(SampledPosterior, MoreRowsThanThereAreAreNoted) {
     return text;
   };
   const int64_t n = split.train.size();
-  EXPECT_NE(notes(1e6).find(fmt::format("all {} rows: fewer than --subsample 1000000", n)),
+  EXPECT_NE(notes(1e6).find(fmt::format("all {} rows: fewer than `.subsample=1000000`", n)),
             std::string::npos);
   EXPECT_EQ(notes(static_cast<double>(n)).find("fewer than"), std::string::npos);
   const auto all = sampled_by("bll", {{"subsample", 1e6}}, split);  // holds every row

@@ -146,10 +146,10 @@ TEST(Auto, WhatDoesNotEndInTimeIsLeftOut) {
   const json slow = {{"candidates", "ridge,gp-exact,dnn"}, {"time_limit", 1e-6}};
   const auto model = fitted(line(200, 1), slow);
   EXPECT_TRUE(has_fact(*model, "left out: gp-exact, dnn (no time left)")) << json(model->summary().facts);
-  EXPECT_TRUE(has_fact(*model, "a longer --time-limit"));
+  EXPECT_TRUE(has_fact(*model, "a longer `.time_limit`"));
   EXPECT_TRUE(says_that_time_decided(*model));
   const auto whole = fitted(line(100, 1), kLines);
-  EXPECT_FALSE(has_fact(*whole, "--time-limit"));
+  EXPECT_FALSE(has_fact(*whole, "`.time_limit`"));
   EXPECT_FALSE(says_that_time_decided(*whole));
   EXPECT_LT(root_mean_squared_error(answer_to(*model, line(500, 2)), line(500, 2).all().target), 0.4);
 }

@@ -18,6 +18,7 @@
 #include "slimbayes/core/singular_values.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/methods/weight_space/draw_stack.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -215,7 +216,8 @@ std::vector<std::string> key_sites(const NetworkSpec& spec, const NetworkLayout&
   for (const std::string& label : labels) {
     if (!by_label.contains(label))
       refuse("ood_layers", "auto or linear layers and convolutions with inducing weights",
-             fmt::format("'{}'", label.substr(0, 80)), fmt::format("they are {}", fmt::join(known, ", ")));
+             fmt::format("'{}'", foreign_text(label.substr(0, 80))),
+             fmt::format("they are {}", fmt::join(known, ", ")));
     if (std::ranges::find(sites, by_label[label]) == sites.end()) sites.push_back(by_label[label]);
   }
   return sites;

@@ -70,7 +70,7 @@ void describe(InducingOptions& o, V& v) {
     "lists those of the network. The others are deterministic. The words of a text always are",
     ValueName{"LAYER"}, "FiD-GP section 6");
   v("ood_layers", o.ood_layers,
-    "layers at which the out-of-distribution score of a classifier (evaluate --ood) is computed, with names "
+    "layers at which the out-of-distribution score of a classifier (evaluate `.ood`) is computed, with names "
     "as "
     "in bayesian_layers. auto: two of them, as in the paper where the network is its resnet18",
     ValueName{"LAYER"}, "FiD-GP algorithm 2");

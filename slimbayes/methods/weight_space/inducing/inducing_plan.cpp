@@ -12,6 +12,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/methods/weight_space/draw_stack.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -34,7 +35,8 @@ std::set<std::string> chosen_layers(const NetworkLayout& layout, const std::vect
     for (const std::string& name : split_list(entry)) {
       if (name == "all") return {known.begin(), known.end()};
       if (std::ranges::find(known, name) == known.end())
-        refuse("bayesian_layers", "all or layers of the network", fmt::format("'{}'", name.substr(0, 80)),
+        refuse("bayesian_layers", "all or layers of the network",
+               fmt::format("'{}'", foreign_text(name.substr(0, 80))),
                fmt::format("its layers are {}", fmt::join(known, ", ")));
       chosen.insert(name);
     }
@@ -118,7 +120,7 @@ std::string note_on_kl(const TrainedPlan& trained) {
       trained.plan.sites, [](const auto& one) { return one.second.inducing.flow != "none"; });
   return fmt::format(
       "the KL to the prior is {:.3g} nats a training {}{}; {:.3g} of them are the price of the limit of the "
-      "weights' noise (--most-noise)",
+      "weights' noise (`.most_noise`)",
       kl / rows, trained.pixels ? "pixel" : "row",
       estimated ? fmt::format(", the mean of {} draws", kDraws) : "",
       least_kl(trained.layout, trained.plan) / rows);

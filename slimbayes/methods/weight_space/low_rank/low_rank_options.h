@@ -35,8 +35,8 @@ void describe(LowRankOptions& o, V& v) {
     "list for a trained network",
     ValueName{"RANK"}, "slimbayes");
   v("clip_rank", o.clip_rank,
-    "whether a rank above the smaller side of a matrix becomes that side. If not, which needs --factored "
-    "all, the factors keep all columns: more random numbers without more freedom",
+    "whether a rank above the smaller side of a matrix becomes that side. If not, which needs "
+    "`.factored=all`, the factors keep all columns: more random numbers without more freedom",
     "slimbayes");
   v("factored", o.factored,
     "which matrices are products of factors. smaller: those that have fewer numbers so; all: every matrix, "

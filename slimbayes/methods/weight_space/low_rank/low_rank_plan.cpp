@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -18,7 +19,7 @@ int64_t rank_in(const std::string& text) {
   const bool whole = error == std::errc() && end == text.data() + text.size();
   if (!(whole && rank >= 1 && rank <= kMostRank))
     refuse("layer_ranks", fmt::format("ranks from 1 to {}, such as 14,20", kMostRank),
-           fmt::format("'{}'", text.substr(0, 40)));
+           fmt::format("'{}'", foreign_text(text.substr(0, 40))));
   return rank;
 }
 
@@ -44,7 +45,8 @@ std::map<std::string, int64_t> ranks_of(const NetworkLayout& layout, const LowRa
 WeightPlan low_rank_plan(const NetworkLayout& layout, const LowRankOptions& options, const std::string& law,
                          const std::string& start) {
   if (!options.clip_rank && options.factored != "all")
-    refuse("clip_rank", "--factored all with --clip-rank false", "--factored " + options.factored,
+    refuse("clip_rank", "`.factored=all` with `.clip_rank=false`",
+           fmt::format("`.factored={}`", options.factored),
            "a matrix whose rank is not clipped does not get smaller");
   const Prior prior = prior_of(options.variational);
   const std::map<std::string, int64_t> ranks = ranks_of(layout, options);
@@ -68,8 +70,9 @@ WeightPlan low_rank_plan(const NetworkLayout& layout, const LowRankOptions& opti
 std::string note_on_factors(const TrainedPlan& trained) {
   const auto factored = [](const auto& site) { return site.second.rank > 0; };
   if (std::ranges::any_of(trained.plan.sites, factored)) return "";
-  return "no matrix is a product of factors, because none would have fewer parameters so: lower --rank, take "
-         "a wider network (--hidden), or use --factored all";
+  return "no matrix is a product of factors, because none would have fewer parameters so: lower `.rank`, "
+         "take "
+         "a wider network (`.hidden`), or use `.factored=all`";
 }
 
 }  // namespace slimbayes
