@@ -8,8 +8,8 @@
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/table/table.h"
 
-// Times read_table on CSV files: ten million numbers (500,000 rows with 20 columns), and 200,000 rows of texts
-// in quotes, which hold separators, doubled quotes and line ends.
+// Times read_table on CSV files: ten million numbers (500,000 rows with 20 columns), and 200,000 rows of
+// texts in quotes, which hold separators, doubled quotes and line ends.
 
 namespace slimbayes {
 namespace {

@@ -61,8 +61,10 @@ std::string describe(const std::string& name, bool as_json) {
   const bool looks_like_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
   if (!looks_like_path && !std::filesystem::exists(name, ignored))
     find_method(name);  // always throws: suggests the nearest method
-  const ModelFacts facts = model_facts(name);
-  return as_json ? dumped(with_flags(fields_to_json(facts))) : for_person(model_text(facts));
+  ModelFacts facts = model_facts(name);
+  if (as_json) return dumped(fields_to_json(facts));
+  facts.metadata = with_flags(std::move(facts.metadata));
+  return for_person(model_text(facts));
 }
 
 }  // namespace slimbayes::cli

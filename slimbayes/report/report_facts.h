@@ -129,7 +129,7 @@ void describe(ReportFacts& f, V& v) {
   v("card", f.card, "the model");
   v("data", f.data, "the data that are scored");
   v("scores", f.scores, "the scores with a word on each");
-  v("report", f.report, "every metric, as `evaluate --json` has them");
+  v("report", f.report, "every metric, with the names that evaluate reports");
   v("warnings", f.warnings, "sentences on what makes the scores less trustworthy");
   v("notes", f.notes, "sentences on data and trust");
   v.part(f.numbers);
