@@ -35,8 +35,8 @@ TEST(Events, BadInputIsNamed) {
              "coordinates that are numbers; received the categorical column 'c'");
   expect_has(message({{0, 1}}, {"c"}), "a domain of 2 axes, one a coordinate; received 1");
   expect_has(message({{0, 1}, {0, 2}}, {"c"}),
-             "row 2: expected 'b' inside its domain 0:2; received 9; widen --domain");
-  expect_has(message({{0, 1}, {0, 10}}, {"c"}, "a"), "leave --target out");
+             "row 2: expected 'b' inside its domain 0:2; received 9; widen `.domain`");
+  expect_has(message({{0, 1}, {0, 10}}, {"c"}, "a"), "leave `.target` out");
   EXPECT_EQ(message({{0, 1}, {0, 10}}, {"c"}), "no error");
 }
 

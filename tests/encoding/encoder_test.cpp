@@ -218,7 +218,7 @@ TEST(Encoder_fit, errors) {
              "[Encoder::fit] expected a target that is a column; received 'prise'; did you mean "
              "'price'?");
   expect_has(fit_error({0}, {"c", "min-max", {}, "train", LikelihoodKind::gaussian}),
-             "received a categorical column; --likelihood gaussian needs numbers");
+             "received a categorical column; `.likelihood=gaussian` needs numbers");
   expect_has(fit_error({0, 1, 2}, {"y"}),
              "t.csv: data row 2: expected a finite number in the target 'y'; received a missing cell");
   expect_has(fit_error({0, 2}, {"price", "min-max", {"prize"}}),

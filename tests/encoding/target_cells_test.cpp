@@ -32,8 +32,8 @@ TEST(check_target_column, takes_numbers_and_names_that_repeat) {
 }
 
 TEST(check_target_column, names_the_columns_that_can_be_one) {
-  const std::string here = "--target names the column to predict, here 'orders', 'city'";
-  expect_has(error_for(""), "expected --target COLUMN, the column to predict; received none; " + here);
+  const std::string here = "`.target` names the column to predict, here 'orders', 'city'";
+  expect_has(error_for(""), "expected `.target=COLUMN`, the column to predict; received none; " + here);
   expect_has(error_for("order"), "did you mean 'orders'?");
   expect_has(error_for("time"), "in the target 'time'; received a column of times; times can be inputs");
   expect_has(error_for("time"), here);

@@ -50,12 +50,12 @@ TEST(Target, TwoWholeNumbersAreTwoClasses) {
   EXPECT_EQ(task.likelihood, LikelihoodKind::bernoulli);
   EXPECT_EQ(task.levels, (Words{"0", "1"}));
   expect_has(two_classes_note(table, "y"),
-             "the target 'y' holds 0 and 1 alone, which are taken as two classes; --likelihood gaussian");
+             "the target 'y' holds 0 and 1 alone, which are taken as two classes; `.likelihood=gaussian`");
   EXPECT_EQ(fit_task(table, {0, 1, 3, 4}, {"y", LikelihoodKind::gaussian}).kind, TaskKind::regression);
   expect_has(error_of([&] {
                fit_task(table, {0, 1, 3, 4}, {"y", {}, "centred"});
              }),
-             "--likelihood gaussian fits two whole numbers as numbers");
+             "`.likelihood=gaussian` fits two whole numbers as numbers");
   EXPECT_EQ(task_for(table_of({numbers("y", {-1, 1, 1, -1})})).levels, (Words{"-1", "1"}));
   expect_has(likelihood_hint(table_of({numbers("y", {0, 0, 1, 0})}), "y", {0, 1, 2, 3}),
              "holds 0 and 1 alone, one of them in a single row, and is fitted as a number");
@@ -120,7 +120,7 @@ TEST(Target, ACentredTargetKeepsItsUnits) {
   expect_has(error_of([&] {
                fit_task(table, {0, 1, 2}, {"y", LikelihoodKind::poisson, "centred"});
              }),
-             "leave --target-scale out");
+             "leave `.target_scale` out");
 }
 
 TEST(Target, ARowFarBeyondTheTrainingTargetsIsNamed) {
@@ -181,7 +181,7 @@ TEST(Target, WhatLooksLikeCountsIsSaid) {
     };
   };
   const std::function<double(double)> geometric = [](double u) { return std::floor(-3 * std::log(1 - u)); };
-  for (double rate : {0.5, 2.0, 4.0}) expect_has(hint(poisson(rate)), "--likelihood poisson");
+  for (double rate : {0.5, 2.0, 4.0}) expect_has(hint(poisson(rate)), "`.likelihood=poisson`");
   expect_has(hint(geometric), "whole numbers from 0 to");
   expect_has(hint([](double u) { return std::floor(10 * u); }), "softmax");           // or perhaps counts
   EXPECT_EQ(hint(poisson(60)), "");                                                   // nearly Gaussian
@@ -209,12 +209,12 @@ TEST(Target, ClassesNeedRows) {
   expect_has(error_of([&] {
                fit_task(counted, {0, 1}, {"y", {}});
              }),
-             "give more of its rows; --likelihood gaussian fits them as numbers");
+             "give more of its rows; `.likelihood=gaussian` fits them as numbers");
   expect_has(error_of([&] { task_for(table_of({categories("y", {0, 0}, {"a"})})); }), "at least two classes");
   expect_has(error_of([&] {
                task_for(table_of({numbers("y", {1, 1, 2, 2, 3, 3})}), LikelihoodKind::bernoulli);
              }),
-             "two classes in 'y' for --likelihood bernoulli; received 3");
+             "two classes in 'y' for `.likelihood=bernoulli`; received 3");
   expect_has(error_of([&] {
                task_for(table_of({categories("y", {0, kNone, 0, 1, 1}, {"a", "b"})}));
              }),
@@ -225,11 +225,11 @@ TEST(Target, LikelihoodsAreNamed) {
   EXPECT_EQ(task_of(likelihood_named("cox")), TaskKind::events);
   expect_has(error_of([] { likelihood_named("poison"); }), "did you mean 'poisson'?");
   expect_has(error_of([] { task_for(table_of({numbers("y", {1})}), LikelihoodKind::cox); }),
-             "leave --target out");
+             "leave `.target` out");
   expect_has(error_of([] {
                task_for(table_of({categories("y", {0, 0}, {"a"})}), LikelihoodKind::poisson);
              }),
-             "--likelihood poisson needs numbers");
+             "`.likelihood=poisson` needs numbers");
   EXPECT_THROW(task_for(table_of({{"y", ColumnKind::datetime, {0, 1}, {}}})), std::invalid_argument);
 }
 

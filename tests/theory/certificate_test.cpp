@@ -108,18 +108,18 @@ TEST(Certificate, TuningOfThePosteriorAloneCostsNothing) {
                        {"tried", {{{"beta", 0}, {"valid_nll", 1}}, {{"beta", 1}, {"valid_nll", 2}}}}};
   const Model model = tuned(low_rank(), report);
   for (const char* part : {"train", "valid", "test", ""})
-    EXPECT_EQ(status(certificate(model, part), "--tune"), Status::holds) << part;
+    EXPECT_EQ(status(certificate(model, part), "`.tune`"), Status::holds) << part;
 }
 
 TEST(Certificate, TunedPriorsAreCountedWhereTheSearchSawTheRows) {
   const Model model = tuned(low_rank(), two_priors());
   for (const char* part : {"train", "valid"}) {
-    EXPECT_EQ(status(certificate(model, part), "--tune tried 2"), Status::violated) << part;
-    EXPECT_EQ(status(certificate(model, part, 2), "--tune tried 2"), Status::holds) << part;
+    EXPECT_EQ(status(certificate(model, part), "`.tune` tried 2"), Status::violated) << part;
+    EXPECT_EQ(status(certificate(model, part, 2), "`.tune` tried 2"), Status::holds) << part;
   }
   EXPECT_EQ(status(certificate(model, "test"), "not by these"), Status::holds);
   EXPECT_TRUE(certificate(model, "test").certified());
-  EXPECT_EQ(status(certificate(model, ""), "--tune tried 2"), Status::unknown);
+  EXPECT_EQ(status(certificate(model, ""), "`.tune` tried 2"), Status::unknown);
 }
 
 TEST(Certificate, ATuningReportWithoutOptionsIsADamagedFile) {

@@ -117,11 +117,11 @@ TEST(split_rows, errors) {
   Table same = table_of({numbers("x", {1, 1, 1, 1}), numbers("y", {1, 2, 3, 4})});
   expect_has(
       split_error(same, options(0.25, 0)),
-      "groups of at most 2 rows to hold out, for --split grouped; received 4 of 4 rows in 1 larger groups "
-      "of identical inputs; use --split auto");
+      "groups of at most 2 rows to hold out, for `.split=grouped`; received 4 of 4 rows in 1 larger groups "
+      "of identical inputs; use `.split=auto`");
   Table pairs = table_of({numbers("x", {1, 1, 2, 2}), numbers("y", {1, 2, 3, 4})});
   expect_has(split_error(pairs, options(0.25, 0.25)),
-             "none of 4 rows in 2 groups of identical inputs; use --split random");
+             "none of 4 rows in 2 groups of identical inputs; use `.split=random`");
   EXPECT_EQ(split_rows(same, options(0.25, 0, "random"), Stream(1)).train.size(), 3u);
 }
 

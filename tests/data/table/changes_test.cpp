@@ -35,10 +35,13 @@ TEST(column_changes, refuses_what_is_no_pair_or_given_twice) {
   expect_has(refusal([] { column_changes({"a"}, {}); }), "expected pairs FILE=MODEL");
   expect_has(refusal([] { column_changes({"=a"}, {}); }), "received '=a'");
   expect_has(refusal([] { column_changes({"a="}, {}); }), "received none for 'a'");
-  expect_has(refusal([] { column_changes({}, {"x"}); }), "pairs COLUMN=CELL for --fill; received 'x'");
-  expect_has(refusal([] { column_changes({"a=x,a=y"}, {}); }), "each column once in --rename; received 'a'");
+  expect_has(refusal([] { column_changes({}, {"x"}); }), "pairs COLUMN=CELL for `.fill`; received 'x'");
+  expect_has(refusal([] { column_changes({"a=x,a=y"}, {}); }), "each column once in `.rename`; received 'a'");
   expect_has(refusal([] { column_changes({"a=x,b=x"}, {}); }), "received 'x' twice");
-  expect_has(refusal([] { column_changes({}, {"x=1", "x=2"}); }), "each column once in --fill; received 'x'");
+  expect_has(refusal([] {
+               column_changes({}, {"x=1", "x=2"});
+             }),
+             "each column once in `.fill`; received 'x'");
   expect_has(refusal([] { column_changes({"a=x"}, {"x=1"}); }), "received 'x' in both");
 }
 
@@ -46,9 +49,9 @@ TEST(column_changes, give_columns_of_the_model_alone) {
   const std::vector<std::string> known = {"size", "rooms"};
   EXPECT_NO_THROW(check_columns_of_model(column_changes({"a=size"}, {"rooms=1"}), known));
   expect_has(refusal([&] { check_columns_of_model(column_changes({"a=siz"}, {}), known); }),
-             "a column of the model after the '=' of --rename; received 'siz'; did you mean 'size'?");
+             "a column of the model after the '=' of `.rename`; received 'siz'; did you mean 'size'?");
   expect_has(refusal([&] { check_columns_of_model(column_changes({}, {"room=1"}), known); }),
-             "a column of the model in --fill; received 'room'; did you mean 'rooms'?");
+             "a column of the model in `.fill`; received 'room'; did you mean 'rooms'?");
 }
 
 TEST(where_absent, leaves_a_table_that_has_the_new_names_alone) {
@@ -96,10 +99,10 @@ TEST(with_changes, renames_at_once_and_fills_by_kind) {
 
 TEST(with_changes, refuses_a_name_in_use_and_a_cell_of_another_kind) {
   expect_has(refusal([] { with_changes(two_columns(), column_changes({"a=b"}, {}), {}); }),
-             "no column 'b' in 't.csv' for --rename a=b; received one beside 'a'");
+             "no column 'b' in 't.csv' for `.rename` a=b; received one beside 'a'");
   const Reading reading{{{"x", ColumnKind::numeric}}};
   expect_has(refusal([&] { with_changes(two_columns(), column_changes({}, {"x=red"}), reading); }),
-             "a numeric cell for 'x' in --fill, as in training; received 'red'");
+             "a numeric cell for 'x' in `.fill`, as in training; received 'red'");
   expect_has(refusal([&] { with_changes(two_columns(), column_changes({}, {"x=inf"}), reading); }), "'inf'");
 }
 
@@ -110,13 +113,13 @@ TEST(check_needed, names_what_no_file_needs) {
   EXPECT_EQ(rest.renamed, (Pairs{{"aa", "z"}}));
   EXPECT_EQ(rest.filled, (Pairs{{"b", "1"}}));
   expect_has(refusal([&] { check_needed(rest, t, false); }),
-             "a column of 't.csv' before the '=' of --rename; received 'aa'; ");
+             "a column of 't.csv' before the '=' of `.rename`; received 'aa'; ");
   expect_has(refusal([&] { check_needed(rest, t, true); }),
-             "a file with a column 'aa' and none 'z' for --rename aa=z");
+             "a file with a column 'aa' and none 'z' for `.rename` aa=z");
   expect_has(refusal([&] {
                check_needed({{}, rest.filled}, t, false);
              }),
-             "a column in --fill that 't.csv' lacks; received 'b', which it has; leave it out");
+             "a column in `.fill` that 't.csv' lacks; received 'b', which it has; leave it out");
   expect_has(refusal([&] {
                check_needed({{}, rest.filled}, t, true);
              }),

@@ -35,20 +35,20 @@ TEST_F(cifar, read_table_says_which_format_reads_them) {
   expect_has(
       error_of(records(20, {9}), "batch.bin"),
       "received 'batch.bin', whose size and labels are those of 20 records of CIFAR-10; fit reads them "
-      "with --format cifar10");
-  expect_has(error_of(records(20, {19, 19}), "BATCH"), "fit reads them with --format cifar100");
+      "with `.format=cifar10`");
+  expect_has(error_of(records(20, {19, 19}), "BATCH"), "fit reads them with `.format=cifar100`");
   const std::string other = error_of("a,b\n1,2\n", "t.txt");
   expect_has(other,
              "ends in .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .arrow or .ipc; received 't.txt'");
-  expect_has(other, "rename or convert it (fit reads images in the layout of CIFAR with --format cifar10");
+  expect_has(other, "rename or convert it (fit reads images in the layout of CIFAR with `.format=cifar10`");
   expect_has(error_of("no gzip", "t.bin.gz"), "rename or convert it");
   EXPECT_EQ(read("a,b\n1,2\n", "T.CSV").rows, 1);
   expect_has(error_of("a,b\n1,2\n", ".csv"), "expected a file name that ends in");
 }
 
 TEST_F(cifar, published_files) {
-  for (const auto& [name, format] : {std::pair{"cifar10_test.bin.gz", "--format cifar10"},
-                                     {"cifar100_test.bin.gz", "--format cifar100"}}) {
+  for (const auto& [name, format] : {std::pair{"cifar10_test.bin.gz", "`.format=cifar10`"},
+                                     {"cifar100_test.bin.gz", "`.format=cifar100`"}}) {
     const auto path = real_data(name);
     if (!path) continue;
     const std::string error = message([&] { read_table(*path); });

@@ -102,7 +102,7 @@ TEST_F(kept, decimals_are_numbers_and_unused_types_do_not_fail) {
   expect_has(message([&] {
                read_table(golden("kept.parquet"), {{}, {}, {"single"}, true});
              }),
-             "fit: --ignore");
+             "fit: `.ignore`");
 }
 
 }  // namespace

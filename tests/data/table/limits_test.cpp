@@ -32,7 +32,7 @@ TEST_F(limits, a_table_is_read_or_its_bound_is_said) {
       ++refused;
       EXPECT_EQ(read, 0) << "a larger bound allows what a smaller one does";
       expect_starts(error, std::string(name) + ": expected a table that takes at most ");
-      expect_has(error, "--max-table-memory");
+      expect_has(error, "`.max_table_memory`");
     }
     EXPECT_GT(read, 2);
     EXPECT_GT(refused, 10);

@@ -32,7 +32,7 @@ TEST(wrong_cells, are_named_all_at_once) {
       "write numbers without their unit, '144 km' as 144; write numbers such as '$13' by digits and a "
       "decimal point "
       "alone, as in 13000.5; "
-      "fit --na '-' reads such cells as missing; --categorical 'range,price' takes whole columns as names");
+      "fit `.na` '-' reads such cells as missing; `.categorical` 'range,price' takes whole columns as names");
 }
 
 TEST(wrong_cells, advice_fits_the_cells) {
@@ -41,12 +41,12 @@ TEST(wrong_cells, advice_fits_the_cells) {
     return error.substr(error.find("cells; ", error.find("received")) + 7);
   };
   EXPECT_TRUE(advice("cheap\n").starts_with("correct the cell, or leave it empty"));
-  EXPECT_TRUE(advice("no data\nno data\n").starts_with("fit --na 'no data' reads such cells as missing"));
-  EXPECT_TRUE(advice("#DIV/0!\n.\n").starts_with("fit --na '#DIV/0!,.' reads"));
+  EXPECT_TRUE(advice("no data\nno data\n").starts_with("fit `.na` 'no data' reads such cells as missing"));
+  EXPECT_TRUE(advice("#DIV/0!\n.\n").starts_with("fit `.na` '#DIV/0!,.' reads"));
   EXPECT_TRUE(advice("\"a, b\"\n\"a, b\"\n").starts_with("correct the cell"));  // a comma would part the mark
   EXPECT_TRUE(advice("5 %\n").starts_with("write numbers such as '5 %' by digits"));
   // Many different words mark nothing.
-  EXPECT_EQ(error_of("x\n1\n2\n3\n4\n5\n6\n7\na\na\nb\nc\nd\ne\nf\n").find("--na"), std::string::npos);
+  EXPECT_EQ(error_of("x\n1\n2\n3\n4\n5\n6\n7\na\na\nb\nc\nd\ne\nf\n").find("`.na`"), std::string::npos);
 }
 
 TEST(wrong_cells, of_a_known_kind_and_of_dates) {
@@ -57,11 +57,11 @@ TEST(wrong_cells, of_a_known_kind_and_of_dates) {
                         "2 of 2 cells; expected yes or no in column 'b'; received 'maybe' (data row 1): 1 of "
                         "2 cells; expected ISO dates"))
       << error;
-  EXPECT_EQ(error.find("--categorical"), std::string::npos);
+  EXPECT_EQ(error.find("`.categorical`"), std::string::npos);
   // The file can be mended at once, the model only by another fit.
   EXPECT_TRUE(error_of("x\n-\n", known)
                   .ends_with("1 of 1 cells; correct the cell, or leave it empty if it is "
-                             "missing; fit --na '-' reads such cells as missing"));
+                             "missing; fit `.na` '-' reads such cells as missing"));
   EXPECT_TRUE(error_of("x\n1\ninf\n-inf\n")
                   .starts_with("t.csv:3:1: expected finite numbers in column 'x'; received "
                                "'inf' (data row 2), '-inf' (3): 2 of 3 cells"));

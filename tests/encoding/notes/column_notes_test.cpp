@@ -27,7 +27,7 @@ TEST(range_note, names_column_row_and_value) {
   expect_has(range_of(numbers("x", x)),
              "column 'x': 999999 (data row 17) stretches the range, 1 to 100 without it");
   expect_has(range_of(numbers("x", x)),
-             "leave the cell empty if missing is meant (fit --na 999999 reads it so, in every column), or");
+             "leave the cell empty if missing is meant (fit `.na` 999999 reads it so, in every column), or");
   x[3] = 999999;
   expect_has(range_of(numbers("x", x)), "999999 (2 cells, the first in data row 4) stretches");
   x[50] = 99999;  // two different marks for missing values
@@ -36,7 +36,7 @@ TEST(range_note, names_column_row_and_value) {
   x[7] = -999, x[99] = 999;  // one mark below the data and one above
   expect_has(range_of(numbers("x", x)),
              "999 (data row 100), -999 (data row 8) stretch the range, 1 to 99 without them");
-  expect_has(range_of(numbers("x", x)), "(fit --na 999,-999 reads them so, in every column)");
+  expect_has(range_of(numbers("x", x)), "(fit `.na` 999,-999 reads them so, in every column)");
   x = hundred();
   x[7] = -1e300;
   expect_has(range_of(numbers("x", x)), "-1e+300 (data row 8) stretches");
@@ -124,7 +124,7 @@ TEST(code_note, of_codes) {
   EXPECT_EQ(
       codes_of(branches),
       "column 'x' holds 10 different whole numbers (1001, 1002, 1004, ...), taken as amounts; if they are "
-      "codes, --categorical 'x'");
+      "codes, `.categorical` 'x'");
   EXPECT_NE(codes_of({10115, 10117, 10119, 10243, 12045}), "");  // postcodes
   EXPECT_NE(codes_of({101, 102, 205, kNone}), "");
   EXPECT_EQ(codes_of(branches, 9), "");
@@ -185,7 +185,7 @@ TEST(category_notes, of_numbers_with_a_unit_or_with_marks) {
   for (int i = 1; i <= 20; ++i) levels.push_back(std::to_string(10 * i));
   expect_has(
       only(levels),
-      "column 'x': its categories are numbers but for '-' and '*': if that marks missing cells, --na '-,*'");
+      "column 'x': its categories are numbers but for '-' and '*': if that marks missing cells, `.na` '-,*'");
   EXPECT_EQ(only(levels, true), "");
 }
 

@@ -126,7 +126,7 @@ TEST(fill_gaps, TheNoteOnGapsCountsTheWindowsThatFillingGains) {
     expect_has(cut.notes.at(0),
                fmt::format("no window reaches over it, which costs {} of {} windows; it is after",
                            with - without, with));
-    expect_has(cut.notes.at(0), "; --fill-gaps inserts the missing rows");
+    expect_has(cut.notes.at(0), "; `.fill_gaps` inserts the missing rows");
   }
 }
 
@@ -138,7 +138,7 @@ TEST(fill_gaps, LeavesGapsOfAWindowAndOfNoWholeNumberOfSteps) {
     const Windows windows = filled(table, filling(5));
     EXPECT_EQ(table.rows, rows);
     EXPECT_EQ(windows.inserted, 0);
-    expect_has(windows.notes.at(0), "; --fill-gaps leaves ");
+    expect_has(windows.notes.at(0), "; `.fill_gaps` leaves ");
     expect_has(windows.notes.at(0), ": it inserts whole numbers of steps below a window (5)");
   }
 }

@@ -84,15 +84,15 @@ TEST(Windows, RefuseWhatGivesNone) {
   expect_has(
       error_of([&] { find_windows(table, windows_of(11, 2)); }),
       "at least 13 rows that follow each other in steps of 3600 s, for a window of 11 and a horizon of 2; "
-      "received at most 10; lower --window");
+      "received at most 10; lower `.window`");
   expect_has(
       error_of([&] { find_windows(table, windows_of(11, 2), kHour); }),
       "at least 11 rows that follow each other in steps of 3600 s, for a window of 11; received at most 10; "
       "give more rows");
-  expect_has(error_of([&] { find_windows(table, windows_of(0)); }), "--window from 1");
+  expect_has(error_of([&] { find_windows(table, windows_of(0)); }), "`.window` from 1");
   WindowOptions none = windows_of(3);
   none.time = {};
-  expect_has(error_of([&] { find_windows(table, none); }), "--time");
+  expect_has(error_of([&] { find_windows(table, none); }), "`.time`");
   none.time = {"tt"};
   expect_has(error_of([&] { find_windows(table, none); }), "did you mean 't'?");
   Table missing = table;
@@ -106,7 +106,7 @@ TEST(Windows, TimesThatAreNotReadAreShownWithAWayOut) {
   const std::string asked = error_of([&] { find_windows(table, windows_of(2)); });
   expect_has(asked, "expected ISO 8601 times (2014-12-31 or 2014-12-31T23:00:00) or numbers in 't'");
   expect_has(asked, "received a categorical column ('01/02/2014', ...)");
-  expect_has(asked, "--time year,month,day");
+  expect_has(asked, "`.time=year,month,day`");
   const std::string fitted = error_of([&] { find_windows(table, windows_of(2), kHour); });
   expect_has(fitted, "write the times as in training");
   EXPECT_EQ(fitted.find("--"), std::string::npos) << fitted;
@@ -115,7 +115,7 @@ TEST(Windows, TimesThatAreNotReadAreShownWithAWayOut) {
 TEST(Windows, AFittedModelIsNotToldOfFlags) {
   Table table = hourly(8);
   table.columns[0].values[4] = table.columns[0].values[3];
-  expect_has(error_of([&] { find_windows(table, windows_of(3)); }), "by --group");
+  expect_has(error_of([&] { find_windows(table, windows_of(3)); }), "by `.group`");
   expect_has(error_of([&] { find_windows(table, windows_of(3), kHour); }),
              "the model was fitted on a single series");
   table.columns.push_back(categories("city", std::vector<double>(8, 0.0), {"oslo"}));
