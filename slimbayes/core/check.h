@@ -6,20 +6,22 @@
 #include <string>
 #include <string_view>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// Thrown if a computation fails for numerical reasons, for example a factorisation or an optimisation. The
 /// message says what was expected, what was found (for a factorisation: the matrix size and the first pivot
 /// that is not positive) and, where possible, what the user can do.
-class NumericalError : public std::runtime_error {
+class SLIMBAYES_EXPORT NumericalError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// Refuses what a user asked for or gave: throws std::invalid_argument("[function] expected ...; received
 /// ...; hint"). An empty hint is left out of the message.
-[[noreturn]] void refuse(std::string_view function, std::string_view expected, std::string_view received,
-                         std::string_view hint = "");
+[[noreturn]] SLIMBAYES_EXPORT void refuse(std::string_view function, std::string_view expected,
+                                          std::string_view received, std::string_view hint = "");
 
 /// Refuses unless `ok`. For messages that are ready: where a text has to be made, write `if (...)
 /// refuse(...)`, which makes it for the mistake alone.
@@ -30,15 +32,16 @@ inline void check(bool ok, std::string_view function, std::string_view expected,
 
 /// Checks a condition that only a bug of the library can violate: throws std::logic_error unless `ok`. `what`
 /// says what went wrong, `name` with what, or nothing.
-void internal_check(bool ok, std::string_view function, std::string_view what, std::string_view name = "");
+SLIMBAYES_EXPORT void internal_check(bool ok, std::string_view function, std::string_view what,
+                                     std::string_view name = "");
 
 /// Throws std::invalid_argument unless `x` is defined and has this shape; -1 in `shape` stands for any size.
 /// The message names `function` and calls the tensor `name`.
-void check_shape(const at::Tensor& x, at::IntArrayRef shape, std::string_view function,
-                 std::string_view name);
+SLIMBAYES_EXPORT void check_shape(const at::Tensor& x, at::IntArrayRef shape, std::string_view function,
+                                  std::string_view name);
 
 /// Throws std::invalid_argument unless every element of `x` is finite. The message says how many elements are
 /// NaN or infinite and where the first of them is; it names `function` and calls the tensor `name`.
-void check_finite(const at::Tensor& x, std::string_view function, std::string_view name);
+SLIMBAYES_EXPORT void check_finite(const at::Tensor& x, std::string_view function, std::string_view name);
 
 }  // namespace slimbayes

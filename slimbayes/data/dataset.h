@@ -7,6 +7,7 @@
 #include "slimbayes/catalog/network/shape.h"
 #include "slimbayes/data/source.h"
 #include "slimbayes/data/task.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -21,7 +22,7 @@ struct Schema {
 
 /// Encoded rows from which a method trains or predicts. A value type: copies share the source, which never
 /// changes.
-struct Dataset {
+struct SLIMBAYES_EXPORT Dataset {
   Schema schema;
   std::shared_ptr<const Source> source;  // nullptr: no rows
 
@@ -34,21 +35,21 @@ struct Dataset {
 
 /// Makes a dataset of tensors in memory. If `schema.input` is empty, it is set to the shape of one row of the
 /// first input. Throws std::invalid_argument if the tensors have different numbers of rows.
-Dataset dataset_of(Schema schema, Batch all);
+SLIMBAYES_EXPORT Dataset dataset_of(Schema schema, Batch all);
 
 /// Makes the dataset of a regression from tensors: inputs x [n, ...] and targets y [n] or [n, 1], neither of
 /// which is scaled. x of type int64 holds tokens. Throws std::invalid_argument for other shapes.
-Dataset regression_data(const at::Tensor& x, const at::Tensor& y);
+SLIMBAYES_EXPORT Dataset regression_data(const at::Tensor& x, const at::Tensor& y);
 
 /// Makes the dataset of a classification into `classes` classes from tensors: inputs x [n, ...] as in
 /// regression_data, and class numbers y [n], from 0. The likelihood is softmax, with one logit per class, or
 /// bernoulli, with a single logit for exactly two classes. Throws std::invalid_argument for fewer than two
 /// classes and for other shapes and likelihoods.
-Dataset class_data(const at::Tensor& x, const at::Tensor& y, int64_t classes,
-                   LikelihoodKind likelihood = LikelihoodKind::softmax);
+SLIMBAYES_EXPORT Dataset class_data(const at::Tensor& x, const at::Tensor& y, int64_t classes,
+                                    LikelihoodKind likelihood = LikelihoodKind::softmax);
 
 /// Returns a dataset with the rows of `a`, followed by those of `b`; nothing is copied. Both must have the
 /// same schema. Either may be empty.
-Dataset joined(const Dataset& a, const Dataset& b);
+SLIMBAYES_EXPORT Dataset joined(const Dataset& a, const Dataset& b);
 
 }  // namespace slimbayes

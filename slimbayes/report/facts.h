@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/export.h"
 #include "slimbayes/model/model.h"
 
 namespace slimbayes {
@@ -36,6 +37,7 @@ struct FactsOptions {
 /// For windows a table is accepted too. Examples without a finite answer are left out and counted. Throws
 /// std::invalid_argument for segmentation and events, a part that does not exist, and as Model::evaluate();
 /// DataError if no example has an answer.
-nlohmann::json report_facts(const Model& model, const Examples& examples, const FactsOptions& options = {});
+SLIMBAYES_EXPORT nlohmann::json report_facts(const Model& model, const Examples& examples,
+                                             const FactsOptions& options = {});
 
 }  // namespace slimbayes

@@ -13,6 +13,7 @@
 #include "slimbayes/data/rows/bad_row.h"
 #include "slimbayes/data/rows/domain.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -47,7 +48,7 @@ struct EncoderOptions {
 ///   hold names; columns that number the rows (numbering_columns), except in windows; a column of free text
 ///   (is_free_text); one of more than 64 dates in a notation that is not read; a column without any value.
 /// - For events, every column is a numeric coordinate, scaled from its axis of the domain to [-1, 1].
-class Encoder {
+class SLIMBAYES_EXPORT Encoder {
  public:
   /// Fits the inputs and the task on these rows. Throws std::invalid_argument if the target column does not
   /// exist or does not fit its likelihood, a column to ignore does not exist, no input is usable, there are
@@ -165,13 +166,13 @@ class Encoder {
 /// Returns whether a categorical column is an identifier or free text: more than 50 of its cells are present
 /// (`cells`), and over 90 % of these differ from each other (`different` is the number of different cells).
 /// The encoder drops such a column, and the split ignores it when it looks for identical rows.
-bool is_free_text(size_t cells, size_t different);
+SLIMBAYES_EXPORT bool is_free_text(size_t cells, size_t different);
 
 /// Returns the names of the features that one column of the table gives, in the order of their values in an
 /// encoded row: "size", "colour = red", "colour (other)", "size (missing)".
-std::vector<std::string> feature_names(const Encoder::Feature& feature);
+SLIMBAYES_EXPORT std::vector<std::string> feature_names(const Encoder::Feature& feature);
 
 /// Returns the reason as text, such as "no value"; "" for `no`.
-const char* name_of(Encoder::Dropped dropped);
+SLIMBAYES_EXPORT const char* name_of(Encoder::Dropped dropped);
 
 }  // namespace slimbayes

@@ -10,6 +10,7 @@
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/data/rows/target.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -25,14 +26,14 @@ struct TextOptions {
 /// Returns the words of a text in their order. Each run of letters, marks and digits is one word, and each
 /// other printed character is a word of its own. The text is first case-folded and normalised (Unicode form
 /// KC). Bytes that are not UTF-8 are left out.
-std::vector<std::string> words_of(std::string_view text);
+SLIMBAYES_EXPORT std::vector<std::string> words_of(std::string_view text);
 
 /// The two tokens that stand for no particular word. kPadding fills a row up to the length of the longest row
 /// in its batch; kUnknown stands for every word without a token of its own.
 inline constexpr int64_t kPadding = 0, kUnknown = 1;
 
 /// Turns texts into tokens, one for each word. It is fitted on the training rows and saved with the model.
-class TextEncoder {
+class SLIMBAYES_EXPORT TextEncoder {
  public:
   /// Fits the vocabulary and the task on these rows. Throws std::invalid_argument for no rows, options out of
   /// range, or a column that is absent or is not text, and as fit_task.

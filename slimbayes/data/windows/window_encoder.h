@@ -9,6 +9,7 @@
 
 #include "slimbayes/data/rows/encoder.h"
 #include "slimbayes/data/windows/window_table.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -17,7 +18,7 @@ namespace slimbayes {
 /// the window, named "TARGET (past)". If the times are dates, calendar features are added (calendar.h). With
 /// WindowOptions::fill_gaps a missing cell is replaced by the last known cell of its column (carried); the
 /// indicator of missing cells still marks it.
-class WindowEncoder {
+class SLIMBAYES_EXPORT WindowEncoder {
  public:
   /// Fits the inputs and the task on these windows; the target of each must be in the table. Throws as
   /// Encoder::fit.

@@ -7,12 +7,13 @@
 
 #include "slimbayes/data/table/table.h"
 #include "slimbayes/data/windows/time_series.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
 /// The windows of a table of time series. A run is a sequence of rows of one series without a gap in time. A
 /// window is `window` successive rows of a run; it predicts the row `horizon` rows after its last one.
-struct Windows : TimeSeries {
+struct SLIMBAYES_EXPORT Windows : TimeSeries {
   WindowOptions options = {};  // those that find_windows was called with
   std::vector<int64_t> last;   // [m] the place in `order` of each window's last row
   /// [m] the place in `order` of the row that each window predicts; -1 if the run ends before it.
@@ -29,15 +30,16 @@ struct Windows : TimeSeries {
 /// that ends in an inserted row is left out unless it predicts a row that was in the table before. Adds notes
 /// on how many windows the remaining gaps cost, and on runs shorter than a window. Throws
 /// std::invalid_argument if no run is as long as a window.
-Windows find_windows(const Table& table, TimeSeries series, const WindowOptions& options);
+SLIMBAYES_EXPORT Windows find_windows(const Table& table, TimeSeries series, const WindowOptions& options);
 
 /// Returns all windows of a table, without filling gaps: find_series followed by find_windows, with the
 /// errors of both. `step` is as in find_series.
-Windows find_windows(const Table& table, const WindowOptions& options, std::optional<double> step = {});
+SLIMBAYES_EXPORT Windows find_windows(const Table& table, const WindowOptions& options,
+                                      std::optional<double> step = {});
 
 /// Returns the windows for which the predicted row is in the table and its cell in the column `target` is
 /// present, as indices into Windows::last, ascending.
-std::vector<int64_t> windows_with_target(const Table& table, const Windows& windows,
-                                         const std::string& target);
+SLIMBAYES_EXPORT std::vector<int64_t> windows_with_target(const Table& table, const Windows& windows,
+                                                          const std::string& target);
 
 }  // namespace slimbayes
