@@ -9,7 +9,7 @@ setup:    ## installs what is missing: system packages (apt) and .venv
 	@scripts/setup.sh
 
 build: setup ## builds the library and the tool, build/slimbayes
-	@scripts/build.sh release slimbayes_tool slimbayes_commands
+	@scripts/build.sh release slimbayes_tool slimbayes_commands slimbayes_libraries
 
 stress: build ## tests 200 fits and predictions under signals and a full disk
 	@scripts/stress.py

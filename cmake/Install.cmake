@@ -1,7 +1,7 @@
 # cmake --install: headers, the two libraries, the tool, and a package that find_package(slimbayes) finds.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/slimbayes)
-set(installed slimbayes_base)
+set(installed slimbayes_base_shared)
 if(SLIMBAYES_ENGINE)
   list(APPEND installed slimbayes)
 endif()
@@ -20,6 +20,7 @@ list(JOIN public " " public_names)
 install(CODE "
   include(${CMAKE_CURRENT_LIST_DIR}/PublicHeaders.cmake)
   slimbayes_install_headers(${PROJECT_SOURCE_DIR} \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}\" ${public_names})")
+install(FILES ${PROJECT_BINARY_DIR}/rooms/include/slimbayes/export.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/slimbayes)
 install(TARGETS ${installed} EXPORT slimbayes
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT slimbayes NAMESPACE slimbayes:: FILE slimbayesTargets.cmake DESTINATION ${package_dir})

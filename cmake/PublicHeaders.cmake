@@ -1,12 +1,13 @@
 # slimbayes_install_headers(SOURCE INTO ROOT...): copies the headers ROOT of the checkout SOURCE, and those that they reach, below
 # the folder INTO. All other headers are the library's own. Runs at installation, so that it sees the includes of that time.
+# slimbayes/export.h is made by CMake, so it is installed from the build folder.
 cmake_policy(VERSION 3.22)
 function(slimbayes_install_headers source into)
   set(todo ${ARGN})
   set(found "")
   while(todo)
     list(POP_FRONT todo header)
-    if(header IN_LIST found)
+    if(header IN_LIST found OR header STREQUAL "slimbayes/export.h")
       continue()
     endif()
     list(APPEND found ${header})

@@ -12,6 +12,11 @@ endif()
 # Not POSITION_INDEPENDENT_CODE: that compiles programs with -fPIE, and they could not share the precompiled header.
 add_compile_options(-fPIC)
 
+# The shared libraries export what carries SLIMBAYES_EXPORT alone (slimbayes/CMakeLists.txt). All targets are compiled alike,
+# so that they can share the precompiled header.
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
 # -DSLIMBAYES_SANITIZE=address,undefined: the asan preset.
 set(SLIMBAYES_SANITIZE "" CACHE STRING "Comma-separated sanitizers")
 

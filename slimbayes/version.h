@@ -1,8 +1,10 @@
 #pragma once
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// "0.1.0"
-const char* version();
+SLIMBAYES_EXPORT const char* version();
 
 }  // namespace slimbayes

@@ -10,6 +10,7 @@
 #include "slimbayes/answers/prediction_set.h"
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/catalog/task.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -18,31 +19,31 @@ namespace slimbayes {
 /// calls the version for the type that it holds.
 
 /// Returns the task of a predictive, for example TaskKind::regression for a Regression.
-TaskKind task_of(const Predictive& p);
+SLIMBAYES_EXPORT TaskKind task_of(const Predictive& p);
 
 /// Returns the number of rows n of a predictive.
-int64_t row_count(const Predictive& p);
+SLIMBAYES_EXPORT int64_t row_count(const Predictive& p);
 
 /// Returns a predictive of only the rows whose indices `rows` [m] int64 lists, in that order. The result
 /// keeps the count `zeroed` of `p`, which stands for all rows of `p`: it is not known which rows it counted.
-Predictive take(const Predictive& p, const at::Tensor& rows);
+SLIMBAYES_EXPORT Predictive take(const Predictive& p, const at::Tensor& rows);
 
 /// Joins several predictives of one task into one that has the rows of all of them, in the order of `parts`.
 /// Throws std::invalid_argument if `parts` is empty or the tasks differ.
-Predictive concatenated(const std::vector<Predictive>& parts);
+SLIMBAYES_EXPORT Predictive concatenated(const std::vector<Predictive>& parts);
 
 /// Converts a predictive from the units in which a model is trained to the units of the user. Regression: the
 /// target y becomes shift + scale * y (see rescaled). Events: adds `shift` to the log intensity and does not
 /// use `scale`. Classes and counts have no units and are returned unchanged.
-Predictive in_units(const Predictive& p, double shift, double scale);
+SLIMBAYES_EXPORT Predictive in_units(const Predictive& p, double shift, double scale);
 
 /// Returns the negative log likelihood, the mean over rows of -log p(y), in nats; y [n]. Returns nullopt for
 /// an intensity: the likelihood of events needs the integral of the intensity over the domain, which a
 /// predictive does not hold (events_report in model/events.h computes it).
-std::optional<double> mean_nll(const Predictive& p, const at::Tensor& y);
+SLIMBAYES_EXPORT std::optional<double> mean_nll(const Predictive& p, const at::Tensor& y);
 
 /// Returns the negative log likelihood of each row [n]. Throws std::invalid_argument for an intensity.
-at::Tensor row_nll(const Predictive& p, const at::Tensor& y);
+SLIMBAYES_EXPORT at::Tensor row_nll(const Predictive& p, const at::Tensor& y);
 
 /// What report() needs besides the predictive and the targets. Each task reads only the fields that name it.
 struct ReportOptions {
@@ -60,7 +61,8 @@ struct ReportOptions {
 /// "base_class" as a name, and the scores of options.set if it is given (see set_report). Throws
 /// std::invalid_argument for an intensity (events_report in model/events.h scores events), and unless
 /// `levels` has one name per class.
-nlohmann::json report(const Predictive& p, const at::Tensor& y, const ReportOptions& options);
+SLIMBAYES_EXPORT nlohmann::json report(const Predictive& p, const at::Tensor& y,
+                                       const ReportOptions& options);
 
 /// Returns scores for out-of-distribution detection by name, [n] each. A larger score means farther from the
 /// training data.
@@ -70,13 +72,14 @@ nlohmann::json report(const Predictive& p, const at::Tensor& y, const ReportOpti
 ///   counts, intensities  "log_rate_sd", the sd of the log rate
 /// Throws std::invalid_argument if `score` is any other name for a regression; the other tasks ignore
 /// `score`.
-Scores scores(const Predictive& p, const std::string& score);
+SLIMBAYES_EXPORT Scores scores(const Predictive& p, const std::string& score);
 
 /// Returns one text per row [n], which names the first number of the predictive that is NaN or infinite in
 /// that row, for example "sd is inf". The text is "" if all numbers of the row are finite. A regression is
 /// checked in the order mean, total sd, aleatoric sd, epistemic sd; other tasks have corresponding numbers.
 /// The ends of `interval` are checked last if it is given. Use it to leave out rows that have no usable
 /// predictive.
-std::vector<std::string> non_finite(const Predictive& p, const std::optional<Interval>& interval = {});
+SLIMBAYES_EXPORT std::vector<std::string> non_finite(const Predictive& p,
+                                                     const std::optional<Interval>& interval = {});
 
 }  // namespace slimbayes

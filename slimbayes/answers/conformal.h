@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slimbayes/answers/predictive.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -14,7 +15,7 @@ namespace slimbayes {
 /// intervals and sets. A score says how badly the prediction fits the target of its row: |y - mean| / sd for
 /// a regression, set_scores() for classes. Calibration rows were used neither to train the model nor to
 /// choose among models. Rows with identical inputs form one group, because they are not independent evidence.
-struct ConformalScores {
+struct SLIMBAYES_EXPORT ConformalScores {
   ConformalScores() = default;
   /// Makes each row a group of its own. Throws std::invalid_argument unless `scores` has shape [m] and is in
   /// ascending order.
@@ -33,34 +34,35 @@ struct ConformalScores {
 /// answer with a density, |normal_score| (answers/density.h), in ascending order. y [m] in the units of the
 /// predictive. [m] Throws std::invalid_argument if there are no rows, if the shapes do not match, if a value
 /// is not finite, or if the total variance of a row is 0.
-at::Tensor conformal_scores(const Regression& p, const at::Tensor& y);
+SLIMBAYES_EXPORT at::Tensor conformal_scores(const Regression& p, const at::Tensor& y);
 
 /// Returns the conformity scores |y - mean| / sd of a regression together with the group of each row. `group`
 /// holds m numbers, equal for rows with identical inputs. Throws std::invalid_argument as
 /// conformal_scores(p, y) does, and unless `group` has m numbers.
-ConformalScores conformal_scores(const Regression& p, const at::Tensor& y, const std::vector<int64_t>& group);
+SLIMBAYES_EXPORT ConformalScores conformal_scores(const Regression& p, const at::Tensor& y,
+                                                  const std::vector<int64_t>& group);
 
 /// Returns the ConformalScores of m rows from their scores [m] and group numbers, both in the order of the
 /// rows. It sorts the scores and reorders the groups in the same way. Throws std::invalid_argument unless
 /// `group` has m numbers.
-ConformalScores sorted_scores(const at::Tensor& scores, const std::vector<int64_t>& group);
+SLIMBAYES_EXPORT ConformalScores sorted_scores(const at::Tensor& scores, const std::vector<int64_t>& group);
 
 /// Returns how many calibration rows (or groups, if inputs repeat) conformal prediction needs at this level:
 /// the least m with ceil((m + 1) level) <= m. With fewer rows no finite interval has the level. Throws
 /// std::invalid_argument unless 0 < level <= kMostLevel.
-int64_t conformal_rows(double level);
+SLIMBAYES_EXPORT int64_t conformal_rows(double level);
 
 /// Throws std::invalid_argument if there are too few groups of calibration rows for this level, that is fewer
 /// than conformal_rows(level); the message says how many are needed. `rows`, the number of rows in all
 /// groups, is only used in the message. Also throws unless 0 < level <= kMostLevel.
-void check_conformal_rows(int64_t groups, double level, int64_t rows);
+SLIMBAYES_EXPORT void check_conformal_rows(int64_t groups, double level, int64_t rows);
 
 /// Returns a range for the true coverage of conformal intervals: its 5 % and its 95 % quantile. The true
 /// coverage is near the level but not equal to it, because it depends on which calibration rows were drawn.
 /// With m = `groups` and no ties among the scores it is distributed as Beta(k, m + 1 - k), k = ceil((m + 1)
 /// level) (Vovk 2012). With ties, and for deterministic sets, it is at least as high. Throws
 /// std::invalid_argument as check_conformal_rows does.
-std::pair<double, double> coverage_range(int64_t groups, double level);
+SLIMBAYES_EXPORT std::pair<double, double> coverage_range(int64_t groups, double level);
 
 /// Returns the conformal factor: the quantile of the scores that a new row does not exceed with probability
 /// of at least `level`. The new row must belong to a new group that is exchangeable with the calibration
@@ -70,13 +72,14 @@ std::pair<double, double> coverage_range(int64_t groups, double level);
 /// of a group of n rows weighs 1 / n, and the factor is the least score at which the cumulative weight
 /// reaches (groups + 1) level (Lee, Barber and Willett 2023, theorem 1). Throws std::invalid_argument as
 /// check_conformal_rows does.
-double conformal_factor(const ConformalScores& scores, double level);
+SLIMBAYES_EXPORT double conformal_factor(const ConformalScores& scores, double level);
 
 /// Returns the calibrated interval of each row, mean -+ factor sd, where factor is
 /// conformal_factor(scores, level) and sd the total predictive sd; of an answer with a density, the interval
 /// between its quantiles at the normal scores -+ factor. It is wider by a relative 1e-9 and by the
 /// rounding error of the mean, so that a row whose score equals the factor lies inside. Throws
 /// std::invalid_argument as check_conformal_rows does.
-Interval conformal_interval(const Regression& p, const ConformalScores& scores, double level);
+SLIMBAYES_EXPORT Interval conformal_interval(const Regression& p, const ConformalScores& scores,
+                                             double level);
 
 }  // namespace slimbayes

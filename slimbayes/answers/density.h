@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "slimbayes/answers/predictive.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -17,29 +18,29 @@ namespace slimbayes {
 /// components', the epistemic variance that of theirs plus the variance of their means (law of total
 /// variance). Throws std::invalid_argument if there is none, a weight is not > 0, or dof <= 2, where a
 /// Student-t distribution has no variance.
-Regression mixed(std::vector<DensityComponent> components);
+SLIMBAYES_EXPORT Regression mixed(std::vector<DensityComponent> components);
 
 /// Returns the components of p; of a Gaussian p one component.
-std::vector<DensityComponent> components_of(const Regression& p);
+SLIMBAYES_EXPORT std::vector<DensityComponent> components_of(const Regression& p);
 
 /// Returns -log p(y) of each row, in nats. Infinite where no component has y in its range. [n]
-at::Tensor regression_row_nll(const Regression& p, const at::Tensor& y);
+SLIMBAYES_EXPORT at::Tensor regression_row_nll(const Regression& p, const at::Tensor& y);
 
 /// Returns the mean of regression_row_nll.
-double regression_nll(const Regression& p, const at::Tensor& y);
+SLIMBAYES_EXPORT double regression_nll(const Regression& p, const at::Tensor& y);
 
 /// Returns z with P(Y <= y) = Phi(z), the standard normal cdf. For a Gaussian it is (y - mean) / sd. Computed
 /// from the smaller tail, so that it is accurate far out. [n]
-at::Tensor normal_score(const Regression& p, const at::Tensor& y);
+SLIMBAYES_EXPORT at::Tensor normal_score(const Regression& p, const at::Tensor& y);
 
 /// Returns the quantile of each row whose normal score is `z`: z = 0 is the median, and the central interval
 /// of level L ends at z = -+ normal_quantile((1 + L) / 2). At least p.least. A mixture's quantile is found to
 /// a relative 1e-12 of the sd. Throws NumericalError if that fails. [n]
-at::Tensor quantile(const Regression& p, double z);
+SLIMBAYES_EXPORT at::Tensor quantile(const Regression& p, double z);
 
 /// Returns the CRPS of each row: the integral of (P(Y <= x) - [x >= y])^2 over x. In closed form for one
 /// unwarped component, else by Gauss-Legendre quadrature between the quantiles of the components, with an
 /// error below 1e-4 of the sd. [n]
-at::Tensor regression_row_crps(const Regression& p, const at::Tensor& y);
+SLIMBAYES_EXPORT at::Tensor regression_row_crps(const Regression& p, const at::Tensor& y);
 
 }  // namespace slimbayes

@@ -7,6 +7,7 @@
 
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/answers/uncertainty_facts.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -17,21 +18,22 @@ namespace slimbayes {
 ///
 /// The absolute error is that of the median, which minimises its expectation (Gneiting 2011, Making and
 /// evaluating point forecasts); the squared error is that of the mean. For a Gaussian both are the mean.
-double mean_absolute_error(const Regression& p, const at::Tensor& y);
-double root_mean_squared_error(const Regression& p, const at::Tensor& y);
-double crps(const Regression& p, const at::Tensor& y);                    // mean of regression_row_crps
-double coverage(const Regression& p, const at::Tensor& y, double level);  // share of y inside the interval
-double interval_width(const Regression& p, double level);                 // mean width of the interval
-double interval_score(const Regression& p, const at::Tensor& y,
-                      double level);  // mean; Gneiting and Raftery 2007, eq. 43
+SLIMBAYES_EXPORT double mean_absolute_error(const Regression& p, const at::Tensor& y);
+SLIMBAYES_EXPORT double root_mean_squared_error(const Regression& p, const at::Tensor& y);
+SLIMBAYES_EXPORT double crps(const Regression& p, const at::Tensor& y);  // mean of regression_row_crps
+SLIMBAYES_EXPORT double coverage(const Regression& p, const at::Tensor& y,
+                                 double level);                             // share of y inside the interval
+SLIMBAYES_EXPORT double interval_width(const Regression& p, double level);  // mean width of the interval
+SLIMBAYES_EXPORT double interval_score(const Regression& p, const at::Tensor& y,
+                                       double level);  // mean; Gneiting and Raftery 2007, eq. 43
 /// Coverage, mean width and mean interval score of given intervals, for example conformal ones
 /// (answers/conformal.h), instead of those of the density. y [n].
-double coverage(const Interval& i, const at::Tensor& y);
-double interval_width(const Interval& i);
-double interval_score(const Interval& i, const at::Tensor& y, double level);
+SLIMBAYES_EXPORT double coverage(const Interval& i, const at::Tensor& y);
+SLIMBAYES_EXPORT double interval_width(const Interval& i);
+SLIMBAYES_EXPORT double interval_score(const Interval& i, const at::Tensor& y, double level);
 /// Returns the histogram of the probability integral transform, that is of the predictive cdf at y, over
 /// equal bins of [0, 1]: the share of rows in each bin. It is flat if the model is calibrated. [bins]
-at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins);
+SLIMBAYES_EXPORT at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins);
 
 /// A calibration curve: the share of rows inside the central interval at each of several levels. It
 /// lies on the diagonal, coverage = level, if the model is calibrated. A row of variance 0 is inside only if
@@ -41,17 +43,18 @@ struct CalibrationCurve {
   at::Tensor coverage;  // [points] share of rows inside the interval at each level
   double area;          // mean |coverage - level|; 0 for perfect calibration
 };
-CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int64_t points = 99);
+SLIMBAYES_EXPORT CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y,
+                                                    int64_t points = 99);
 
 /// Returns the predictive with its aleatoric variance set to 0. Its intervals are about the latent function,
 /// not about the target, so they cover fewer targets than their level says. Some papers report them:
 /// intervals from the spread of the draws or of the members alone.
-Regression epistemic_part(const Regression& p);
+SLIMBAYES_EXPORT Regression epistemic_part(const Regression& p);
 
 /// Returns the probability that at least `misses` of n independent intervals miss their target if each misses
 /// with probability 1 - level (a binomial tail). A small value says that the intervals do not hold their
 /// level. Throws std::invalid_argument unless 0 <= misses <= n and 0 < level < 1.
-double probability_of_misses(int64_t misses, int64_t n, double level);
+SLIMBAYES_EXPORT double probability_of_misses(int64_t misses, int64_t n, double level);
 
 /// Returns the metrics of a regression that `slimbayes evaluate` prints, as a JSON object.
 /// - In the target's units: n (rows), mae, rmse, nll, crps, and coverage, width and interval_score of the
@@ -62,14 +65,14 @@ double probability_of_misses(int64_t misses, int64_t n, double level);
 ///   with the mean and sd of y for every row, and rmse_constant, the RMSE of that mean. Absent if all y are
 ///   equal.
 /// Throws std::invalid_argument unless `target_sd` is finite and > 0.
-nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
-                                 double level = 0.95);
+SLIMBAYES_EXPORT nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
+                                                  double level = 0.95);
 
 /// Returns the coverage and the mean width of the Gaussian intervals of epistemic_part(p) at `level`; the
 /// standardised width is that of the target divided by `target_sd`. Returns nothing if the epistemic variance
 /// of every row is 0: the model has no epistemic part.
-std::optional<EpistemicReport> epistemic_report(const Regression& p, const at::Tensor& y, double target_sd,
-                                                double level = 0.95);
+SLIMBAYES_EXPORT std::optional<EpistemicReport> epistemic_report(const Regression& p, const at::Tensor& y,
+                                                                 double target_sd, double level = 0.95);
 
 /// The intervals of n rows with the level that they were made for.
 struct LevelInterval {
@@ -79,7 +82,7 @@ struct LevelInterval {
 
 /// Returns the same JSON object as the overload with `level`, but its coverage, width and interval score are
 /// those of given intervals, for example conformal ones, instead of Gaussian ones.
-nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
-                                 const LevelInterval& given);
+SLIMBAYES_EXPORT nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
+                                                  const LevelInterval& given);
 
 }  // namespace slimbayes

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// What a component of a density is a distribution of: the target itself, or its logarithm.
@@ -85,30 +87,30 @@ struct Intensity {
 using Predictive = std::variant<Regression, Classes, Counts, Intensity>;
 
 /// Returns the total variance of each row, the aleatoric plus the epistemic variance. [n]
-at::Tensor total_var(const Regression& p);
+SLIMBAYES_EXPORT at::Tensor total_var(const Regression& p);
 
 /// Returns the median of each row, at least p.least like the ends of intervals. [n]
-at::Tensor median(const Regression& p);
+SLIMBAYES_EXPORT at::Tensor median(const Regression& p);
 
 /// Returns the mutual information of class and latent function for each row:
 /// predictive_entropy - expected_entropy. It measures the epistemic uncertainty. >= 0, in nats; NaN for a row
 /// whose entropies are NaN. Throws NumericalError if a difference is below 0 by more than rounding. [n]
-at::Tensor mutual_information(const Classes& p);
+SLIMBAYES_EXPORT at::Tensor mutual_information(const Classes& p);
 
 /// Returns the number of the most probable class of each row; if several are equally probable, the first. [n]
 /// int64
-at::Tensor predicted_class(const Classes& p);
+SLIMBAYES_EXPORT at::Tensor predicted_class(const Classes& p);
 
 /// Returns the mean of the rate of each row, exp(log_mean + log_var / 2). [n]
-at::Tensor mean(const LogNormalRate& rate);
+SLIMBAYES_EXPORT at::Tensor mean(const LogNormalRate& rate);
 
 /// Returns the variance of the rate of each row, mean^2 (exp(log_var) - 1). It is the epistemic variance of a
 /// count or an intensity. [n]
-at::Tensor var(const LogNormalRate& rate);
+SLIMBAYES_EXPORT at::Tensor var(const LogNormalRate& rate);
 
 /// Returns the total variance of the count of each row: the mean plus the variance of the rate. By the law of
 /// total variance, Poisson noise adds the mean of the rate. [n]
-at::Tensor total_var(const Counts& p);
+SLIMBAYES_EXPORT at::Tensor total_var(const Counts& p);
 
 /// A central interval for each row: it leaves equal probability below and above.
 struct Interval {
@@ -119,20 +121,20 @@ struct Interval {
 /// level) / 2 and (1 + level) / 2; for a Gaussian mean -+ z sd with the total sd and the normal quantile z at
 /// (1 + level) / 2. For a model with conformal calibration use Model::interval instead. Throws
 /// std::invalid_argument unless 0 < level <= kMostLevel.
-Interval interval(const Regression& p, double level);
+SLIMBAYES_EXPORT Interval interval(const Regression& p, double level);
 
 /// Returns the central interval of the count of each row. Its ends are the least whole numbers at which the
 /// cdf of the Poisson-lognormal count reaches (1 - level) / 2 and (1 + level) / 2. Throws
 /// std::invalid_argument unless 0 < level <= kMostLevel.
-Interval interval(const Counts& p, double level);
+SLIMBAYES_EXPORT Interval interval(const Counts& p, double level);
 
 /// Returns the central interval of the intensity at each place, between its log-normal quantiles at
 /// (1 - level) / 2 and (1 + level) / 2. Throws std::invalid_argument unless 0 < level <= kMostLevel.
-Interval interval(const Intensity& p, double level);
+SLIMBAYES_EXPORT Interval interval(const Intensity& p, double level);
 
 /// Returns the predictive of shift + scale * y, given the predictive `p` of y. Throws std::invalid_argument
 /// unless `scale` is finite and > 0 and `shift` is finite.
-Regression rescaled(const Regression& p, double shift, double scale);
+SLIMBAYES_EXPORT Regression rescaled(const Regression& p, double shift, double scale);
 
 /// Scores for out-of-distribution detection: maps the name of a score to its value for each row, [n] float64.
 /// A larger score means farther from the training data.

@@ -4,6 +4,7 @@
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/option.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -36,7 +37,7 @@ void describe(RunOptions& o, V& v) {
 inline RunOptions run_options(const FitOptions& fit) { return {fit.seed, fit.level, fit.threads}; }
 
 /// Throws std::invalid_argument unless the level is one of RunOptions. The message names `function`.
-void check_level(double level, std::string_view function);
+SLIMBAYES_EXPORT void check_level(double level, std::string_view function);
 
 /// How often a comparison fits each method.
 struct ComparisonPlan {

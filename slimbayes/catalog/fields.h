@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 // Reports as structs. A report is what a command says of a model or of data: the facts of a page, the scores
@@ -189,6 +191,6 @@ std::vector<FieldDoc> field_docs() {
 }
 
 /// Returns the descriptions as a table in Markdown, a line for each field.
-std::string fields_table(const std::vector<FieldDoc>& docs);
+SLIMBAYES_EXPORT std::string fields_table(const std::vector<FieldDoc>& docs);
 
 }  // namespace slimbayes

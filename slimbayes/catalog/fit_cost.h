@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slimbayes/catalog/network/shape.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -27,6 +28,6 @@ struct FitCost {
 
 /// Returns the cost of a network with its head, trained by gradient steps. `options` are all options of the
 /// method; those of NetworkOptions decide the network. Throws as network_for.
-FitCost network_cost(const FitSize& size, const nlohmann::json& options);
+SLIMBAYES_EXPORT FitCost network_cost(const FitSize& size, const nlohmann::json& options);
 
 }  // namespace slimbayes

@@ -12,6 +12,7 @@
 #include "slimbayes/catalog/input_kind.h"
 #include "slimbayes/catalog/option.h"
 #include "slimbayes/catalog/task.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -91,19 +92,19 @@ struct FitOptions {
 /// names another image format, text if `text` is set, windows if `window` is above 0, else a table row.
 /// Throws std::invalid_argument for options of two kinds of input at once, and for `time` or `group` without
 /// `window`.
-InputKind input_kind(const FitOptions& options);
+SLIMBAYES_EXPORT InputKind input_kind(const FitOptions& options);
 
 /// Returns the texts in FitOptions::na, one by one: each entry is split at its commas, and empty texts are
 /// dropped. A cell with such a text counts as missing.
-std::vector<std::string> marks_of(const FitOptions& options);
+SLIMBAYES_EXPORT std::vector<std::string> marks_of(const FitOptions& options);
 
 /// Throws std::invalid_argument if an option that this kind of input does not use differs from its default,
 /// such as --horizon without --window.
-void check_sections(const FitOptions& options, InputKind kind);
+SLIMBAYES_EXPORT void check_sections(const FitOptions& options, InputKind kind);
 
 /// Throws std::invalid_argument unless valid_fraction and test_fraction lie in [0, 1) and, with calibration,
 /// calibration_fraction in (0, 1).
-void check_fractions(const FitOptions& options);
+SLIMBAYES_EXPORT void check_fractions(const FitOptions& options);
 
 /// The first bytes of an IDX file of images: two zeros, 8 for elements of one byte, 3 for three dimensions
 /// (image, row, column).
@@ -112,18 +113,18 @@ inline constexpr std::string_view kIdxImages("\0\0\x08\x03", 4);
 /// Returns "idx" if the file holds images in IDX format: its name contains "idx3", as in MNIST's
 /// train-images-idx3-ubyte.gz, or it begins with kIdxImages. Else returns "": the file may be a table. A
 /// compressed file is judged by its name alone; format_of (data/images/images.h) also looks inside it.
-std::string image_format(const std::filesystem::path& path);
+SLIMBAYES_EXPORT std::string image_format(const std::filesystem::path& path);
 
 /// The endings of the names of table files, in lower case.
 inline constexpr std::array kTableEndings = {".csv",     ".csv.gz",  ".tsv",   ".tsv.gz",
                                              ".parquet", ".feather", ".arrow", ".ipc"};
 
 /// Returns whether the name has one of kTableEndings, in upper or lower case. read_table refuses other files.
-bool is_table_name(const std::filesystem::path& path);
+SLIMBAYES_EXPORT bool is_table_name(const std::filesystem::path& path);
 
 /// Returns whether the name is that of a gzip file that is not a table: it ends in .gz, but not in .csv.gz or
 /// .tsv.gz.
-bool is_packed_data(const std::filesystem::path& path);
+SLIMBAYES_EXPORT bool is_packed_data(const std::filesystem::path& path);
 
 inline constexpr const char *kColumnSection = "Target and columns",
                             *kWindowSection = "Windows of a time series", *kTextSection = "Text",
@@ -132,10 +133,10 @@ inline constexpr const char *kColumnSection = "Target and columns",
 namespace detail {
 
 /// Returns the help text of --likelihood, which names the methods that take student.
-std::string likelihood_help();
+SLIMBAYES_EXPORT std::string likelihood_help();
 
 /// Returns the help text of --network-from, which names the methods that train the network further.
-std::string network_from_help();
+SLIMBAYES_EXPORT std::string network_from_help();
 
 template <class V>
 void describe_columns(FitOptions& o, V& v) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "slimbayes/catalog/methods.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -24,7 +25,7 @@ struct ChosenOptions {
 /// Applies the choices to a method: the defaults, overwritten by the preset, overwritten by `given`, which
 /// are the options that the user set. The command line calls it early, with the likely method if none is
 /// named; resolve_fit calls it again with the final method. Throws as preset_options and tunable_options.
-ChosenOptions choose_options(const MethodInfo& method, const nlohmann::json& given,
-                             const MethodChoices& choices);
+SLIMBAYES_EXPORT ChosenOptions choose_options(const MethodInfo& method, const nlohmann::json& given,
+                                              const MethodChoices& choices);
 
 }  // namespace slimbayes

@@ -12,6 +12,7 @@
 #include "slimbayes/catalog/input_kind.h"
 #include "slimbayes/catalog/option.h"
 #include "slimbayes/catalog/task.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -29,7 +30,7 @@ enum class SdParts : uint8_t {
 inline constexpr const char* kPassedOn = "passed_on";
 
 /// Returns a sentence that explains the two parts to a user, without a full stop at the end.
-std::string_view meaning_of(SdParts parts);
+SLIMBAYES_EXPORT std::string_view meaning_of(SdParts parts);
 
 /// A named set of options of a method, which --preset selects. Options that it does not contain keep their
 /// defaults.
@@ -97,63 +98,66 @@ struct MethodInfo {
 };
 
 /// Returns every method, family by family, in the order in which listings show them.
-std::span<const MethodInfo> method_catalog();
+SLIMBAYES_EXPORT std::span<const MethodInfo> method_catalog();
 
 /// Finds a method by its name or an alias. Throws std::invalid_argument for an unknown name and suggests the
 /// nearest known one.
-const MethodInfo& find_method(std::string_view name);
+SLIMBAYES_EXPORT const MethodInfo& find_method(std::string_view name);
 
 /// Returns the method for a task when the user names none: auto for regression, classification and counts,
 /// sv-rbf for events.
-const MethodInfo& default_method(TaskKind task);
+SLIMBAYES_EXPORT const MethodInfo& default_method(TaskKind task);
 
 /// Returns the method for numbers with the Student-t likelihood when the user names none: dbk.
-const MethodInfo& default_student_method();
+SLIMBAYES_EXPORT const MethodInfo& default_student_method();
 
 /// Returns the method for a task and a kind of input when the user names none: that for the task if it reads
 /// the kind, else the first method of the catalogue that does both (dnn for segmentation).
-const MethodInfo& default_method(TaskKind task, InputKind kind);
+SLIMBAYES_EXPORT const MethodInfo& default_method(TaskKind task, InputKind kind);
 
 /// Returns rich-bll: the method of a fit that takes a trained network (--network-from) when the user names no
 /// method.
-const MethodInfo& default_method_of_network();
+SLIMBAYES_EXPORT const MethodInfo& default_method_of_network();
 
 /// Returns the default method of every task as text for help, such as "auto for regression, classification
 /// and counts, sv-rbf for events".
-std::string default_methods_text();
+SLIMBAYES_EXPORT std::string default_methods_text();
 
 /// Returns the names, comma-separated, of the methods for which this boolean field, such as
 /// &MethodInfo::updates, is true.
-std::string methods_that(bool MethodInfo::*fact);
+SLIMBAYES_EXPORT std::string methods_that(bool MethodInfo::*fact);
 
 /// Returns the names of the presets that at least one method has.
-std::vector<std::string> preset_names();
+SLIMBAYES_EXPORT std::vector<std::string> preset_names();
 
 /// Returns the preset of the method with this name, or nullptr if there is none. For a method that wraps
 /// another one (ensemble), returns the preset of the wrapped method, which `options` names.
-const Preset* find_preset(const MethodInfo& info, std::string_view name,
-                          const nlohmann::json& options = nlohmann::json::object());
+SLIMBAYES_EXPORT const Preset* find_preset(const MethodInfo& info, std::string_view name,
+                                           const nlohmann::json& options = nlohmann::json::object());
 
 /// Returns all options of the method: the defaults, overwritten by the preset if the method has it,
 /// overwritten by `given`. Throws std::invalid_argument for an unknown option or a value out of range.
-nlohmann::json preset_options(const MethodInfo& info, const std::string& preset, const nlohmann::json& given);
+SLIMBAYES_EXPORT nlohmann::json preset_options(const MethodInfo& info, const std::string& preset,
+                                               const nlohmann::json& given);
 
 /// Returns whether the method can do the task. A method that wraps another one (ensemble) and the wrapped
 /// method, which `options` names, must both be able to. Options that are absent have their defaults.
-bool takes(const MethodInfo& info, TaskKind task, const nlohmann::json& options = nlohmann::json::object());
+SLIMBAYES_EXPORT bool takes(const MethodInfo& info, TaskKind task,
+                            const nlohmann::json& options = nlohmann::json::object());
 
 /// Returns whether the method can do the task of this likelihood and, for student, whether it takes that
 /// beside the Gaussian (MethodInfo::student), a wrapped method included.
-bool takes(const MethodInfo& info, LikelihoodKind likelihood,
-           const nlohmann::json& options = nlohmann::json::object());
+SLIMBAYES_EXPORT bool takes(const MethodInfo& info, LikelihoodKind likelihood,
+                            const nlohmann::json& options = nlohmann::json::object());
 
 /// Returns whether the method can read this kind of input. A method that wraps another one (ensemble) and the
 /// wrapped method, which `options` names, must both be able to.
-bool takes(const MethodInfo& info, InputKind kind, const nlohmann::json& options = nlohmann::json::object());
+SLIMBAYES_EXPORT bool takes(const MethodInfo& info, InputKind kind,
+                            const nlohmann::json& options = nlohmann::json::object());
 
 /// Returns the names, comma-separated, of the methods that with default options take this task and kind of
 /// input.
-std::string methods_taking(TaskKind task, InputKind kind = InputKind::table);
+SLIMBAYES_EXPORT std::string methods_taking(TaskKind task, InputKind kind = InputKind::table);
 
 /// The name of a method, with a value for every one of its options.
 struct MethodChoice {
@@ -164,24 +168,25 @@ struct MethodChoice {
 /// Returns the wrapped method of a method such as ensemble: the one that `options` names, or the default one
 /// if the key is absent. For a method that wraps none, returns `info` itself. Throws std::invalid_argument if
 /// `options` names an unknown method.
-const MethodInfo& inner_method(const MethodInfo& info, const nlohmann::json& options);
+SLIMBAYES_EXPORT const MethodInfo& inner_method(const MethodInfo& info, const nlohmann::json& options);
 
 /// Returns the name of the output of a regression that can detect out-of-distribution rows: "epistemic_sd" if
 /// the epistemic part measures the uncertainty of the model (for an ensemble it includes the members'
 /// disagreement), "total_sd" if that part is mostly noise (SdParts::sum_only), "" if the method has only one
 /// noise variance for all rows and so cannot detect them.
-std::string ood_score(const MethodInfo& info, const nlohmann::json& options);
+SLIMBAYES_EXPORT std::string ood_score(const MethodInfo& info, const nlohmann::json& options);
 
 /// Returns the descriptions of every option that may be given in the same object as `options`: those of the
 /// method itself, then those of the method that it wraps or of its candidates, each name once.
-std::vector<OptionDoc> options_of(const MethodInfo& info, const nlohmann::json& options);
+SLIMBAYES_EXPORT std::vector<OptionDoc> options_of(const MethodInfo& info, const nlohmann::json& options);
 
 /// Returns the names of the options that `fit --tune` chooses: the options with a grid that `given` does not
 /// set. Throws std::invalid_argument if there are none.
-std::vector<std::string> tunable_options(const MethodInfo& info, const nlohmann::json& given);
+SLIMBAYES_EXPORT std::vector<std::string> tunable_options(const MethodInfo& info,
+                                                          const nlohmann::json& given);
 
 /// Returns the options of all methods that `fit --tune` can choose, with the values that it tries, as text
 /// for help: "alpha and beta over 0, 0.01, 0.1, 1".
-std::string grids_text();
+SLIMBAYES_EXPORT std::string grids_text();
 
 }  // namespace slimbayes

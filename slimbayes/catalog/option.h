@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "slimbayes/catalog/task.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -69,32 +70,33 @@ struct OptionDoc {
 
 /// Formats a bound for messages and help: whole numbers below 1e15 in full (16777216), others with six digits
 /// (0.1, 1e-12).
-std::string number_text(double x);
+SLIMBAYES_EXPORT std::string number_text(double x);
 
 /// Returns the bounds in words: "from 0 to 1", "above 0 and below 1". `whole` bounds are those of integers,
 /// which end at 2^64 - 1.
-std::string range_text(const Range& range, bool whole);
+SLIMBAYES_EXPORT std::string range_text(const Range& range, bool whole);
 
 /// Returns whether x lies within the bounds; false for NaN.
-bool contains(const Range& range, double x);
+SLIMBAYES_EXPORT bool contains(const Range& range, double x);
 
 /// Splits a list at its commas. Returns the parts without the blanks around them.
-std::vector<std::string> split_list(std::string_view list);
+SLIMBAYES_EXPORT std::vector<std::string> split_list(std::string_view list);
 
 namespace detail {
 
 /// Formats a value for a message, cut at 80 characters. For a list or an object, gives only its type and
 /// size.
-std::string shown(const nlohmann::json& value);
+SLIMBAYES_EXPORT std::string shown(const nlohmann::json& value);
 
 /// Checks that the value has the option's type and lies within its range or choices. The default is always
 /// allowed. Throws std::invalid_argument with `owner`, the option's name, the constraint and the value in the
 /// message.
-void check_option(const OptionDoc& doc, const nlohmann::json& value, std::string_view owner);
+SLIMBAYES_EXPORT void check_option(const OptionDoc& doc, const nlohmann::json& value, std::string_view owner);
 
 /// Throws std::invalid_argument if `given` is not an object or has a key that is not the name of an option in
 /// `docs`. The message begins with `owner` and suggests the nearest known name.
-void check_keys(const nlohmann::json& given, const std::vector<OptionDoc>& docs, std::string_view owner);
+SLIMBAYES_EXPORT void check_keys(const nlohmann::json& given, const std::vector<OptionDoc>& docs,
+                                 std::string_view owner);
 
 /// Returns the name of the C++ type T as OptionDoc::type has it, such as "integer".
 template <class T>

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 // How the texts of the library name an option. A front end has its own spelling of an option (--valid-fraction,
@@ -28,20 +30,20 @@ struct MessagePart {
 
 /// Returns the parts of a message in their order, for a front end that sets options apart (as code in HTML).
 /// A token whose name is not in option_names() stays text; the backticks that foreign_text() added are removed.
-std::vector<MessagePart> message_parts(std::string_view message, OptionStyle style);
+SLIMBAYES_EXPORT std::vector<MessagePart> message_parts(std::string_view message, OptionStyle style);
 
 /// Returns the message with each option in this style. It must not be applied twice: the first call removes
 /// what protects foreign text from the second.
-std::string render_options(std::string_view message, OptionStyle style);
+SLIMBAYES_EXPORT std::string render_options(std::string_view message, OptionStyle style);
 
 /// Returns a report with its sentences replaced by what `render` makes of them: each text, and each text of a
 /// list, whose key is one of those that hold sentences ("notes", "facts", "warnings", "doc" and others), at
 /// any depth. All other texts, such as names of columns and classes, stay as they are.
-nlohmann::json map_sentences(nlohmann::json report,
-                             const std::function<std::string(const std::string&)>& render);
+SLIMBAYES_EXPORT nlohmann::json map_sentences(nlohmann::json report,
+                                              const std::function<std::string(const std::string&)>& render);
 
 /// Returns the names of all options that a message may name, with the types of their values as OptionDoc has
 /// them: those of a fit, of its run, of all methods, and those of single calls such as `model` and `keep`.
-const std::map<std::string, std::string, std::less<>>& option_names();
+SLIMBAYES_EXPORT const std::map<std::string, std::string, std::less<>>& option_names();
 
 }  // namespace slimbayes

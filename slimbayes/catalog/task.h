@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// What is predicted: a number, a class, a count, or where events happen.
@@ -18,19 +20,19 @@ enum class LikelihoodKind : uint8_t { gaussian, bernoulli, softmax, poisson, cox
 
 /// Returns the task of a likelihood: regression for gaussian and student, classification for bernoulli and
 /// softmax, counts for poisson, events for cox.
-TaskKind task_of(LikelihoodKind likelihood);
+SLIMBAYES_EXPORT TaskKind task_of(LikelihoodKind likelihood);
 
 /// Returns the name of a task or likelihood in options, reports and model files, such as "regression" or
 /// "poisson".
-std::string_view name_of(TaskKind task);
-std::string_view name_of(LikelihoodKind likelihood);
+SLIMBAYES_EXPORT std::string_view name_of(TaskKind task);
+SLIMBAYES_EXPORT std::string_view name_of(LikelihoodKind likelihood);
 
 /// Returns the names of all likelihoods.
-std::vector<std::string> likelihood_names();
+SLIMBAYES_EXPORT std::vector<std::string> likelihood_names();
 
 /// Returns the task or likelihood with this name. Throws std::invalid_argument for an unknown name and
 /// suggests the nearest one.
-TaskKind task_named(std::string_view name);
-LikelihoodKind likelihood_named(std::string_view name);
+SLIMBAYES_EXPORT TaskKind task_named(std::string_view name);
+SLIMBAYES_EXPORT LikelihoodKind likelihood_named(std::string_view name);
 
 }  // namespace slimbayes

@@ -4,6 +4,7 @@
 
 #include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/training_options.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -45,7 +46,7 @@ void describe(TrainedNetworkOptions& o, V& v) {
 /// an image has `outputs` numbers, and the output layer is a 1 x 1 convolution, which is linear in the
 /// features of a pixel. Throws std::invalid_argument if the network cannot take such rows or the
 /// parametrisation.
-NetworkSpec trained_network_spec(const TrainedNetworkOptions& options, const Shape& input, int64_t tokens,
-                                 int64_t outputs, bool by_pixel = false);
+SLIMBAYES_EXPORT NetworkSpec trained_network_spec(const TrainedNetworkOptions& options, const Shape& input,
+                                                  int64_t tokens, int64_t outputs, bool by_pixel = false);
 
 }  // namespace slimbayes

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "slimbayes/export.h"
 #include "slimbayes/storage/check.h"
 
 namespace slimbayes {
@@ -13,18 +14,18 @@ namespace slimbayes {
 /// Thrown if a computation fails for numerical reasons, for example a factorisation or an optimisation. The
 /// message says what was expected, what was found (for a factorisation: the matrix size and the first pivot
 /// that is not positive) and, where possible, what the user can do.
-class NumericalError : public std::runtime_error {
+class SLIMBAYES_EXPORT NumericalError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// Throws std::invalid_argument unless `x` is defined and has this shape; -1 in `shape` stands for any size.
 /// The message names `function` and calls the tensor `name`.
-void check_shape(const at::Tensor& x, at::IntArrayRef shape, std::string_view function,
-                 std::string_view name);
+SLIMBAYES_EXPORT void check_shape(const at::Tensor& x, at::IntArrayRef shape, std::string_view function,
+                                  std::string_view name);
 
 /// Throws std::invalid_argument unless every element of `x` is finite. The message says how many elements are
 /// NaN or infinite and where the first of them is; it names `function` and calls the tensor `name`.
-void check_finite(const at::Tensor& x, std::string_view function, std::string_view name);
+SLIMBAYES_EXPORT void check_finite(const at::Tensor& x, std::string_view function, std::string_view name);
 
 }  // namespace slimbayes

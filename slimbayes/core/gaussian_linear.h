@@ -7,6 +7,7 @@
 
 #include "slimbayes/core/identity_plus.h"
 #include "slimbayes/core/linear_statistics.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -40,16 +41,16 @@ struct LinearPosterior {
 /// arbitrarily wide or narrow. Throws std::invalid_argument unless sigma2 is finite and > 0 and T is finite
 /// and of a fitting shape. Throws NumericalError if S is not positive semidefinite, or if fit_mean is set but
 /// the features explain a constant so well that it cannot be determined.
-LinearPosterior linear_posterior(const LinearStatistics& s, const LinearModel& model);
+SLIMBAYES_EXPORT LinearPosterior linear_posterior(const LinearStatistics& s, const LinearModel& model);
 
 /// Returns the predictive mean of each row, constant + <weights, phi>. features [b, r]. Float64. [b]
-at::Tensor mean(const LinearPosterior& p, const at::Tensor& features);
+SLIMBAYES_EXPORT at::Tensor mean(const LinearPosterior& p, const at::Tensor& features);
 
 /// Returns the epistemic variance of each row, ||H^-1/2 T^T phi||^2 + constant_var (1 - <response, T^T
 /// phi>)^2. The first summand is the variance due to the weights for a known constant. The second is the
 /// variance due to a fitted constant, which has a flat prior. As a sum of squares the result is never
 /// negative. features [b, r]. Float64. [b]
-at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features);
+SLIMBAYES_EXPORT at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features);
 
 /// Return the posterior after k rows have been added, or removed; sigma2 and T stay the same. The cost is
 /// O(k r^2) for few rows. If k > r / 8, or if the prior is so wide that `precision` holds an
@@ -58,25 +59,25 @@ at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features);
 /// added(std::move(p), rows)`: S and the factor of H are then updated in place if no other tensor shares them
 /// (see writable), and `p` is lost if the call throws. Without std::move they are copied, and `p` keeps its
 /// value.
-LinearPosterior added(LinearPosterior p, const LinearRows& rows);
-LinearPosterior removed(LinearPosterior p, const LinearRows& rows);
+SLIMBAYES_EXPORT LinearPosterior added(LinearPosterior p, const LinearRows& rows);
+SLIMBAYES_EXPORT LinearPosterior removed(LinearPosterior p, const LinearRows& rows);
 
 /// Checks that the targets are not so large that rounding spoils the posterior mean. The sums over y in
 /// LinearStatistics lose the digits of other rows when a huge target is added, and removing the huge target
 /// does not bring these digits back. Throws std::invalid_argument if the rounding may move the mean by more
 /// than about 1e-6 noise sd. `yy` is LinearStatistics::yy before or after rows were added or removed,
 /// whichever is larger. The check matters only where mean() is used: epistemic_var() does not depend on y.
-void check_exact_mean(double yy, const LinearModel& model, const std::string& function);
+SLIMBAYES_EXPORT void check_exact_mean(double yy, const LinearModel& model, const std::string& function);
 
 /// Returns the weighted residual sum of squares of these rows, (y - mean)^T D^-1 (y - mean). Add it up over
 /// all batches of rows and pass the total to log_evidence() if the residuals are much smaller than y (a tiny
 /// sigma2): unlike the computation from the statistics, it loses no digits to cancellation.
-double residual_sum(const LinearPosterior& p, const LinearRows& rows);
+SLIMBAYES_EXPORT double residual_sum(const LinearPosterior& p, const LinearRows& rows);
 
 /// Returns the log evidence, the log marginal likelihood log p(y) of all rows. If the constant is fitted, it
 /// is taken at its fitted value. `residuals` is the total of residual_sum() over all rows. Without it, that
 /// total is computed from the statistics, which loses digits if the residuals are much smaller than y.
-double log_evidence(const LinearPosterior& p, std::optional<double> residuals = {});
+SLIMBAYES_EXPORT double log_evidence(const LinearPosterior& p, std::optional<double> residuals = {});
 
 /// The derivatives of log_evidence() with respect to the statistics S and c and the parameters of the model.
 /// A fitted constant maximises the evidence, so its own dependence on the other quantities adds nothing to
@@ -88,13 +89,14 @@ struct EvidenceGradient {
   double log_sigma2;       // with respect to log sigma2
   double log_prior_scale;  // with respect to log s at s = 1, where s T replaces T
 };
-EvidenceGradient evidence_gradient(const LinearPosterior& p, std::optional<double> residuals = {});
+SLIMBAYES_EXPORT EvidenceGradient evidence_gradient(const LinearPosterior& p,
+                                                    std::optional<double> residuals = {});
 
 /// Returns a scalar whose gradient with respect to the features of these rows is that of the log evidence of
 /// all rows: <Phi^T D^-1 Phi, G> + <Phi^T D^-1 (y - constant), g>, with G and g from evidence_gradient(). Use
 /// it to train the features by backpropagation through one batch at a time. Differentiable; the value itself
 /// has no meaning.
-at::Tensor evidence_surrogate(const LinearPosterior& p, const EvidenceGradient& gradient,
-                              const LinearRows& rows);
+SLIMBAYES_EXPORT at::Tensor evidence_surrogate(const LinearPosterior& p, const EvidenceGradient& gradient,
+                                               const LinearRows& rows);
 
 }  // namespace slimbayes

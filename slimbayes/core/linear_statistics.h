@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// Rows with targets for a linear model: y = phi^T w + noise, noise ~ N(0, sigma2 d), where phi are the
@@ -35,27 +37,27 @@ struct LinearStatistics {
 
 /// Returns statistics without any rows, to which rows can be added. `rank` is the number of features r.
 /// Throws std::invalid_argument unless rank > 0.
-LinearStatistics linear_statistics(int64_t rank, double y_shift = 0);
+SLIMBAYES_EXPORT LinearStatistics linear_statistics(int64_t rank, double y_shift = 0);
 
 /// Return the statistics after these rows have been added, or removed; only rows that were added may be
 /// removed. Rows may have any floating type and are converted to float64 first. Without gradients. Cost
 /// O(b r^2). Both throw std::invalid_argument if a shape does not fit, if features, y or d are not finite, or
 /// if a d is not > 0; removed() also if `rows` holds more rows than `s`. In a loop write
 /// `s = added(std::move(s), rows)`: S is then updated in place instead of copied (see writable).
-LinearStatistics added(LinearStatistics s, const LinearRows& rows);
-LinearStatistics removed(LinearStatistics s, const LinearRows& rows);
+SLIMBAYES_EXPORT LinearStatistics added(LinearStatistics s, const LinearRows& rows);
+SLIMBAYES_EXPORT LinearStatistics removed(LinearStatistics s, const LinearRows& rows);
 
 /// Returns the statistics of the rows of `a` and the rows of `b` together, with the y_shift of `a`. Throws
 /// std::invalid_argument if the numbers of features differ.
-LinearStatistics merged(const LinearStatistics& a, const LinearStatistics& b);
+SLIMBAYES_EXPORT LinearStatistics merged(const LinearStatistics& a, const LinearStatistics& b);
 
 /// Returns an estimate of the statistics of n rows from the statistics `s` of a random sample of n / factor
 /// of them: multiplies every sum by `factor` and sets the number of rows to `n`. Throws std::invalid_argument
 /// unless factor > 0.
-LinearStatistics scaled(const LinearStatistics& s, double factor, int64_t n);
+SLIMBAYES_EXPORT LinearStatistics scaled(const LinearStatistics& s, double factor, int64_t n);
 
 /// Returns the statistics of the same rows for another y_shift, computed from the sums alone. It is exact up
 /// to rounding. Use it to subtract a fitted constant from y.
-LinearStatistics shifted(const LinearStatistics& s, double y_shift);
+SLIMBAYES_EXPORT LinearStatistics shifted(const LinearStatistics& s, double y_shift);
 
 }  // namespace slimbayes

@@ -6,12 +6,14 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// A stream of random numbers from a counter-based generator (Philox4x32-10 of the library Random123). A
 /// stream is a value without hidden state: its i-th number is a pure function of its key and i. Streams can
 /// therefore be split, skipped and replayed in any order and on any machine, with the same numbers.
-class Stream {
+class SLIMBAYES_EXPORT Stream {
  public:
   explicit Stream(uint64_t seed);
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// Returns how many cores this process may use: those of its affinity mask (taskset), no more than the
 /// environment variable OMP_NUM_THREADS says.
-int available_cores();
+SLIMBAYES_EXPORT int available_cores();
 
 /// Sets the number of threads of the tensor library while an object of this class lives; the destructor
 /// restores the earlier number. 0 leaves the number unchanged. The number belongs to the whole process: if
@@ -13,8 +15,8 @@ int available_cores();
 /// number that RunOptions::threads (catalog/call_options.h) does not allow.
 class ThreadScope {
  public:
-  explicit ThreadScope(int threads);
-  ~ThreadScope();
+  SLIMBAYES_EXPORT explicit ThreadScope(int threads);
+  SLIMBAYES_EXPORT ~ThreadScope();
   ThreadScope(const ThreadScope&) = delete;
   ThreadScope& operator=(const ThreadScope&) = delete;
 

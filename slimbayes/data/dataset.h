@@ -4,6 +4,7 @@
 
 #include "slimbayes/data/source.h"
 #include "slimbayes/encoding/schema.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -15,28 +16,28 @@ struct Dataset {
 
   int64_t size() const { return source ? source->size() : 0; }  // number of rows
   /// Returns the rows with these indices [b] int64. Throws std::invalid_argument if there is no source.
-  Batch rows(const at::Tensor& indices, const RowContext& context = {}) const;
-  Batch all() const;                                // all rows in order, without augmentation
-  Dataset subset(const at::Tensor& indices) const;  // these rows; shares the source
+  SLIMBAYES_EXPORT Batch rows(const at::Tensor& indices, const RowContext& context = {}) const;
+  SLIMBAYES_EXPORT Batch all() const;  // all rows in order, without augmentation
+  SLIMBAYES_EXPORT Dataset subset(const at::Tensor& indices) const;  // these rows; shares the source
 };
 
 /// Makes a dataset of tensors in memory. If `schema.input` is empty, it is set to the shape of one row of the
 /// first input. Throws std::invalid_argument if the tensors have different numbers of rows.
-Dataset dataset_of(Schema schema, Batch all);
+SLIMBAYES_EXPORT Dataset dataset_of(Schema schema, Batch all);
 
 /// Makes the dataset of a regression from tensors: inputs x [n, ...] and targets y [n] or [n, 1], neither of
 /// which is scaled. x of type int64 holds tokens. Throws std::invalid_argument for other shapes.
-Dataset regression_data(const at::Tensor& x, const at::Tensor& y);
+SLIMBAYES_EXPORT Dataset regression_data(const at::Tensor& x, const at::Tensor& y);
 
 /// Makes the dataset of a classification into `classes` classes from tensors: inputs x [n, ...] as in
 /// regression_data, and class numbers y [n], from 0. The likelihood is softmax, with one logit per class, or
 /// bernoulli, with a single logit for exactly two classes. Throws std::invalid_argument for fewer than two
 /// classes and for other shapes and likelihoods.
-Dataset class_data(const at::Tensor& x, const at::Tensor& y, int64_t classes,
-                   LikelihoodKind likelihood = LikelihoodKind::softmax);
+SLIMBAYES_EXPORT Dataset class_data(const at::Tensor& x, const at::Tensor& y, int64_t classes,
+                                    LikelihoodKind likelihood = LikelihoodKind::softmax);
 
 /// Returns a dataset with the rows of `a`, followed by those of `b`; nothing is copied. Both must have the
 /// same schema. Either may be empty.
-Dataset joined(const Dataset& a, const Dataset& b);
+SLIMBAYES_EXPORT Dataset joined(const Dataset& a, const Dataset& b);
 
 }  // namespace slimbayes

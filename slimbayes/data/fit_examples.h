@@ -3,6 +3,7 @@
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/examples.h"
 #include "slimbayes/data/split/split.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -11,24 +12,24 @@ namespace slimbayes {
 
 /// Returns the part of the fit's options that describes windows: their length, their horizon, the time and
 /// group columns, and whether gaps are filled.
-WindowOptions window_options(const FitOptions& options);
+SLIMBAYES_EXPORT WindowOptions window_options(const FitOptions& options);
 
 /// Checks that the options suit the examples. Throws std::invalid_argument if the options ask for another
 /// kind of input (windows, text, images) than the examples are, set an option of another kind of input, name
 /// a text column that the table lacks, or shift images (FitOptions::crop) by their whole side or more.
-void check_examples(const Examples& examples, const FitOptions& options);
+SLIMBAYES_EXPORT void check_examples(const Examples& examples, const FitOptions& options);
 
 /// Returns the examples in the form that the options ask for. If they ask for windows, a table becomes its
 /// windows whose target is in the table; other examples are returned unchanged. Throws as check_examples and
 /// find_windows.
-Examples examples_of(Examples given, const FitOptions& options);
+SLIMBAYES_EXPORT Examples examples_of(Examples given, const FitOptions& options);
 
 /// Splits the examples into training, validation, calibration and test parts: windows by their time
 /// (split_windows), other examples at random (split_rows).
-SplitRows split_examples(const Examples& examples, const FitOptions& options);
+SLIMBAYES_EXPORT SplitRows split_examples(const Examples& examples, const FitOptions& options);
 
 /// Returns the groups of examples that split_examples deals as a whole: normally the examples with identical
 /// inputs (see row_groups). Each window is its own group.
-RowGroups groups_of(const Examples& examples, const FitOptions& options);
+SLIMBAYES_EXPORT RowGroups groups_of(const Examples& examples, const FitOptions& options);
 
 }  // namespace slimbayes

@@ -13,6 +13,7 @@
 #include "slimbayes/encoding/outside.h"
 #include "slimbayes/encoding/text.h"
 #include "slimbayes/encoding/windows/window_encoder.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -22,61 +23,61 @@ namespace slimbayes {
 /// std::invalid_argument for examples of another kind.
 using InputEncoder = std::variant<Encoder, WindowEncoder, ImageEncoder, TextEncoder>;
 
-InputKind kind_of(const InputEncoder& encoder);
-const Schema& schema_of(const InputEncoder& encoder);
+SLIMBAYES_EXPORT InputKind kind_of(const InputEncoder& encoder);
+SLIMBAYES_EXPORT const Schema& schema_of(const InputEncoder& encoder);
 
 /// Returns the name of the column that is predicted; "" for events, "label" for images.
-const std::string& target_of(const InputEncoder& encoder);
+SLIMBAYES_EXPORT const std::string& target_of(const InputEncoder& encoder);
 
 /// Returns how read_table should read rows for this encoder, with its target if `with_target` (see
 /// Encoder::reading). Empty for images.
-Reading reading_of(const InputEncoder& encoder, bool with_target);
+SLIMBAYES_EXPORT Reading reading_of(const InputEncoder& encoder, bool with_target);
 
 /// Returns the examples in the form that a fitted encoder reads: for a WindowEncoder, a table is cut into its
 /// windows; with `with_target`, only into those whose target is in the table. Other examples are returned
 /// unchanged. Throws as find_windows.
-Examples examples_of(Examples given, const InputEncoder& encoder, bool with_target);
+SLIMBAYES_EXPORT Examples examples_of(Examples given, const InputEncoder& encoder, bool with_target);
 
 /// Fits an encoder for the kind of input that the options ask for, on the examples with the indices `train`.
 /// `scale` is the scale of numeric inputs: "min-max" or "standard". Throws as the fit() of the encoder's
 /// class.
-InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& train,
-                         const FitOptions& options, const std::string& scale);
+SLIMBAYES_EXPORT InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& train,
+                                          const FitOptions& options, const std::string& scale);
 
 /// Returns the encoded examples. Rows and windows that cannot be encoded (a number too far from training, see
 /// Encoder::inputs) are appended to `bad`, and their features are 0; if `bad` is nullptr, they throw
 /// DataError.
-Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool with_target,
-                   std::vector<BadRow>* bad = nullptr);
+SLIMBAYES_EXPORT Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool with_target,
+                                    std::vector<BadRow>* bad = nullptr);
 
 /// Returns the encoded training examples with their targets. `augmentation` varies images at random in
 /// training batches; other inputs do not use it.
-Dataset training_dataset(const InputEncoder& encoder, const Examples& examples,
-                         const Augmentation& augmentation);
+SLIMBAYES_EXPORT Dataset training_dataset(const InputEncoder& encoder, const Examples& examples,
+                                          const Augmentation& augmentation);
 
 /// Returns the targets [n] in the user's units, or class numbers. They come directly from the examples,
 /// because converting standardised targets back would round them. Throws DataError for a class that was not
 /// in training.
-at::Tensor target_as_given(const InputEncoder& encoder, const Examples& examples);
+SLIMBAYES_EXPORT at::Tensor target_as_given(const InputEncoder& encoder, const Examples& examples);
 
 /// Throws DataError if a target is too far from the training targets for float32 (check_standardised). Labels
 /// of images always pass.
-void check_targets(const InputEncoder& encoder, const Examples& examples);
+SLIMBAYES_EXPORT void check_targets(const InputEncoder& encoder, const Examples& examples);
 
 /// Returns sentences about the columns that training dropped, imputed or found odd; none for images and text.
-std::vector<std::string> notes_of(const InputEncoder& encoder);
+SLIMBAYES_EXPORT std::vector<std::string> notes_of(const InputEncoder& encoder);
 
 /// Returns sentences about what looks odd in these examples compared with training (see Encoder::notes_for);
 /// none for images.
-std::vector<std::string> notes_for(const InputEncoder& encoder, const Examples& examples);
+SLIMBAYES_EXPORT std::vector<std::string> notes_for(const InputEncoder& encoder, const Examples& examples);
 
 /// Returns how far the rows of a table lie outside the range of the training rows (see encoding/outside.h).
 /// Returns nullopt for other kinds of input.
-std::optional<Outside> outside(const InputEncoder& encoder, const Examples& examples);
+SLIMBAYES_EXPORT std::optional<Outside> outside(const InputEncoder& encoder, const Examples& examples);
 
-nlohmann::json to_json(const InputEncoder& encoder);
+SLIMBAYES_EXPORT nlohmann::json to_json(const InputEncoder& encoder);
 
 /// Throws std::invalid_argument if the JSON does not describe an encoder.
-InputEncoder input_encoder_from_json(const nlohmann::json& json);
+SLIMBAYES_EXPORT InputEncoder input_encoder_from_json(const nlohmann::json& json);
 
 }  // namespace slimbayes

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slimbayes/core/random.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -29,7 +30,7 @@ struct RowContext {
 
 /// The rows of a dataset, from which a method takes batches. Immutable; safe to share between threads. Each
 /// row is stored once, in a compact type (pixels as bytes), and converted when a batch is requested.
-class Source {
+class SLIMBAYES_EXPORT Source {
  public:
   virtual ~Source() = default;
 
@@ -45,7 +46,7 @@ class Source {
 };
 
 /// A source whose rows are tensors in memory.
-class TensorSource : public Source {
+class SLIMBAYES_EXPORT TensorSource : public Source {
  public:
   /// `all` holds every row. Throws std::invalid_argument unless it has at least one input and all its tensors
   /// have the same number of rows.
@@ -60,7 +61,7 @@ class TensorSource : public Source {
 };
 
 /// A source with some rows of another source, by their indices; nothing is copied.
-class SubsetSource : public Source {
+class SLIMBAYES_EXPORT SubsetSource : public Source {
  public:
   /// `indices` [m] int64 are the rows of `whole` that this source consists of, in this order. Throws
   /// std::invalid_argument for an index out of range.
@@ -77,7 +78,7 @@ class SubsetSource : public Source {
 
 /// A source with the rows of two sources, those of `second` behind those of `first`; nothing is copied. In a
 /// batch with texts of both, the shorter texts are padded.
-class JoinedSource : public Source {
+class SLIMBAYES_EXPORT JoinedSource : public Source {
  public:
   /// Both sources must have the same number and kinds of inputs.
   JoinedSource(std::shared_ptr<const Source> first, std::shared_ptr<const Source> second);

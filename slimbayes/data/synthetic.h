@@ -6,11 +6,12 @@
 
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
 /// Returns the names of all generators, for generate().
-const std::vector<std::string>& generator_names();
+SLIMBAYES_EXPORT const std::vector<std::string>& generator_names();
 
 /// Generates a table of `rows` random rows whose true mean and noise are known, so that predictions can be
 /// compared with the truth. "steps" and "ripple" have the columns x, y, true_mean and true_sd, with x ~ U[-1,
@@ -21,6 +22,7 @@ const std::vector<std::string>& generator_names();
 ///   "counts", "cox"  see synthetic_counts.h
 /// Throws std::invalid_argument for an unknown name, rows < 1, or, for "steps" and "ripple", a negative or
 /// non-finite amplitude.
-Table generate(const std::string& name, int64_t rows, const Stream& stream, double amplitude = 0.4);
+SLIMBAYES_EXPORT Table generate(const std::string& name, int64_t rows, const Stream& stream,
+                                double amplitude = 0.4);
 
 }  // namespace slimbayes

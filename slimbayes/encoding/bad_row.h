@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -17,6 +18,6 @@ struct BadRow {
 
 /// Returns the indices of the rows that have an answer: all from 0 to rows - 1 that `bad` does not list,
 /// ascending. `bad` must be in ascending order of its rows.
-std::vector<int64_t> rows_without(const std::vector<BadRow>& bad, int64_t rows);
+SLIMBAYES_EXPORT std::vector<int64_t> rows_without(const std::vector<BadRow>& bad, int64_t rows);
 
 }  // namespace slimbayes

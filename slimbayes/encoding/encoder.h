@@ -12,6 +12,7 @@
 #include "slimbayes/encoding/bad_row.h"
 #include "slimbayes/encoding/domain.h"
 #include "slimbayes/encoding/schema.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -53,12 +54,13 @@ class Encoder {
   /// no rows, or the domain of events does not fit the columns. Throws DataError if an input cell is infinite
   /// in a row from which the scale is computed, a target cell is missing, a target cell of a count task is
   /// not a count, or an event (a point of a Cox process) lies outside the domain.
-  static Encoder fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
+  SLIMBAYES_EXPORT static Encoder fit(const Table& table, const std::vector<int64_t>& rows,
+                                      const EncoderOptions& options);
 
   /// Fits the inputs alone, for a caller that encodes the target separately (WindowEncoder). `options` must
   /// have no target and no likelihood; schema().task keeps its defaults. Throws as fit().
-  static Encoder fit_inputs(const Table& table, const std::vector<int64_t>& rows,
-                            const EncoderOptions& options);
+  SLIMBAYES_EXPORT static Encoder fit_inputs(const Table& table, const std::vector<int64_t>& rows,
+                                             const EncoderOptions& options);
 
   /// Writes the encoded inputs [n, d], finite, to `out`, row after row; d is the number of features of the
   /// schema, and `out` must have n d numbers. Columns are found by name, in any order; columns that training did not
@@ -70,7 +72,8 @@ class Encoder {
   /// middle of the training range (the training mean), or if an event lies outside the domain. Bad rows are
   /// appended to `bad` (ascending) and all their features are 0; if `bad` is nullptr, a bad row throws
   /// DataError.
-  void inputs(const Table& table, std::span<float> out, std::vector<BadRow>* bad = nullptr) const;
+  SLIMBAYES_EXPORT void inputs(const Table& table, std::span<float> out,
+                               std::vector<BadRow>* bad = nullptr) const;
 
   /// Largest allowed absolute value of a scaled input. Further out, a prediction is rounding error: a float32
   /// weight w is rounded by up to 6e-8 w, which at x = 1e6 changes w x by 0.06 w, a twentieth of what w x
@@ -80,20 +83,20 @@ class Encoder {
   /// Returns the encoded target [n] (see target_values): standardised numbers, class numbers or counts.
   /// Throws std::invalid_argument if the column is absent, and DataError, naming the row, for a missing cell
   /// or a class that was not in training.
-  std::vector<double> target(const Table& table) const;
+  SLIMBAYES_EXPORT std::vector<double> target(const Table& table) const;
 
   /// Returns the table with its columns of yes and no as training had them: read as text or booleans, or
   /// stored as 0 and 1, they mean the same (encoding/bits.h).
-  Table as_trained(Table table) const;
+  SLIMBAYES_EXPORT Table as_trained(Table table) const;
 
   /// Returns how read_table should read rows for this encoder: each column that the encoder uses (and, if
   /// `with_target`, the target) gets the kind that it had in training, even if the few rows of the file
   /// suggest another kind. Other columns are not needed.
-  Reading reading(bool with_target) const;
+  SLIMBAYES_EXPORT Reading reading(bool with_target) const;
 
   const Schema& schema() const { return schema_; }
   /// Returns the domain of events, one axis per coordinate; empty for other tasks.
-  std::vector<Axis> domain() const;
+  SLIMBAYES_EXPORT std::vector<Axis> domain() const;
   const std::string& target_name() const { return options_.target; }
   const std::string& scale_on() const { return options_.scale_on; }
   /// Returns sentences for the log about what training dropped, imputed or found odd in the columns.
@@ -101,10 +104,10 @@ class Encoder {
   /// Returns sentences about a table that is to be predicted or scored: columns not used, categories not seen
   /// in training, missing cells in columns without an indicator, rounded integers, and times that give an
   /// offset from UTC where training did not (or the reverse).
-  std::vector<std::string> notes_for(const Table& table) const;
+  SLIMBAYES_EXPORT std::vector<std::string> notes_for(const Table& table) const;
 
-  nlohmann::json to_json() const;                        // doubles are restored exactly
-  static Encoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
+  SLIMBAYES_EXPORT nlohmann::json to_json() const;                        // doubles are restored exactly
+  SLIMBAYES_EXPORT static Encoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
 
   /// Why the cells of a column are no input. constant_once_rounded: integers beyond 2^53 became one number.
   enum class Dropped : uint8_t {
@@ -138,8 +141,9 @@ class Encoder {
     /// in older model files.
     std::optional<bool> offsets = {};
 
-    int64_t width() const;   // number of features of this column; 0 if it gives none
-    bool held_bits() const;  // whether it is a column of numbers whose training cells were 0 and 1
+    SLIMBAYES_EXPORT int64_t width() const;  // number of features of this column; 0 if it gives none
+    SLIMBAYES_EXPORT bool held_bits()
+        const;  // whether it is a column of numbers whose training cells were 0 and 1
   };
 
   /// Returns how each column of the table is encoded, except for ignored columns and the target. The order is
@@ -147,10 +151,10 @@ class Encoder {
   const std::vector<Feature>& columns() const { return features_; }
 
  private:
-  std::vector<std::pair<size_t, Column>> changed_bits(const Table& table) const;
-  void fit_columns(const Table& table, const std::vector<int64_t>& rows);
-  static Encoder fit_events(const Table& table, const std::vector<int64_t>& rows,
-                            const EncoderOptions& options);
+  SLIMBAYES_EXPORT std::vector<std::pair<size_t, Column>> changed_bits(const Table& table) const;
+  SLIMBAYES_EXPORT void fit_columns(const Table& table, const std::vector<int64_t>& rows);
+  SLIMBAYES_EXPORT static Encoder fit_events(const Table& table, const std::vector<int64_t>& rows,
+                                             const EncoderOptions& options);
   EncoderOptions options_;
   Schema schema_;
   std::vector<Feature> features_;
@@ -161,13 +165,13 @@ class Encoder {
 /// Returns whether a categorical column is an identifier or free text: more than 50 of its cells are present
 /// (`cells`), and over 90 % of these differ from each other (`different` is the number of different cells).
 /// The encoder drops such a column, and the split ignores it when it looks for identical rows.
-bool is_free_text(size_t cells, size_t different);
+SLIMBAYES_EXPORT bool is_free_text(size_t cells, size_t different);
 
 /// Returns the names of the features that one column of the table gives, in the order of their values in an
 /// encoded row: "size", "colour = red", "colour (other)", "size (missing)".
-std::vector<std::string> feature_names(const Encoder::Feature& feature);
+SLIMBAYES_EXPORT std::vector<std::string> feature_names(const Encoder::Feature& feature);
 
 /// Returns the reason as text, such as "no value"; "" for `no`.
-const char* name_of(Encoder::Dropped dropped);
+SLIMBAYES_EXPORT const char* name_of(Encoder::Dropped dropped);
 
 }  // namespace slimbayes

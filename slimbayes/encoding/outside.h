@@ -6,6 +6,7 @@
 
 #include "slimbayes/data/table/table.h"
 #include "slimbayes/encoding/encoder.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -32,11 +33,11 @@ struct Outside {
 /// half-ranges is taken for rounding and counts as inside; a value that overflows becomes the largest double.
 /// Returns nullopt if no column has a stored training range: for events, whose domain is given by the user,
 /// and if all inputs are categorical. Throws std::invalid_argument for a missing column.
-std::optional<Outside> outside(const Encoder& encoder, const Table& table);
+SLIMBAYES_EXPORT std::optional<Outside> outside(const Encoder& encoder, const Table& table);
 
 /// Returns a sentence on the rows outside the range, with their farthest columns: "3 of 60 rows lie outside
 /// the training range: 'size' (3 rows; data row 7 lies 43.2 half-ranges beyond), ...". Returns "" if no row
 /// lies outside.
-std::string outside_text(const Outside& far, const Table& table);
+SLIMBAYES_EXPORT std::string outside_text(const Outside& far, const Table& table);
 
 }  // namespace slimbayes

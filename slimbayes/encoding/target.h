@@ -7,13 +7,15 @@
 
 #include "slimbayes/data/table/table.h"
 #include "slimbayes/encoding/task.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
 /// Returns what kind of task a fit on this target column is: that of `likelihood`, or, if it is empty, the
 /// one that the column suggests (see fit_task). Throws std::invalid_argument if the column does not exist or
 /// holds times.
-TaskKind task_kind(const Table& table, const std::string& target, std::optional<LikelihoodKind> likelihood);
+SLIMBAYES_EXPORT TaskKind task_kind(const Table& table, const std::string& target,
+                                    std::optional<LikelihoodKind> likelihood);
 
 /// The target column of a fit, and how its cells become targets.
 struct TargetOptions {
@@ -33,17 +35,18 @@ struct TargetOptions {
 /// Throws std::invalid_argument for a column, a likelihood or a scale that do not fit, or a regression whose
 /// targets have an sd outside 1e-140 to 1e140 (0 is allowed). Throws DataError for a training cell that is
 /// missing, infinite, or a negative or fractional count, and, for any row, as check_standardised.
-Task fit_task(const Table& table, const std::vector<int64_t>& rows, const TargetOptions& options);
+SLIMBAYES_EXPORT Task fit_task(const Table& table, const std::vector<int64_t>& rows,
+                               const TargetOptions& options);
 
 /// Checks that the targets of a regression can be trained on. Throws DataError for a row whose target lies
 /// more than 1e18 training sds (with the scale "centred": more than 1e18) from the training mean, because its
 /// square would overflow the float32 of training. Rows without a target pass, and so do other tasks than
 /// regression.
-void check_standardised(const Table& table, const std::string& target, const Task& task);
+SLIMBAYES_EXPORT void check_standardised(const Table& table, const std::string& target, const Task& task);
 
 /// Returns a sentence that tells the user that the two whole numbers of this column are taken as classes; ""
 /// for any other column. Use it if the user named no likelihood.
-std::string two_classes_note(const Table& table, const std::string& target);
+SLIMBAYES_EXPORT std::string two_classes_note(const Table& table, const std::string& target);
 
 /// Returns a sentence about numbers that are fitted by a Gaussian although another likelihood may suit them
 /// better; "" if nothing suggests so. `rows` are the training rows. Use it if the user named no likelihood.
@@ -54,15 +57,17 @@ std::string two_classes_note(const Table& table, const std::string& target);
 ///   is 0 or 1; at least half of the whole numbers from the smallest value to the mean occur; the mean is at
 ///   most 20 (larger counts are nearly Gaussian); and the variance is at least half the mean (in a Poisson
 ///   distribution both are equal).
-std::string likelihood_hint(const Table& table, const std::string& target, const std::vector<int64_t>& rows);
+SLIMBAYES_EXPORT std::string likelihood_hint(const Table& table, const std::string& target,
+                                             const std::vector<int64_t>& rows);
 
 /// Returns the table without the rows in which the target is missing, because such rows can be neither
 /// trained on nor scored. A table without a column `target` is returned unchanged. Throws
 /// std::invalid_argument if no row has a target.
-Table with_target(Table table, const std::string& target);
+SLIMBAYES_EXPORT Table with_target(Table table, const std::string& target);
 
 /// Returns the targets [n] as a method is trained on them: shifted and scaled numbers, class numbers, or
 /// counts. Throws as fit_task, and DataError for a class that was not in training.
-std::vector<double> target_values(const Table& table, const std::string& target, const Task& task);
+SLIMBAYES_EXPORT std::vector<double> target_values(const Table& table, const std::string& target,
+                                                   const Task& task);
 
 }  // namespace slimbayes

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "slimbayes/catalog/task.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -51,24 +52,24 @@ Number decoded_target(const Task& task, const Number& y) {
 inline double encoded_target(const Task& task, double value) { return (value - task.y_shift) / task.y_scale; }
 
 /// Returns how many rows of an answer one example has: the pixels of its grid, else 1.
-int64_t rows_per_example(const Task& task);
+SLIMBAYES_EXPORT int64_t rows_per_example(const Task& task);
 
 /// Returns the name that reports give a validation score (Summary::score). For the metric "NLL" it is
 /// "standardised validation NLL" if the task is a regression whose targets are standardised, and else
 /// "validation NLL".
-std::string score_name(const Task& task, std::string_view metric);
+SLIMBAYES_EXPORT std::string score_name(const Task& task, std::string_view metric);
 
 /// Returns the task as JSON, for a model file. encoded_sd is written only if it is not 1, and low only for a
 /// regression.
-nlohmann::json to_json(const Task& task);
+SLIMBAYES_EXPORT nlohmann::json to_json(const Task& task);
 
 /// Checks a task that was read from a model file. Throws std::invalid_argument, naming the function `where`,
 /// if two classes have the same name, or y_scale or encoded_sd is outside 1e-140 to 1e140, which no fit
 /// gives.
-void check_stored(const Task& task, std::string_view where);
+SLIMBAYES_EXPORT void check_stored(const Task& task, std::string_view where);
 
 /// Returns the task that to_json wrote. Throws std::invalid_argument, naming the function `where`, if the
 /// JSON does not describe a task.
-Task task_from_json(const nlohmann::json& json, std::string_view where);
+SLIMBAYES_EXPORT Task task_from_json(const nlohmann::json& json, std::string_view where);
 
 }  // namespace slimbayes

@@ -10,6 +10,7 @@
 #include "slimbayes/data/table/table.h"
 #include "slimbayes/encoding/schema.h"
 #include "slimbayes/encoding/target.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -25,7 +26,7 @@ struct TextOptions {
 /// Returns the words of a text in their order. Each run of letters, marks and digits is one word, and each
 /// other printed character is a word of its own. The text is first case-folded and normalised (Unicode form
 /// KC). Bytes that are not UTF-8 are left out.
-std::vector<std::string> words_of(std::string_view text);
+SLIMBAYES_EXPORT std::vector<std::string> words_of(std::string_view text);
 
 /// The two tokens that stand for no particular word. kPadding fills a row up to the length of the longest row
 /// in its batch; kUnknown stands for every word without a token of its own.
@@ -42,30 +43,30 @@ class TextEncoder {
  public:
   /// Fits the vocabulary and the task on these rows. Throws std::invalid_argument for no rows, options out of
   /// range, or a column that is absent or is not text, and as fit_task.
-  static TextEncoder fit(const Table& table, const std::vector<int64_t>& rows, const TextOptions& options,
-                         const TargetOptions& target);
+  SLIMBAYES_EXPORT static TextEncoder fit(const Table& table, const std::vector<int64_t>& rows,
+                                          const TextOptions& options, const TargetOptions& target);
 
   /// Returns the tokens of each row of the table, at most options().longest. An empty text is encoded as one
   /// kUnknown. Throws std::invalid_argument if the column is absent or is not text.
-  TokenRows tokens_of(const Table& table) const;
+  SLIMBAYES_EXPORT TokenRows tokens_of(const Table& table) const;
 
   /// Returns sentences that count the rows of this table without any word, with unknown words only, and with
   /// more tokens than options().longest, the rest of which is cut off.
-  std::vector<std::string> notes_for(const Table& table) const;
+  SLIMBAYES_EXPORT std::vector<std::string> notes_for(const Table& table) const;
 
   const Schema& schema() const { return schema_; }
   const TextOptions& options() const { return options_; }
   const std::string& target_name() const { return target_; }
   int64_t tokens() const { return static_cast<int64_t>(words_.size()) + 2; }  // words, kPadding and kUnknown
   /// Returns how read_table should read rows for this encoder (see Encoder::reading).
-  Reading reading(bool with_target) const;
+  SLIMBAYES_EXPORT Reading reading(bool with_target) const;
 
-  nlohmann::json to_json() const;
-  static TextEncoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
+  SLIMBAYES_EXPORT nlohmann::json to_json() const;
+  SLIMBAYES_EXPORT static TextEncoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
 
  private:
-  void number_words();
-  std::vector<int64_t> tokens_of(std::string_view text) const;
+  SLIMBAYES_EXPORT void number_words();
+  SLIMBAYES_EXPORT std::vector<int64_t> tokens_of(std::string_view text) const;
   TextOptions options_;
   std::string target_;
   Schema schema_;

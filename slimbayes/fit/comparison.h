@@ -15,6 +15,7 @@
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/paired_difference.h"
 #include "slimbayes/data/examples.h"
+#include "slimbayes/export.h"
 #include "slimbayes/train/callback.h"
 
 namespace slimbayes {
@@ -63,14 +64,18 @@ struct MethodRuns {
 /// Returns those of `methods` that can fit these examples, which depends on their kind (rows, windows,
 /// images, text) and on the task of the target. If `all_must` is true, throws std::invalid_argument for a
 /// method that cannot.
-std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitOptions& options,
-                                            const std::vector<MethodChoice>& methods, bool all_must);
+SLIMBAYES_EXPORT std::vector<MethodChoice> methods_that_take(const Examples& examples,
+                                                             const FitOptions& options,
+                                                             const std::vector<MethodChoice>& methods,
+                                                             bool all_must);
 
 /// Returns the methods of a comparison: `methods` themselves if the user `named` them, else those of them
 /// that take these examples; then the plain methods (MethodInfo::plain) that take them and are not among
 /// those. Throws as methods_that_take.
-std::vector<MethodChoice> methods_to_compare(const Examples& examples, const FitOptions& options,
-                                             const std::vector<MethodChoice>& methods, bool named);
+SLIMBAYES_EXPORT std::vector<MethodChoice> methods_to_compare(const Examples& examples,
+                                                              const FitOptions& options,
+                                                              const std::vector<MethodChoice>& methods,
+                                                              bool named);
 
 /// Fits every method on every split with the seeds 0 to seeds - 1, reports on the test examples, and returns
 /// one result per method. All methods use the same splits, so that only method and seed differ. `fit` holds
@@ -87,15 +92,16 @@ std::vector<MethodChoice> methods_to_compare(const Examples& examples, const Fit
 /// unfinished fits are dropped, and the results so far are returned. Throws std::invalid_argument if
 /// test_fraction is 0, for repeats with folds, or for several splits of a time series, which is split by
 /// time.
-std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
-                                const std::vector<MethodChoice>& methods, const ComparisonPlan& plan,
-                                const std::vector<std::string>& notes, Callback* callback);
+SLIMBAYES_EXPORT std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
+                                                 const std::vector<MethodChoice>& methods,
+                                                 const ComparisonPlan& plan,
+                                                 const std::vector<std::string>& notes, Callback* callback);
 
 /// Returns the forecasts without a model that the reports of a comparison on windows contain, persistence and
 /// seasonal_persistence (model/persistence.h), in the form of results: one run each, with the metrics that
 /// the reports of methods have. They are taken from the first report, because all methods answer for the same
 /// test windows. A forecast may have values for fewer of them, its `n`. Empty for other examples.
-std::vector<MethodRuns> forecasts_in(const std::vector<MethodRuns>& results);
+SLIMBAYES_EXPORT std::vector<MethodRuns> forecasts_in(const std::vector<MethodRuns>& results);
 
 /// The two methods with the lowest mean NLL, and the difference of their NLLs by split.
 struct LeadingPair {
@@ -106,6 +112,7 @@ struct LeadingPair {
 /// Returns the leading pair of a comparison over at least two splits, each NLL averaged over the seeds of a
 /// split; nothing if fewer than two methods have an NLL on every split. `test_fraction` is FitOptions', or 1
 /// / folds.
-std::optional<LeadingPair> leading_pair(const std::vector<MethodRuns>& results, double test_fraction);
+SLIMBAYES_EXPORT std::optional<LeadingPair> leading_pair(const std::vector<MethodRuns>& results,
+                                                         double test_fraction);
 
 }  // namespace slimbayes

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/export.h"
 #include "slimbayes/fit/fit_outcome.h"
 #include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/storage/file_lock.h"
@@ -20,7 +21,7 @@ namespace slimbayes {
 /// the program itself. With it, `resume` tells whether the files belong to this fit, unfinished or finished,
 /// or to another fit. The model of an interrupted fit has no fingerprint, so it never counts as finished. A
 /// lock keeps other processes from both files while this object exists.
-class FitFile {
+class SLIMBAYES_EXPORT FitFile {
  public:
   /// Throws DataError if the files cannot be written or another process fits to them. If an older model file
   /// denies permissions to group and others, the files that this process creates from now on deny them too.

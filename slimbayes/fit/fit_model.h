@@ -1,5 +1,6 @@
 #pragma once
 
+#include "slimbayes/export.h"
 #include "slimbayes/model/model.h"
 
 namespace slimbayes {
@@ -9,7 +10,7 @@ namespace slimbayes {
 /// and calibration come from `given`. Returns `given` if it names no model. Throws DataError if the model
 /// cannot be read, and std::invalid_argument if its network has no linear output layer or the method of
 /// `given` cannot start from a trained network.
-FitOptions with_network_from(const FitOptions& given);
+SLIMBAYES_EXPORT FitOptions with_network_from(const FitOptions& given);
 
 /// Splits the examples, fits the encoder on the training part, fits the method, and returns the model. The
 /// options are checked before the data are split. `valid` is separate validation data, which replaces the
@@ -18,8 +19,8 @@ FitOptions with_network_from(const FitOptions& given);
 /// data (notes_before_training) before the training starts. `networks` holds trained networks for several
 /// fits of the same examples (FitContext::networks); nullptr: the fit shares none. Throws
 /// std::invalid_argument, DataError or NumericalError.
-Model fit_model(const Examples& examples, const FitOptions& options, const Examples* valid = nullptr,
-                Callback* callback = nullptr, CheckpointPolicy checkpoint = {},
-                NetworkCache* networks = nullptr);
+SLIMBAYES_EXPORT Model fit_model(const Examples& examples, const FitOptions& options,
+                                 const Examples* valid = nullptr, Callback* callback = nullptr,
+                                 CheckpointPolicy checkpoint = {}, NetworkCache* networks = nullptr);
 
 }  // namespace slimbayes

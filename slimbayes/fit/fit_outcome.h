@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/export.h"
 #include "slimbayes/fit/fit_data.h"
 #include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/model/model.h"
@@ -23,14 +24,15 @@ struct FitOutcome {
 
 /// Evaluates the model in `out` on the validation and test examples, with intervals at `level`, and adds the
 /// reports and the resulting notes to `out`. An interrupted fit gets notes, but no reports.
-void score_held_out(FitOutcome& out, const FitData& data, double level);
+SLIMBAYES_EXPORT void score_held_out(FitOutcome& out, const FitData& data, double level);
 
 /// Fits a model without writing a file; use FitFile to write one and to lose no work on a kill. `examples`
 /// are the windows of a time series, not its table; `valid` is separate validation data or nullptr; `notes`
 /// are notes on the data, which the outcome's notes begin with. `callback` receives progress and the notes
 /// that are known before the training, and decides when to stop. A fit that is stopped before it has any
 /// validated parameters (or, without validation rows, any steps) has no model. Throws as fit_resolved.
-FitOutcome fit_in_memory(const ResolvedFit& request, const Examples& examples, const Examples* valid,
-                         const std::vector<std::string>& notes, Callback& callback);
+SLIMBAYES_EXPORT FitOutcome fit_in_memory(const ResolvedFit& request, const Examples& examples,
+                                          const Examples* valid, const std::vector<std::string>& notes,
+                                          Callback& callback);
 
 }  // namespace slimbayes

@@ -8,6 +8,7 @@
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/catalog/task.h"
 #include "slimbayes/core/random.h"
+#include "slimbayes/export.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/methods/last_layer/bll_options.h"
 #include "slimbayes/methods/last_layer/rich_bll_options.h"
@@ -28,12 +29,14 @@ namespace slimbayes {
 /// The result predicts, updates and saves like any fitted method; registry_row("rich-bll").load reads it.
 /// Throws std::invalid_argument for rows and modules that do not fit each other (trained_network), and
 /// NumericalError if the computation fails.
-std::unique_ptr<Fitted> rich_bll(const ScriptNetwork& network, const Split& data,
-                                 const RichBllOptions& options = {}, const Stream& stream = Stream(0));
+SLIMBAYES_EXPORT std::unique_ptr<Fitted> rich_bll(const ScriptNetwork& network, const Split& data,
+                                                  const RichBllOptions& options = {},
+                                                  const Stream& stream = Stream(0));
 
 /// Does the same with the method bll instead of rich-bll, which needs no gradients of the module.
-std::unique_ptr<Fitted> bll(const ScriptNetwork& network, const Split& data, const BllOptions& options = {},
-                            const Stream& stream = Stream(0));
+SLIMBAYES_EXPORT std::unique_ptr<Fitted> bll(const ScriptNetwork& network, const Split& data,
+                                             const BllOptions& options = {},
+                                             const Stream& stream = Stream(0));
 
 /// A posterior around a module as a value that answers, learns rows and goes into a file: what a front end
 /// needs that has no encoder, because a module has learned its own inputs.
@@ -46,35 +49,38 @@ struct ModulePosterior {
 
 /// Returns how the outputs of a module are read: as a number if `classes` is 0, as the logit of class 1
 /// (bernoulli) if there are two classes and one output, else as one logit for each class (softmax).
-LikelihoodKind module_likelihood(const ScriptNetwork& network, int64_t classes);
+SLIMBAYES_EXPORT LikelihoodKind module_likelihood(const ScriptNetwork& network, int64_t classes);
 
 /// Returns the posterior around `network` by the method with this name and the options in `given` (JSON; the
 /// others keep their defaults). `data` is as for rich_bll(), made by module_rows. Throws as rich_bll(), and
 /// std::invalid_argument for another method or option.
-ModulePosterior module_posterior(const ScriptNetwork& network, const Split& data, const std::string& method,
-                                 const nlohmann::json& given, const Stream& stream = Stream(0));
+SLIMBAYES_EXPORT ModulePosterior module_posterior(const ScriptNetwork& network, const Split& data,
+                                                  const std::string& method, const nlohmann::json& given,
+                                                  const Stream& stream = Stream(0));
 
 /// Returns the rows of a module with inputs x [n, ...] and targets y [n] as a dataset; without y (undefined)
 /// with targets 0, for answers. `likelihood` and `classes`: as in ModulePosterior.
-Dataset module_rows(const at::Tensor& x, const at::Tensor& y, LikelihoodKind likelihood, int64_t classes);
+SLIMBAYES_EXPORT Dataset module_rows(const at::Tensor& x, const at::Tensor& y, LikelihoodKind likelihood,
+                                     int64_t classes);
 
 /// Returns the answers at inputs x [n, ...]. Every number is finite: throws DataError otherwise.
-Predictive answer(const ModulePosterior& posterior, const at::Tensor& x);
+SLIMBAYES_EXPORT Predictive answer(const ModulePosterior& posterior, const at::Tensor& x);
 
 /// Returns the scores for out-of-distribution detection at inputs x [n, ...], by name, [n] each; a larger
 /// score means farther from the training data. Those of the answers (answers/answers.h) and of the network
 /// (Fitted::ood).
-Scores ood(const ModulePosterior& posterior, const at::Tensor& x);
+SLIMBAYES_EXPORT Scores ood(const ModulePosterior& posterior, const at::Tensor& x);
 
 /// Returns the posterior that has also learned the rows `add`, or that has forgotten the learned rows `drop`
 /// (ExactPosterior::updated). Either may be empty. Throws as updated(), and std::invalid_argument if no
 /// posterior is left without `drop`, whose rows were then not learned.
-ModulePosterior updated(const ModulePosterior& posterior, const Dataset& add, const Dataset& drop);
+SLIMBAYES_EXPORT ModulePosterior updated(const ModulePosterior& posterior, const Dataset& add,
+                                         const Dataset& drop);
 
 /// A posterior as a file: that of Fitted::save with the name of the method.
 /// module_posterior_from throws DataError for another file. Reading runs no module, but answering does: load
 /// only files that you trust.
-TensorFile to_file(const ModulePosterior& posterior);
-ModulePosterior module_posterior_from(const TensorFile& file, const std::string& name);
+SLIMBAYES_EXPORT TensorFile to_file(const ModulePosterior& posterior);
+SLIMBAYES_EXPORT ModulePosterior module_posterior_from(const TensorFile& file, const std::string& name);
 
 }  // namespace slimbayes

@@ -8,6 +8,7 @@
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/method_choices.h"
 #include "slimbayes/data/examples.h"
+#include "slimbayes/export.h"
 #include "slimbayes/model/model.h"
 
 namespace slimbayes {
@@ -37,28 +38,29 @@ struct ResolvedFit {
 /// already; otherwise it is read here. If the values of a target column decide the task, the method is
 /// checked against the task later, when the column is encoded. Throws std::invalid_argument, and DataError
 /// for a model file that cannot be read.
-ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodChoices& choices = {},
-                        std::shared_ptr<const Model> network = nullptr);
+SLIMBAYES_EXPORT ResolvedFit resolve_fit(const Examples& examples, FitOptions fit,
+                                         const MethodChoices& choices = {},
+                                         std::shared_ptr<const Model> network = nullptr);
 
 /// Checks the options on the target, and that a table has a column of this name that can be a target
 /// (check_target_column in encoding/target_cells.h). Throws std::invalid_argument.
-void check_target(const Examples& examples, const FitOptions& options);
+SLIMBAYES_EXPORT void check_target(const Examples& examples, const FitOptions& options);
 
 /// Returns the task that a fit with these options does on these examples; without FitOptions::likelihood the
 /// target's column decides. Throws std::invalid_argument if the table lacks the target's column.
-TaskKind task_asked(const Examples& examples, const FitOptions& options);
+SLIMBAYES_EXPORT TaskKind task_asked(const Examples& examples, const FitOptions& options);
 
 /// Returns what one example is in a fit with these options: an image, a row, a window or a text.
-InputKind kind_asked(const Examples& examples, const FitOptions& options);
+SLIMBAYES_EXPORT InputKind kind_asked(const Examples& examples, const FitOptions& options);
 
 /// Returns the number of threads of a fit whose option `threads` is kThreadsOfMethod: 1 for a method that
 /// trains by gradient steps (MethodInfo::resumable), else 0 (as many as the process uses).
-int fit_threads(const MethodInfo& method);
+SLIMBAYES_EXPORT int fit_threads(const MethodInfo& method);
 
 /// Returns how many independent fits run beside each other by FitOptions::workers and FitOptions::threads.
-int fit_workers(const FitOptions& fit);
+SLIMBAYES_EXPORT int fit_workers(const FitOptions& fit);
 
 /// Returns the table behind the examples; for windows, the table of their series; nullptr for images.
-const Table* table_of(const Examples& examples);
+SLIMBAYES_EXPORT const Table* table_of(const Examples& examples);
 
 }  // namespace slimbayes

@@ -14,6 +14,7 @@
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/dataset.h"
+#include "slimbayes/export.h"
 #include "slimbayes/method/predict_options.h"
 #include "slimbayes/storage/tensor_file.h"
 #include "slimbayes/train/callback.h"
@@ -34,7 +35,7 @@ enum class NetworkUse : uint8_t {
 };
 
 /// A fitted method: the result of Method::fit, able to predict. Immutable; safe to share between threads.
-class Fitted {
+class SLIMBAYES_EXPORT Fitted {
  public:
   virtual ~Fitted() = default;
 
@@ -94,7 +95,7 @@ class Fitted {
 /// A fitted method whose posterior is computed exactly from sums over the rows. So it can learn rows, forget
 /// rows, and join its posterior with that of other rows, all without a new training. Features, noise and
 /// prior stay the same. Each operation returns a new object; this one does not change.
-class ExactPosterior : public Fitted {
+class SLIMBAYES_EXPORT ExactPosterior : public Fitted {
  public:
   /// Returns the method with an updated posterior: the rows `add` are learned, the rows `drop` are removed.
   /// Either may be empty. The rows of `drop` must have been learned before. The posterior equals the one
@@ -149,10 +150,11 @@ struct FitContext {
 
 /// Returns the context of one part of a fit that consists of several, such as a member of an ensemble or a
 /// fold: that of the whole fit with the part's own stream and checkpoint.
-FitContext part_of(const FitContext& whole, const Stream& stream, CheckpointPolicy checkpoint);
+SLIMBAYES_EXPORT FitContext part_of(const FitContext& whole, const Stream& stream,
+                                    CheckpointPolicy checkpoint);
 
 /// A method with its options, before the fit. Immutable.
-class Method {
+class SLIMBAYES_EXPORT Method {
  public:
   virtual ~Method() = default;
 

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <functional>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// How predictions are computed.
-struct PredictOptions {
+struct SLIMBAYES_EXPORT PredictOptions {
   int64_t batch = 4096;  // rows per batch: limits the memory; changes answers by float32 rounding at most
   /// Whether a pass through the network builds an autograd graph. A method sets it if its answer needs a
   /// gradient with respect to the inputs or the weights.

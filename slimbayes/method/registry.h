@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "slimbayes/export.h"
 #include "slimbayes/method/method.h"
 
 namespace slimbayes {
@@ -21,9 +22,9 @@ struct RegistryRow {
 
 /// Returns one entry per method, in the order of method_catalog(). Defined in methods/registry.cpp, above the
 /// families: `auto`, `ensemble` and tuning make other methods by their names.
-std::span<const RegistryRow> registry();
+SLIMBAYES_EXPORT std::span<const RegistryRow> registry();
 
 /// Returns the entry of the method with this name or alias. Throws std::invalid_argument for an unknown name.
-const RegistryRow& registry_row(std::string_view name);
+SLIMBAYES_EXPORT const RegistryRow& registry_row(std::string_view name);
 
 }  // namespace slimbayes

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/export.h"
 #include "slimbayes/model/model.h"
 
 namespace slimbayes {
@@ -42,15 +43,16 @@ struct TableOptions {
 /// `answers` has no level or is for another number of examples; if a column to keep or a group column has the
 /// name of an answer's column or, for windows, is called last_time, forecast_time or actual; and for `kept`
 /// with images, which have no columns.
-AnswerTable answer_table(const Model& model, const Examples& examples, const Answers& answers,
-                         const TableOptions& options = {});
+SLIMBAYES_EXPORT AnswerTable answer_table(const Model& model, const Examples& examples,
+                                          const Answers& answers, const TableOptions& options = {});
 
 /// Returns sentences that a user should read before using these answers; empty if there are none. They
 /// report: negative variances from rounding that were set to 0; what the two parts of an sd mean, if each
 /// part alone is not calibrated; means of rates that lie above their interval; lower bounds below 0 although
 /// all training targets were above 0; levels that have no effect on classes because the model is not
 /// calibrated; and which row of a window the kept columns come from.
-std::vector<std::string> answer_notes(const Model& model, const Examples& examples, const Answers& answers,
-                                      const TableOptions& options = {});
+SLIMBAYES_EXPORT std::vector<std::string> answer_notes(const Model& model, const Examples& examples,
+                                                       const Answers& answers,
+                                                       const TableOptions& options = {});
 
 }  // namespace slimbayes

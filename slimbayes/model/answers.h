@@ -7,6 +7,7 @@
 #include "slimbayes/answers/prediction_set.h"
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/data/examples.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -35,6 +36,6 @@ struct Answers {
 /// Throws std::invalid_argument if `answers` is not for as many examples as `examples` holds. Examples
 /// without an answer (Answers::bad) are counted too. For a model of windows, `examples` must be the windows
 /// (Model::examples) and not their table, whose rows would be counted.
-void check_same(const Examples& examples, const Answers& answers);
+SLIMBAYES_EXPORT void check_same(const Examples& examples, const Answers& answers);
 
 }  // namespace slimbayes

@@ -10,6 +10,7 @@
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/input_encoder.h"
+#include "slimbayes/export.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/model/answers.h"
 #include "slimbayes/model/model_parts.h"
@@ -20,7 +21,7 @@ namespace slimbayes {
 /// images, texts) to the method's inputs, and the answers back to the target's units. A model file holds one
 /// Model. Immutable; safe to share between threads. If the examples of a model are windows of a time series,
 /// functions that take examples also accept the table itself; they then use all windows in it.
-class Model {
+class SLIMBAYES_EXPORT Model {
  public:
   explicit Model(ModelParts parts) : parts_(std::move(parts)) {}
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slimbayes/catalog/fields.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -52,9 +53,9 @@ void describe(TuningReport& f, V& v) {
 
 /// Reads the report from JSON. Throws std::invalid_argument unless it has the form of fields_to_json(): use
 /// it on reports from a file, whose contents are not trusted.
-TuningReport tuning_from_json(const nlohmann::json& report);
+SLIMBAYES_EXPORT TuningReport tuning_from_json(const nlohmann::json& report);
 
 /// Returns whether the user stopped the search; false if nothing was tuned.
-bool tuning_interrupted(const std::optional<TuningReport>& report);
+SLIMBAYES_EXPORT bool tuning_interrupted(const std::optional<TuningReport>& report);
 
 }  // namespace slimbayes

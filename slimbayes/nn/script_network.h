@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/export.h"
+
 namespace torch::jit {
 struct Module;  // torch/script.h, which takes seconds to compile
 }
@@ -32,7 +34,7 @@ struct ScriptRows {
 /// frozen module; a last layer that is absent or not linear; any operation but squeeze or reshape after this
 /// layer; a forward with inputs other than one tensor (inputs with defaults are allowed); parameters of
 /// another type; and dropout or batch norm traced in training mode.
-class ScriptNetwork {
+class SLIMBAYES_EXPORT ScriptNetwork {
  public:
   /// Reads a file of torch.jit.save. `last_layer` is the layer's path in the module, such as "fc" or
   /// "head.2".

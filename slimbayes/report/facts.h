@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/export.h"
 #include "slimbayes/model/model.h"
 #include "slimbayes/report/report_facts.h"
 
@@ -24,6 +25,7 @@ struct FactsOptions {
 /// too. Examples without a finite answer are left out and counted. Throws std::invalid_argument for
 /// segmentation and events, a part that does not exist, and as Model::evaluate(); DataError if no example has
 /// an answer.
-ReportFacts report_facts(const Model& model, const Examples& examples, const FactsOptions& options = {});
+SLIMBAYES_EXPORT ReportFacts report_facts(const Model& model, const Examples& examples,
+                                          const FactsOptions& options = {});
 
 }  // namespace slimbayes

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "slimbayes/catalog/option_tokens.h"
+#include "slimbayes/export.h"
 #include "slimbayes/report/report_facts.h"
 
 namespace slimbayes {
@@ -11,6 +12,6 @@ namespace slimbayes {
 /// the numbers of the facts and computes none. It is also well-formed XML. Texts of
 /// foreign origin are escaped. `style` is how the notes and warnings name options; give the facts as they
 /// come. Equal facts give equal bytes.
-std::string report_page(const ReportFacts& facts, OptionStyle style = OptionStyle::flags);
+SLIMBAYES_EXPORT std::string report_page(const ReportFacts& facts, OptionStyle style = OptionStyle::flags);
 
 }  // namespace slimbayes

@@ -5,19 +5,21 @@
 #include <string>
 #include <string_view>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// Thrown for a file that cannot be used: it is absent, truncated, damaged or hostile, or a table has a bad
 /// cell. `what()` reads `file[:line[:column]]: what was expected; what was received; hint`. The file's name is
 /// foreign text and is escaped here (foreign_text()); `message` is text of the library.
-class DataError : public std::runtime_error {
+class SLIMBAYES_EXPORT DataError : public std::runtime_error {
  public:
   /// `line` and `column` count from 1; 0 means unknown. `column` is left out of the message if `line` is 0.
   DataError(const std::string& file, const std::string& message, int64_t line = 0, int64_t column = 0);
 };
 
 /// Thrown when the user stops a run (Ctrl-C) before the run has a result that could be saved.
-class Interrupted : public std::runtime_error {
+class SLIMBAYES_EXPORT Interrupted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -25,6 +27,6 @@ class Interrupted : public std::runtime_error {
 /// Returns a message of the library for a user, without the names of the functions that threw it:
 /// "[Encoder::fit] expected ..." becomes "expected ...", also after the name of a file ("m.safetensors:
 /// [load] expected ..."). Whatever shows messages to users calls it.
-std::string without_functions(std::string_view message);
+SLIMBAYES_EXPORT std::string without_functions(std::string_view message);
 
 }  // namespace slimbayes

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// An advisory lock that keeps two processes from writing `path` at the same time. It creates the empty file
@@ -9,7 +11,7 @@ namespace slimbayes {
 /// the file that the link names. The kernel releases the lock when the process ends, even if it is killed;
 /// the lock file then stays and the next process uses it. The lock does not exclude other threads or
 /// FileLocks of the same process.
-class FileLock {
+class SLIMBAYES_EXPORT FileLock {
  public:
   /// Takes the lock, without waiting. Throws DataError if another process holds it (the message gives the
   /// process id where it is known), if the lock file cannot be opened, or if it has content and so belongs to

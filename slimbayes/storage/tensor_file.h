@@ -9,13 +9,15 @@
 #include <string_view>
 #include <vector>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// Types of the elements of a stored array. The safetensors layout has more types; slimbayes files use these.
 enum class StoredType { f64, f32, i64, i32, u8, boolean };
 
 /// Returns the number of bytes of one element.
-int64_t element_size(StoredType type);
+SLIMBAYES_EXPORT int64_t element_size(StoredType type);
 
 /// An array as the file stores it: elements little-endian, in row-major order, without padding.
 struct StoredTensor {
@@ -41,20 +43,20 @@ inline constexpr int kTensorFileVersion = 1;
 /// and `checksum` (checksum_of). Throws std::invalid_argument if a tensor's bytes do not match its type and
 /// shape, if a name or metadata text is not UTF-8, if a tensor is called `__metadata__`, or if file.metadata
 /// already holds one of the two keys with another value.
-std::vector<std::byte> to_bytes(const TensorFile& file);
+SLIMBAYES_EXPORT std::vector<std::byte> to_bytes(const TensorFile& file);
 
 /// Returns the metadata and tensors in bytes that to_bytes() wrote. The bytes may be untrusted. `name` is the
 /// file's name in messages. Throws DataError if the file is truncated, bit-flipped, of a newer version, or
 /// hostile (huge lengths, tensors that overlap, are out of order or leave gaps between them, duplicate keys,
 /// unknown types, shapes that overflow). Never allocates more than a small multiple of the input. Checks the
 /// metadata keys `format_version` and `checksum` and leaves them out of the result.
-TensorFile parse_tensor_file(std::span<const std::byte> bytes, std::string_view name);
+SLIMBAYES_EXPORT TensorFile parse_tensor_file(std::span<const std::byte> bytes, std::string_view name);
 
 /// Reads the file at `path` and returns its content as parse_tensor_file does. Throws DataError also if the
 /// file cannot be read.
-TensorFile read_tensor_file(const std::filesystem::path& path);
+SLIMBAYES_EXPORT TensorFile read_tensor_file(const std::filesystem::path& path);
 
 /// Writes `file` to `path` in the safetensors layout (to_bytes), completely or not at all (write_atomically).
-void write_tensor_file(const std::filesystem::path& path, const TensorFile& file);
+SLIMBAYES_EXPORT void write_tensor_file(const std::filesystem::path& path, const TensorFile& file);
 
 }  // namespace slimbayes

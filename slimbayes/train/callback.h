@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "slimbayes/export.h"
 #include "slimbayes/train/remaining.h"
 #include "slimbayes/train/summary.h"
 
@@ -24,7 +25,7 @@ struct Progress {
 
 /// Lets a caller watch and stop a fit. The default implementation does nothing. When train() calls
 /// these functions, denormal numbers count as zero (FlushDenormals).
-class Callback {
+class SLIMBAYES_EXPORT Callback {
  public:
   virtual ~Callback() = default;
   virtual void report(const Progress&) {}

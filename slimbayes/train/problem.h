@@ -10,6 +10,7 @@
 
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/source.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -77,6 +78,6 @@ struct TrainProblem {
 
 /// Returns the tensors that steps change, as views: the values of each group, then the buffers. Checkpoints
 /// and the best parameters are copies of them.
-std::vector<at::Tensor> changing_tensors(const TrainProblem& problem);
+SLIMBAYES_EXPORT std::vector<at::Tensor> changing_tensors(const TrainProblem& problem);
 
 }  // namespace slimbayes

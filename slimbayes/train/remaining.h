@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// The current state of a training, from which remaining() estimates the time to its end.
@@ -27,6 +29,6 @@ struct Remaining {
 };
 
 /// Estimates the time to the end of a training from its present speed.
-Remaining remaining(const Standing& at);
+SLIMBAYES_EXPORT Remaining remaining(const Standing& at);
 
 }  // namespace slimbayes

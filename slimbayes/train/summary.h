@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// Why a fit ended: the budget was used, the validation score did not improve, the time limit was reached,
@@ -15,10 +17,10 @@ namespace slimbayes {
 enum class Stopped : uint8_t { budget, patience, time, interrupted, converged, failure };
 
 /// Returns the reason's name in reports and model files, such as "budget".
-std::string_view name_of(Stopped stopped);
+SLIMBAYES_EXPORT std::string_view name_of(Stopped stopped);
 
 /// What a fit did: its rows, steps, score and notes. The model file saves it.
-struct Summary {
+struct SLIMBAYES_EXPORT Summary {
   int64_t rows = 0, valid_rows = 0;
   int64_t steps = 0, epochs = 0, best_epoch = 0;
   /// The name of the score that chose the kept parameters; lower is better. Usually it is the NLL of the
@@ -43,12 +45,12 @@ struct Summary {
 
 /// Returns whether a fit left parameters that may answer: it ended by itself, or the caller stopped it after
 /// a validation score had chosen some or, without validation rows, after the first step.
-bool is_usable(const Summary& summary);
+SLIMBAYES_EXPORT bool is_usable(const Summary& summary);
 
 /// Returns the summary as JSON, without `seconds`.
-nlohmann::json to_json(const Summary& summary);
+SLIMBAYES_EXPORT nlohmann::json to_json(const Summary& summary);
 /// Reads a summary from JSON. An absent key keeps its default. Throws std::invalid_argument for a value of
 /// another type, a count below 0, or a number that is not finite.
-Summary summary_from_json(const nlohmann::json& json);
+SLIMBAYES_EXPORT Summary summary_from_json(const nlohmann::json& json);
 
 }  // namespace slimbayes

@@ -5,6 +5,7 @@
 
 #include "slimbayes/catalog/training_options.h"
 #include "slimbayes/core/random.h"
+#include "slimbayes/export.h"
 #include "slimbayes/train/callback.h"
 #include "slimbayes/train/problem.h"
 #include "slimbayes/train/summary.h"
@@ -37,7 +38,7 @@ struct CheckpointPolicy {
 /// stops the fit, it saves a checkpoint and returns the best parameters so far; before the first validation
 /// Summary::best_score is NaN. If a checkpoint cannot be written, the callback gets a note and the fit goes
 /// on. Throws std::invalid_argument for no training rows or options out of range, and as load_checkpoint.
-Summary train(TrainProblem& problem, const TrainingOptions& options, const Stream& stream, Callback* callback,
-              const CheckpointPolicy& checkpoint);
+SLIMBAYES_EXPORT Summary train(TrainProblem& problem, const TrainingOptions& options, const Stream& stream,
+                               Callback* callback, const CheckpointPolicy& checkpoint);
 
 }  // namespace slimbayes

@@ -19,7 +19,22 @@ void write_csv(const char* path) {
   }
 }
 
+// Returns whether an exception of the library is caught by its type.
+bool is_caught() {
+  try {
+    slimbayes::read_table("absent.csv");
+  } catch (const slimbayes::DataError&) {
+    return true;
+  } catch (const std::exception&) {
+  }
+  return false;
+}
+
 int run() {
+  if (!is_caught()) {
+    std::fputs("a file that is absent is no DataError to a program\n", stderr);
+    return 1;
+  }
   write_csv("train.csv");
   const slimbayes::Table table = slimbayes::read_table("train.csv");
 

@@ -10,6 +10,7 @@ import sys
 from typing import NamedTuple
 
 from cpp import code_lines, functions, literals
+from exports import FIRST, GENERATED, TOKEN, public_headers, unexported
 
 # room: the rooms whose headers it may include. After ARCHITECTURE's `storage, catalog <- core <- ...`.
 _BASE = {"storage", "catalog"}
@@ -65,7 +66,8 @@ EXITS = re.compile(r"(?<![\w.>])(?:std::|::)?(exit|_exit|_Exit|quick_exit|abort|
 # A message that names its function: CONTRIBUTING.md has its form, and the tool leaves the name out of what it prints.
 MESSAGE = re.compile(r'"\[[A-Za-z_:-]+(?: [a-z]+)*\] (?!expected |internal error|tensor )')
 # At the level of the namespace, on one line or several.
-TYPE = re.compile(r"^(?:template *<[^{;]*>\s*)?(?:struct|class|enum(?: class)?) (?P<name>\w+)(?: final)?\s*(?::[^;{]*)?\{|"
+TYPE = re.compile(r"^(?:template *<[^{;]*>\s*)?(?:struct|class|enum(?: class)?) (?:SLIMBAYES_EXPORT )?(?P<name>\w+)(?: final)?\s*"
+                  r"(?::[^;{]*)?\{|"
                   r"^using (?P<alias>\w+) *=", re.M)
 # A flag of the command line in a text, or its dashes alone. Names of CSS, `var(--a)` and `--a:{`, are none.
 FLAG = re.compile(r"(?<![\w-])(?<!var\()--[a-z{](?![\w-]*:\{)[\w-]*|^--$")
@@ -94,7 +96,7 @@ def room(path):
     if parts[0] != "slimbayes":
         return None
     if len(parts) == 2:
-        return "root"
+        return "root" if path != GENERATED else None
     if parts[1] == "data" and parts[2] == "table":
         return "table"
     return "facts" if FACTS.match(path) else parts[1]
@@ -221,6 +223,22 @@ def check_names(sources):
             yield f"{place}: {name} is defined in {where[0]}, too"
 
 
+def check_exports(sources):
+    """An installed header exports every function that it declares, what is thrown and what has a virtual function. Nothing else
+    is exported."""
+    files = {s.path: s.text for s in sources}
+    public = public_headers(files) if FIRST in files else []
+    for path in public:
+        for missing in unexported(files[path]):
+            number = files[path].count("\n", 0, missing.at) + 1
+            yield f"{path}:{number}: {missing.name} is in an installed header and lacks {TOKEN}"
+    for source in sources:
+        if TOKEN in source.text and source.path.endswith((".h", ".cpp")) and source.path not in public:
+            for number, line in code_lines(source.text):
+                if TOKEN in line:
+                    yield f"{source.path}:{number}: {TOKEN} stands in installed headers alone"
+
+
 def check_functions(sources):
     """A function of the library and the tool can be read at once."""
     for source in sources:
@@ -287,7 +305,7 @@ def check_options(sources):
 
 
 RULES = [check_rooms, check_torch_reach, check_tool, check_families_apart, check_folders, check_shape, check_functions, check_names,
-         check_manners, check_messages, check_texts, check_options]
+          check_exports, check_manners, check_messages, check_texts, check_options]
 
 
 def violations(sources):

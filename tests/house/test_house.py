@@ -5,6 +5,7 @@ import re
 
 import house
 import pytest
+from exports import public_headers
 from house import Source
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -92,6 +93,8 @@ PLANTED = [
     ("slimbayes/nn/planted.h", "#pragma once\nstruct Regression : Base {\n};\n", "planted.h:2: Regression is defined in slimbayes/answers/"),
     ("slimbayes/nn/planted.h", "#pragma once\ntemplate <class T>\nstruct Regression\n    : Base {\n};\n", "planted.h:2: Regression is defined"),
     ("slimbayes/nn/planted.h", "#pragma once\nusing Regression = int;\n", "planted.h:2: Regression is defined"),
+    ("slimbayes/nn/planted.h", "#pragma once\nstruct SLIMBAYES_EXPORT Regression {\n};\n", "planted.h:2: Regression is defined in"),
+    ("slimbayes/nn/planted.h", "#pragma once\nSLIMBAYES_EXPORT void f();\n", "planted.h:2: SLIMBAYES_EXPORT stands in installed"),
     ("slimbayes/core/planted_threads.cpp", "void f() { at::set_num_threads(1); }\n", "no global state"),
     ("slimbayes/core/planted_denormals.cpp", "void f() { at::globalContext().setFlushDenormal(true); }\n", "no global state"),
     ("slimbayes/nn/planted.cpp", "/* a\n * b */ void f() { torch::manual_seed(1); }\n", "planted.cpp:2: no global state"),
@@ -158,12 +161,7 @@ def test_the_facts_of_methods_are_those_of_the_build():
 
 
 def test_the_headers_that_pages_name_are_installed():
-    public, todo = set(), ["slimbayes/slimbayes.h"]
-    while todo:
-        header = todo.pop()
-        if header not in public:
-            public.add(header)
-            todo += re.findall(r'^#include "(slimbayes/[^"]+)"', (ROOT / header).read_text(), re.M)
+    public = set(public_headers({s.path: s.text for s in house.read(ROOT)}))
     pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.cpp")]
     for page in pages:
         named = set(re.findall(r"slimbayes/[\w/]+\.h", page.read_text()))

@@ -6,6 +6,7 @@
 
 #include "slimbayes/catalog/network/layers.h"
 #include "slimbayes/catalog/network/shape.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -20,26 +21,26 @@ struct NetworkSpec {
 inline constexpr int64_t kMostRank = 65536;
 
 /// Returns the name of the layer's kind in JSON, such as "linear".
-std::string kind_of(const LayerSpec& layer);
+SLIMBAYES_EXPORT std::string kind_of(const LayerSpec& layer);
 
 /// Returns the shape of a layer's output for a row of shape `input`. Throws std::invalid_argument if the
 /// layer cannot take such a row. `place` is the name of the layer in the message, such as "3".
-Shape output(const LayerSpec& layer, const Shape& input, const std::string& place = "");
+SLIMBAYES_EXPORT Shape output(const LayerSpec& layer, const Shape& input, const std::string& place = "");
 
 /// Returns the shape of the network's output for one row. Throws std::invalid_argument if a layer does not
 /// fit the output of the layer before it; the message names the first such layer.
-Shape output(const NetworkSpec& spec);
+SLIMBAYES_EXPORT Shape output(const NetworkSpec& spec);
 
 /// Returns one line of text per layer, with its options and the shape of its output, such as "linear bias
 /// true out 64 -> a vector of 64". A residual is one line, without the layers inside it.
-std::vector<std::string> lines_of(const NetworkSpec& spec);
+SLIMBAYES_EXPORT std::vector<std::string> lines_of(const NetworkSpec& spec);
 
 /// Returns the architecture as JSON, which network_from_json reads.
-nlohmann::json to_json(const NetworkSpec& spec);
+SLIMBAYES_EXPORT nlohmann::json to_json(const NetworkSpec& spec);
 
 /// Reads an architecture from untrusted JSON. Throws std::invalid_argument for an unknown kind of layer, an
 /// unknown option, a value out of range, layers that do not fit each other, more than 8 nested residuals, or
 /// more than 4,096 layers.
-NetworkSpec network_from_json(const nlohmann::json& json);
+SLIMBAYES_EXPORT NetworkSpec network_from_json(const nlohmann::json& json);
 
 }  // namespace slimbayes

@@ -8,6 +8,7 @@
 #include "slimbayes/catalog/input_kind.h"
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/catalog/option.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -30,15 +31,15 @@ struct NetworkOptions {
 /// Returns the residual network for vectors of the deep basis kernel paper (N appendix B): Linear from
 /// `inputs` to `hidden` features, `blocks` times x + Linear(SiLU(Linear(LayerNorm x))), LayerNorm, SiLU.
 /// `activation` replaces SiLU. With a `dropout` above 0, each block ends in a Dropout layer.
-NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
-                           const std::string& activation = "silu", double dropout = 0);
+SLIMBAYES_EXPORT NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
+                                            const std::string& activation = "silu", double dropout = 0);
 
 /// Returns a network without residuals for vectors: `layers` times Linear and activation, each of width
 /// `hidden`. With a `dropout` above 0, a Dropout layer follows each activation; with `batch_norm`, a
 /// BatchNorm precedes it. The earlier deep basis kernel paper (E section 4) uses two layers of width 128
 /// with tanh. Throws std::invalid_argument if `layers` is below 1.
-NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation,
-                double dropout = 0, bool batch_norm = false);
+SLIMBAYES_EXPORT NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers,
+                                 const std::string& activation, double dropout = 0, bool batch_norm = false);
 
 /// Returns a fully convolutional network with skip connections for segmentation (Long, Shelhamer and Darrell
 /// 2015; sums as in LinkNet, Chaurasia and Culurciello 2017). It keeps the sides of the image. There are
@@ -46,7 +47,7 @@ NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::strin
 /// and doubles the channels up to `hidden`; its result is enlarged and added to the features of the level
 /// above. The first level has a quarter of `hidden` channels, because it has the most pixels. With a
 /// `dropout` above 0, the other levels have a Dropout layer.
-NetworkSpec fcn(const Shape& input, int64_t hidden, int64_t blocks, double dropout = 0);
+SLIMBAYES_EXPORT NetworkSpec fcn(const Shape& input, int64_t hidden, int64_t blocks, double dropout = 0);
 
 /// One of the networks that a user can choose by the option `network`, with its limits. To add a network, add
 /// an entry in networks.cpp.
@@ -62,47 +63,47 @@ struct NetworkInfo {
 };
 
 /// Returns every network. "auto" stands for the first one that reads the kind of input.
-std::span<const NetworkInfo> network_catalog();
+SLIMBAYES_EXPORT std::span<const NetworkInfo> network_catalog();
 
 /// Finds a network by its name. For "auto", returns the first one that reads this kind of input. Throws
 /// std::invalid_argument for an unknown name and suggests the nearest known one.
-const NetworkInfo& find_network(const std::string& network, InputKind kind);
+SLIMBAYES_EXPORT const NetworkInfo& find_network(const std::string& network, InputKind kind);
 
 /// Builds the network that the options name, for rows of shape `input`. `tokens` is the size of the
 /// vocabulary for text, else 0. With `by_pixel` the rows are images, and the network keeps their height and
 /// width: its output has features for each pixel (InputKind::segmentation). Throws std::invalid_argument if
 /// the network cannot take such rows; the message lists the networks that can.
-NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens = 0,
-                        bool by_pixel = false);
+SLIMBAYES_EXPORT NetworkSpec network_for(const NetworkOptions& options, const Shape& input,
+                                         int64_t tokens = 0, bool by_pixel = false);
 
 /// Returns the names of the networks that can read this kind of input. "auto" stands for the first one.
-std::vector<std::string> networks_for(InputKind kind);
+SLIMBAYES_EXPORT std::vector<std::string> networks_for(InputKind kind);
 
 /// Returns `network` itself, or for "auto" the name of the network that "auto" stands for with this kind of
 /// input.
-std::string network_name(const std::string& network, InputKind kind);
+SLIMBAYES_EXPORT std::string network_name(const std::string& network, InputKind kind);
 
 /// Returns whether the network uses this option of NetworkOptions. `network` must not be "auto".
-bool uses_option(const std::string& network, const std::string& option);
+SLIMBAYES_EXPORT bool uses_option(const std::string& network, const std::string& option);
 
 /// Returns the names of the networks that use this option.
-std::vector<std::string> networks_using(const std::string& option);
+SLIMBAYES_EXPORT std::vector<std::string> networks_using(const std::string& option);
 
 /// Returns the networks to which the parametrisations mup and ntk can be applied, as text: "mlp and convnet".
-std::string parametrised_networks();
+SLIMBAYES_EXPORT std::string parametrised_networks();
 
 /// Throws std::invalid_argument unless `heads`, the number of attention heads, divides `hidden`, the width of
 /// a transformer. The message suggests a number that does.
-void check_heads(int64_t hidden, int64_t heads);
+SLIMBAYES_EXPORT void check_heads(int64_t hidden, int64_t heads);
 
 namespace detail {
 
 /// Returns "auto" and the names of all networks.
-std::vector<std::string> network_choices();
+SLIMBAYES_EXPORT std::vector<std::string> network_choices();
 /// Returns the help text of the option `network`.
-std::string network_help();
+SLIMBAYES_EXPORT std::string network_help();
 /// Returns the networks that use this option as text: "tabular_resnet and mlp".
-std::string users_text(const std::string& option);
+SLIMBAYES_EXPORT std::string users_text(const std::string& option);
 
 }  // namespace detail
 

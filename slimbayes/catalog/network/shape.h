@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// The shape of one row inside a network, without the batch dimension: {d} for a vector, {t, d} for a
@@ -32,9 +34,10 @@ struct Shape {
 
 /// Formats a shape for messages, such as "a vector of 8", "a sequence of 24 x 8", "an image of 3 x 32 x 32"
 /// or "up to 256 tokens".
-std::string text_of(const Shape& shape);
+SLIMBAYES_EXPORT std::string text_of(const Shape& shape);
 
-nlohmann::json to_json(const Shape& shape);
-Shape shape_from_json(const nlohmann::json& json);  // throws std::invalid_argument for an impossible shape
+SLIMBAYES_EXPORT nlohmann::json to_json(const Shape& shape);
+SLIMBAYES_EXPORT Shape
+shape_from_json(const nlohmann::json& json);  // throws std::invalid_argument for an impossible shape
 
 }  // namespace slimbayes

@@ -9,6 +9,7 @@
 
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/data/images/images.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -23,7 +24,7 @@ struct Augmentation {
 /// Turns images into the inputs of a network: each channel is standardised, and each label becomes the number
 /// of its class; for segmentation, each pixel's label does. It is fitted on the training images and saved
 /// with the model.
-class ImageEncoder {
+class SLIMBAYES_EXPORT ImageEncoder {
  public:
   /// Fits the mean and sd of each channel and the classes. The classes of single labels are those that occur,
   /// those of label maps are Images::classes. Throws std::invalid_argument for no images, no labels, fewer

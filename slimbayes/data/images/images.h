@@ -11,6 +11,7 @@
 #include "slimbayes/catalog/input_kind.h"
 #include "slimbayes/data/table/limits.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -29,17 +30,17 @@ struct Images {
 };
 
 /// Returns InputKind::segmentation for images with label maps, else InputKind::images.
-InputKind kind_of(const Images& images);
+SLIMBAYES_EXPORT InputKind kind_of(const Images& images);
 
 /// Returns the path of the label file that belongs to an IDX image file: in the file name, "images" becomes
 /// "labels" and "idx3" becomes "idx1". If no such file exists but one with .gz added (or removed) does, that
 /// path is returned. Returns `images` itself if the name contains neither word.
-std::filesystem::path labels_beside(const std::filesystem::path& images);
+SLIMBAYES_EXPORT std::filesystem::path labels_beside(const std::filesystem::path& images);
 
 /// Returns the format of a file of images, "idx" or "camvid", or "" for any other file, by the name and the
 /// first bytes (image_format, begins_as_camvid), which are unpacked if the file is. CIFAR's records are not
 /// recognised.
-std::string format_of(const std::filesystem::path& path);
+SLIMBAYES_EXPORT std::string format_of(const std::filesystem::path& path);
 
 /// Reads a file of images in one of these formats. A file whose name ends in .gz is decompressed first.
 /// idx       greyscale images; labels are read from labels_beside(path) if that file exists
@@ -50,11 +51,11 @@ std::string format_of(const std::filesystem::path& path);
 /// DataError for a file that is absent, damaged, truncated or empty, whose labels exceed the format's
 /// classes, or whose label file has another number of entries. `limits` bound the memory that a .gz file may
 /// unpack to; a larger one throws as read_table does.
-Images read_images(const std::filesystem::path& path, std::string_view format, const TableLimits& limits = {},
-                   bool with_labels = true);
+SLIMBAYES_EXPORT Images read_images(const std::filesystem::path& path, std::string_view format,
+                                    const TableLimits& limits = {}, bool with_labels = true);
 
 /// Returns the images with these indices, in this order, with their labels. Throws std::invalid_argument for
 /// an index out of range.
-Images take_images(const Images& images, const std::vector<int64_t>& rows);
+SLIMBAYES_EXPORT Images take_images(const Images& images, const std::vector<int64_t>& rows);
 
 }  // namespace slimbayes

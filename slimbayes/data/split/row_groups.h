@@ -5,6 +5,7 @@
 
 #include "slimbayes/data/split/split_options.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -26,32 +27,32 @@ struct RowGroups {
 /// form where the missing input is the one that differs from row to row, and the part of the split that gets
 /// such a group would have far more missing cells than the other parts.
 /// Throws std::invalid_argument if a column in options.not_inputs does not exist or no input column is left.
-RowGroups alike_rows(const Table& table, const SplitOptions& options);
+SLIMBAYES_EXPORT RowGroups alike_rows(const Table& table, const SplitOptions& options);
 
 /// Returns RowGroups for known group numbers: alike[i] is the number of row i's group. The numbers are 0, 1,
 /// ... without a gap.
-RowGroups groups_of(const std::vector<int64_t>& alike);
+SLIMBAYES_EXPORT RowGroups groups_of(const std::vector<int64_t>& alike);
 
 /// Returns the groups that split_rows deals as a whole, from the groups of rows with identical inputs
 /// (alike_rows). With the kind "grouped" these are the same groups, with "random" each row is its own group.
 /// With "auto", each row with a frequent input is its own group, or every row if inputs repeat too much (see
 /// SplitOptions::kind).
-RowGroups dealt_groups(const RowGroups& alike, const SplitOptions& options);
+SLIMBAYES_EXPORT RowGroups dealt_groups(const RowGroups& alike, const SplitOptions& options);
 
 /// Returns the number of rows in each group, [count].
-std::vector<int64_t> sizes_of(const RowGroups& groups);
+SLIMBAYES_EXPORT std::vector<int64_t> sizes_of(const RowGroups& groups);
 
 /// Returns the groups of a table's rows that split_rows deals as a whole: alike_rows followed by
 /// dealt_groups. Throws std::invalid_argument as split_rows does.
-RowGroups row_groups(const Table& table, const SplitOptions& options);
+SLIMBAYES_EXPORT RowGroups row_groups(const Table& table, const SplitOptions& options);
 
 /// Returns the groups of examples that split_rows deals as a whole, for examples that are already compared:
 /// alike[i] is the number of the group of examples that are identical to example i. The groups are numbered
 /// 0, 1, ... by first appearance.
-RowGroups row_groups(const std::vector<int64_t>& alike, const SplitOptions& options);
+SLIMBAYES_EXPORT RowGroups row_groups(const std::vector<int64_t>& alike, const SplitOptions& options);
 
 /// Returns the group number of each of these rows, [rows.size()]. The numbers are new: 0, 1, ... by first
 /// appearance among these rows.
-std::vector<int64_t> groups_among(const RowGroups& groups, const std::vector<int64_t>& rows);
+SLIMBAYES_EXPORT std::vector<int64_t> groups_among(const RowGroups& groups, const std::vector<int64_t>& rows);
 
 }  // namespace slimbayes

@@ -8,6 +8,7 @@
 #include "slimbayes/data/split/row_groups.h"
 #include "slimbayes/data/split/split_options.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -28,10 +29,11 @@ struct SplitRows {
 /// Throws std::invalid_argument for no rows, fractions outside [0, 1), a sum of 1 or more, an unknown kind,
 /// folds that are not from 2 to the number of rows, if no training row would be left, or if with "grouped"
 /// every group is too large to be held out.
-SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream);
+SLIMBAYES_EXPORT SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream);
 
 /// Splits examples at random that are already compared: alike[i] is the number of the group of examples that
 /// are identical to example i (see row_groups).
-SplitRows split_rows(const std::vector<int64_t>& alike, const SplitOptions& options, const Stream& stream);
+SLIMBAYES_EXPORT SplitRows split_rows(const std::vector<int64_t>& alike, const SplitOptions& options,
+                                      const Stream& stream);
 
 }  // namespace slimbayes

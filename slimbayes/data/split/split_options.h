@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 struct SplitOptions {
@@ -33,13 +35,13 @@ struct SplitOptions {
 
 /// Throws std::invalid_argument for n = 0, fractions outside [0, 1), a sum of 1 or more, an unknown kind, or
 /// folds that are not from 2 to n.
-void check_split(const SplitOptions& options, int64_t n);
+SLIMBAYES_EXPORT void check_split(const SplitOptions& options, int64_t n);
 
 /// The numbers of rows of the test, the validation and the calibration part, in this order.
 using PartSizes = std::array<int64_t, 3>;
 
 /// Returns how many of n rows the fractions give to each of these parts.
-PartSizes part_sizes(const SplitOptions& options, int64_t n);
+SLIMBAYES_EXPORT PartSizes part_sizes(const SplitOptions& options, int64_t n);
 
 /// Limits on groups of identical rows, so that the parts come close to the sizes that were asked for.
 struct Allowance {
@@ -51,6 +53,6 @@ struct Allowance {
 /// and at most a sixth of the training rows. Calibration rows count as training rows here, and their part is
 /// the smallest part only if it is the only one held out, because the test and validation parts must be the
 /// same with and without calibration.
-Allowance allowance(const SplitOptions& options, int64_t n);
+SLIMBAYES_EXPORT Allowance allowance(const SplitOptions& options, int64_t n);
 
 }  // namespace slimbayes

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "slimbayes/export.h"
+
 namespace slimbayes {
 
 /// Bounds on the memory that reading one table may take.
@@ -19,14 +21,14 @@ struct TableLimits {
 
 /// Thrown when the machine has not enough memory for a table, although the file is valid. `what()` names the
 /// file.
-class OutOfMemory : public std::runtime_error {
+class SLIMBAYES_EXPORT OutOfMemory : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// The limits for one file. TableBound::of() computes them from TableLimits, the memory available and the
 /// file's size.
-struct TableBound {
+struct SLIMBAYES_EXPORT TableBound {
   uint64_t memory = 0;    // most bytes that reading may take
   uint64_t unpacked = 0;  // most bytes that a compressed file may unpack to
   uint64_t cell = 0;      // most bytes of one cell of text
@@ -51,6 +53,6 @@ struct TableBound {
 
 /// Throws OutOfMemory, with a message on the file `source`. Call it when the system refuses an allocation
 /// that is within the bound.
-[[noreturn]] void throw_out_of_memory(const std::string& source);
+[[noreturn]] SLIMBAYES_EXPORT void throw_out_of_memory(const std::string& source);
 
 }  // namespace slimbayes

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "slimbayes/data/table/limits.h"
+#include "slimbayes/export.h"
 
 namespace arrow {
 class ChunkedArray;
@@ -24,15 +25,15 @@ inline constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 enum class ColumnKind { numeric, boolean, categorical, datetime };
 
 /// Returns "numeric", "boolean", "categorical" or "datetime".
-std::string_view kind_name(ColumnKind kind);
+SLIMBAYES_EXPORT std::string_view kind_name(ColumnKind kind);
 
 /// Returns the kind with this name. Throws std::invalid_argument for another word.
-ColumnKind kind_named(std::string_view name);
+SLIMBAYES_EXPORT ColumnKind kind_named(std::string_view name);
 
 /// Returns whether a column of this name holds labels of the rows instead of data, as the index that pandas
 /// writes: "Unnamed: 0" in a text file (also the name that read_table gives to a first column without one)
 /// and "__index_level_0__" in Parquet and Feather. Such a column is not used as an input.
-bool is_row_label(std::string_view name);
+SLIMBAYES_EXPORT bool is_row_label(std::string_view name);
 
 /// One column of a Table: its name, its kind and one value per row.
 struct Column {
@@ -61,7 +62,7 @@ struct Column {
 
 /// A table in memory, stored column by column. It uses no tensors, so that it can be read, tested and fuzzed
 /// without libtorch.
-struct Table {
+struct SLIMBAYES_EXPORT Table {
   std::string source;  // path, for messages
   std::vector<Column> columns;
   int64_t rows = 0;
@@ -112,13 +113,13 @@ struct Reading {
 /// (is_needed), wrong cells are not an error: in a text file the column becomes categorical, in the other
 /// formats such cells become missing. Throws DataError for a cell longer than limits.cell. If reading takes
 /// more memory than `limits` allows, throws DataError where limits.memory is set, else OutOfMemory.
-Table read_table(const std::filesystem::path& path, const Reading& reading = {},
-                 const TableLimits& limits = {});
+SLIMBAYES_EXPORT Table read_table(const std::filesystem::path& path, const Reading& reading = {},
+                                  const TableLimits& limits = {});
 
 /// Returns a table of the rows with these indices, in this order, with their Column::kept. A categorical
 /// column keeps all its levels, even those that no longer occur. Throws std::invalid_argument for an index
 /// outside the table.
-Table take_rows(const Table& table, const std::vector<int64_t>& rows);
+SLIMBAYES_EXPORT Table take_rows(const Table& table, const std::vector<int64_t>& rows);
 
 /// Writes a table in the format of the path's ending: .csv, .tsv, .parquet or .feather. The write is atomic
 /// (write_atomically). Numbers are written so that reading gives the same double; times are exact to the
@@ -126,14 +127,15 @@ Table take_rows(const Table& table, const std::vector<int64_t>& rows);
 /// their types in Parquet and Feather, as their text in a text file. If the kept cells came from a text file,
 /// Parquet and Feather get a column of text, or of doubles if it is numeric without integers beyond 2^53.
 /// Throws DataError for another ending and if the file cannot be written.
-void write_table(const std::filesystem::path& path, const Table& table);
+SLIMBAYES_EXPORT void write_table(const std::filesystem::path& path, const Table& table);
 
 /// Returns the number of a row (index in `table`) in the file, counted from 1 without the header. Messages
 /// call it `data row N`. They do not use line numbers: a table does not store them, and blank lines or quoted
 /// line ends would shift them.
-int64_t row_number(const Table& table, int64_t row);
+SLIMBAYES_EXPORT int64_t row_number(const Table& table, int64_t row);
 
 /// Throws DataError with this message, preceded by the table's file and the place `data row N` (row_number).
-[[noreturn]] void throw_bad_cell(const Table& table, int64_t row, const std::string& message);
+[[noreturn]] SLIMBAYES_EXPORT void throw_bad_cell(const Table& table, int64_t row,
+                                                  const std::string& message);
 
 }  // namespace slimbayes

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -31,7 +32,7 @@ struct WindowOptions {
 
 /// The rows of a table, sorted by their series and, within a series, by time. A place is an index into
 /// `order`.
-struct TimeSeries {
+struct SLIMBAYES_EXPORT TimeSeries {
   std::vector<int64_t> order;  // index in the table of the row at each place
   /// [n] time of the row at each place: seconds since 1970, or the numbers of the time column.
   std::vector<double> time;
@@ -51,7 +52,7 @@ struct TimeSeries {
 
 /// Returns by how much two time differences may differ and still count as equal, because times are rounded to
 /// doubles. `difference` is one of them, `time` the later of its two times.
-double time_tolerance(double difference, double time);
+SLIMBAYES_EXPORT double time_tolerance(double difference, double time);
 
 /// Returns the rows of a table sorted by series and time, with the step between rows: `step` if it is given,
 /// else the most frequent difference of successive times. Give the step of the training rows if there is a
@@ -60,6 +61,7 @@ double time_tolerance(double difference, double time);
 /// horizon below 1 or above kLongestWindow, for times so large that their rounding hides a step, and if
 /// `step` is given but no two successive rows are that far apart. Throws DataError for a missing time, and
 /// for two rows of one series with the same time.
-TimeSeries find_series(const Table& table, const WindowOptions& options, std::optional<double> step = {});
+SLIMBAYES_EXPORT TimeSeries find_series(const Table& table, const WindowOptions& options,
+                                        std::optional<double> step = {});
 
 }  // namespace slimbayes

@@ -9,6 +9,7 @@
 
 #include "slimbayes/encoding/encoder.h"
 #include "slimbayes/encoding/windows/window_table.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -27,12 +28,12 @@ class WindowEncoder {
  public:
   /// Fits the inputs and the task on these windows; the target of each must be in the table. Throws as
   /// Encoder::fit.
-  static WindowEncoder fit(const WindowTable& training, const EncoderOptions& options);
+  SLIMBAYES_EXPORT static WindowEncoder fit(const WindowTable& training, const EncoderOptions& options);
 
   /// Returns the encoded rows of the table and the windows in them. Windows with a bad row (see
   /// Encoder::inputs) are appended to `bad` by their index in WindowTable::selected; if `bad` is nullptr, a
   /// bad row throws DataError. Throws std::invalid_argument for windows that were found with other options.
-  WindowRows encode(const WindowTable& given, std::vector<BadRow>* bad = nullptr) const;
+  SLIMBAYES_EXPORT WindowRows encode(const WindowTable& given, std::vector<BadRow>* bad = nullptr) const;
 
   const Schema& schema() const { return schema_; }
   const WindowOptions& options() const { return options_; }
@@ -41,19 +42,21 @@ class WindowEncoder {
   const std::string& target_name() const { return target_; }
   /// Returns how read_table should read rows for this encoder (see Encoder::reading). It always includes the
   /// target, because the past values of the target are inputs.
-  Reading reading() const;
+  SLIMBAYES_EXPORT Reading reading() const;
   /// Returns sentences about a table to be predicted or scored, as Encoder::notes_for. `windows` are the
   /// windows of this table.
-  std::vector<std::string> notes_for(const Table& table, const Windows& windows) const;
+  SLIMBAYES_EXPORT std::vector<std::string> notes_for(const Table& table, const Windows& windows) const;
 
-  nlohmann::json to_json() const;
-  static WindowEncoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
+  SLIMBAYES_EXPORT nlohmann::json to_json() const;
+  SLIMBAYES_EXPORT static WindowEncoder from_json(
+      const nlohmann::json& json);  // throws std::invalid_argument
 
  private:
-  void fit_keys(const Table& table);
-  std::vector<float> encoded_rows(const WindowTable& given, std::vector<BadRow>& bad) const;
-  void complete_schema();                        // fills schema_ from options_, rows_ and periods_
-  std::vector<std::string> input_names() const;  // the columns of the table that rows_ encodes
+  SLIMBAYES_EXPORT void fit_keys(const Table& table);
+  SLIMBAYES_EXPORT std::vector<float> encoded_rows(const WindowTable& given, std::vector<BadRow>& bad) const;
+  SLIMBAYES_EXPORT void complete_schema();  // fills schema_ from options_, rows_ and periods_
+  SLIMBAYES_EXPORT std::vector<std::string> input_names()
+      const;  // the columns of the table that rows_ encodes
   WindowOptions options_;
   std::string target_;
   Encoder rows_;

@@ -7,6 +7,7 @@
 
 #include "slimbayes/data/table/table.h"
 #include "slimbayes/encoding/windows/time_series.h"
+#include "slimbayes/export.h"
 
 namespace slimbayes {
 
@@ -22,22 +23,23 @@ struct Windows : TimeSeries {
   /// Returns the time that each window predicts, [m]: the time of the predicted row if it is in the table,
   /// else the time of the window's last row plus `horizon` steps. The rounding error of this sum is removed:
   /// 0.1 + 2 * 0.1 gives 0.3.
-  std::vector<double> forecast_times(const WindowOptions& options) const;
+  SLIMBAYES_EXPORT std::vector<double> forecast_times(const WindowOptions& options) const;
 };
 
 /// Returns all windows of a table whose rows `series` has sorted. If fill_gaps has inserted rows, a window
 /// that ends in an inserted row is left out unless it predicts a row that was in the table before. Adds notes
 /// on how many windows the remaining gaps cost, and on runs shorter than a window. Throws
 /// std::invalid_argument if no run is as long as a window.
-Windows find_windows(const Table& table, TimeSeries series, const WindowOptions& options);
+SLIMBAYES_EXPORT Windows find_windows(const Table& table, TimeSeries series, const WindowOptions& options);
 
 /// Returns all windows of a table, without filling gaps: find_series followed by find_windows, with the
 /// errors of both. `step` is as in find_series.
-Windows find_windows(const Table& table, const WindowOptions& options, std::optional<double> step = {});
+SLIMBAYES_EXPORT Windows find_windows(const Table& table, const WindowOptions& options,
+                                      std::optional<double> step = {});
 
 /// Returns the windows for which the predicted row is in the table and its cell in the column `target` is
 /// present, as indices into Windows::last, ascending.
-std::vector<int64_t> windows_with_target(const Table& table, const Windows& windows,
-                                         const std::string& target);
+SLIMBAYES_EXPORT std::vector<int64_t> windows_with_target(const Table& table, const Windows& windows,
+                                                          const std::string& target);
 
 }  // namespace slimbayes
