@@ -41,10 +41,10 @@ at::Tensor to_tensor(const py::array& array);
 /// Returns the numbers of a predictive by name, each [m] or, of classes, "probabilities" [m, C].
 std::map<std::string, at::Tensor> parts_of(const Predictive& p);
 
-/// Returns a message of the library as Python shows it: options as keywords (catalog/option_tokens.h), without
-/// the names of functions. Characters that control a terminal or the direction of the text are replaced
-/// (printable_lines). Each message passes through it once, where it leaves the library: as an exception
-/// here, as a note in the function that returns it.
+/// Returns a message of the library as Python shows it: options as keywords (catalog/option_tokens.h),
+/// without the names of functions. Characters that control a terminal or the direction of the text are
+/// replaced (printable_lines). Each message passes through it once, where it leaves the library: as an
+/// exception here, as a note in the function that returns it.
 std::string in_python(const std::string& message);
 std::vector<std::string> in_python(std::vector<std::string> messages);
 

@@ -11,12 +11,12 @@
 
 namespace slimbayes {
 
-// How the texts of the library name an option. A front end has its own spelling of an option (--valid-fraction,
-// valid_fraction=), so exceptions, notes and help texts hold a token instead: a dot and the name in backticks,
-// `.valid_fraction`, or with a value `.calibrate=conformal`. A program in C++ shows it as it is: it reads as
-// the field of an options struct. The tool and the Python package render each text once, where they print it
-// or hand it over. Foreign text in a message is escaped by foreign_text() (storage/printable.h), so it never
-// becomes an option.
+// How the texts of the library name an option. A front end has its own spelling of an option
+// (--valid-fraction, valid_fraction=), so exceptions, notes and help texts hold a token instead: a dot and
+// the name in backticks, `.valid_fraction`, or with a value `.calibrate=conformal`. A program in C++ shows
+// it as it is: it reads as the field of an options struct. The tool and the Python package render each text
+// once, where they print it or hand it over. Foreign text in a message is escaped by foreign_text()
+// (storage/printable.h), so it never becomes an option.
 
 /// How a front end spells an option: `--calibrate conformal` on a command line, `calibrate='conformal'` as
 /// a keyword of Python.
@@ -28,8 +28,9 @@ struct MessagePart {
   bool option = false;
 };
 
-/// Returns the parts of a message in their order, for a front end that sets options apart (as code in HTML).
-/// A token whose name is not in option_names() stays text; the backticks that foreign_text() added are removed.
+/// Returns the parts of a message in their order, for a front end that sets options apart (as code in
+/// HTML). A token whose name is not in option_names() stays text; the backticks that foreign_text() added
+/// are removed.
 SLIMBAYES_EXPORT std::vector<MessagePart> message_parts(std::string_view message, OptionStyle style);
 
 /// Returns the message with each option in this style. It must not be applied twice: the first call removes

@@ -63,15 +63,14 @@ class Encoder {
                                              const EncoderOptions& options);
 
   /// Writes the encoded inputs [n, d], finite, to `out`, row after row; d is the number of features of the
-  /// schema, and `out` must have n d numbers. Columns are found by name, in any order; columns that training did not
-  /// have are ignored. A missing cell is imputed as in training. Throws
-  /// std::invalid_argument for a missing column and for a column of another kind than in training, with these
-  /// exceptions: a column without any value, one of yes and no (as_trained), and a column that held
-  /// categories in training and whose cells are now all read as numbers, booleans or times.
-  /// A row is bad if a number lies more than kFarthest half-ranges (with the scale "standard": sds) from the
-  /// middle of the training range (the training mean), or if an event lies outside the domain. Bad rows are
-  /// appended to `bad` (ascending) and all their features are 0; if `bad` is nullptr, a bad row throws
-  /// DataError.
+  /// schema, and `out` must have n d numbers. Columns are found by name, in any order; columns that
+  /// training did not have are ignored. A missing cell is imputed as in training. Throws
+  /// std::invalid_argument for a missing column and for a column of another kind than in training, with
+  /// these exceptions: a column without any value, one of yes and no (as_trained), and a column that held
+  /// categories in training and whose cells are now all read as numbers, booleans or times. A row is bad if
+  /// a number lies more than kFarthest half-ranges (with the scale "standard": sds) from the middle of the
+  /// training range (the training mean), or if an event lies outside the domain. Bad rows are appended to
+  /// `bad` (ascending) and all their features are 0; if `bad` is nullptr, a bad row throws DataError.
   SLIMBAYES_EXPORT void inputs(const Table& table, std::span<float> out,
                                std::vector<BadRow>* bad = nullptr) const;
 

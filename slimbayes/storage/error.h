@@ -10,8 +10,8 @@
 namespace slimbayes {
 
 /// Thrown for a file that cannot be used: it is absent, truncated, damaged or hostile, or a table has a bad
-/// cell. `what()` reads `file[:line[:column]]: what was expected; what was received; hint`. The file's name is
-/// foreign text and is escaped here (foreign_text()); `message` is text of the library.
+/// cell. `what()` reads `file[:line[:column]]: what was expected; what was received; hint`. The file's name
+/// is foreign text and is escaped here (foreign_text()); `message` is text of the library.
 class SLIMBAYES_EXPORT DataError : public std::runtime_error {
  public:
   /// `line` and `column` count from 1; 0 means unknown. `column` is left out of the message if `line` is 0.

@@ -139,8 +139,8 @@ class Jobs {
     queue_.ahead(order);
   }
 
-  /// Says that the caller will not take the jobs from `first` to before `end`, so that their workers can begin
-  /// others: one that runs is told to stop, and neither its result nor its notes are kept.
+  /// Says that the caller will not take the jobs from `first` to before `end`, so that their workers can
+  /// begin others: one that runs is told to stop, and neither its result nor its notes are kept.
   void drop(size_t first, size_t end) { queue_.drop(first, end); }
 
   /// Returns how the job ended: from a worker or the checkpoint, else it is run now. Take a job once, and not
