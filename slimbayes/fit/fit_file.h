@@ -38,8 +38,8 @@ class SLIMBAYES_EXPORT FitFile {
                  const std::vector<std::string>& notes, Callback& callback) const;
 
  private:
-  class Watched;
-  class Checkpoint;
+  class SLIMBAYES_NO_EXPORT Watched;
+  class SLIMBAYES_NO_EXPORT Checkpoint;
   /// Fits the model. Returns nothing if the fit was interrupted before it had a model worth keeping;
   /// `callback` then gets a note.
   std::optional<Model> run(const ResolvedFit& request, const FitData& data, const CheckpointPolicy& policy,

@@ -65,7 +65,7 @@ class SLIMBAYES_EXPORT ScriptNetwork {
   const std::vector<std::byte>& archive() const;  // the module's file, for from_bytes
 
  private:
-  struct State;
+  struct SLIMBAYES_NO_EXPORT State;
   explicit ScriptNetwork(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   std::shared_ptr<const State> state_;
 };
