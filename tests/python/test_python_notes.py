@@ -54,6 +54,31 @@ def test_other_lines_and_other_sentences_of_a_call_are_other_causes():
     assert said("default", lambda: [_notes.warn([sentence]) for sentence in other]) == other
 
 
+FORGED = "`.class_rows`"  # what a token of an option looks like (catalog/option_tokens.h)
+
+
+def test_a_foreign_text_is_no_option_and_stays_as_it_is():
+    frame, y = toys.table(120)
+    frame = frame.rename(columns={"a": f"a{FORGED}"}).assign(**{f"id{FORGED}": range(120), f"z{FORGED}": [f"0{i % 7}" for i in range(120)]})
+    heard, refusals = [], []
+
+    def work():
+        model = sb.Regressor("ridge").fit(frame, y)
+        report = model.report(frame, y)
+        heard.extend([*model.notes_, *report.facts["notes"], *report.facts["warnings"], report.html])
+        for wrong in (lambda: model.predict(frame.rename(columns={f"a{FORGED}": "other"})), lambda: sb.load(f"absent{FORGED}"),
+                      lambda: sb.Regressor("ridge", ignore=[f"absent{FORGED}"]).fit(frame, y)):
+            with pytest.raises(ValueError) as refused:
+                wrong()
+            refusals.append(str(refused.value))
+
+    heard += said("always", work)
+    assert any(f"'id{FORGED}'" in text for text in heard) and all(FORGED in text for text in refusals)
+    text = "\n".join([*heard, *refusals])
+    assert "likelihood='gaussian'" in text and "``." not in text
+    assert text.count("class_rows") == text.count(FORGED)
+
+
 def test_a_filter_of_errors_raises_each_time():
     for _ in range(2):
         with pytest.raises(sb.Note):
