@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "slimbayes/data/source.h"
-#include "slimbayes/encoding/schema.h"
+#include "slimbayes/encoding/task.h"
 #include "slimbayes/export.h"
 
 namespace slimbayes {

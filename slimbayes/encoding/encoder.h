@@ -11,7 +11,7 @@
 #include "slimbayes/data/table/table.h"
 #include "slimbayes/encoding/bad_row.h"
 #include "slimbayes/encoding/domain.h"
-#include "slimbayes/encoding/schema.h"
+#include "slimbayes/encoding/task.h"
 #include "slimbayes/export.h"
 
 namespace slimbayes {

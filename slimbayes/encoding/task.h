@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slimbayes/catalog/network/shape.h"
 #include "slimbayes/catalog/task.h"
 #include "slimbayes/export.h"
 
@@ -38,6 +39,15 @@ struct Task {
   /// Segmentation: the image of one example, each of whose pixels is a row of a target and of an answer
   /// (answers/pixels.h). Absent for other tasks, where an example is one row.
   std::optional<PixelGrid> grid = {};
+};
+
+/// Describes the rows of a dataset: what is predicted, and what the inputs of one row are.
+struct Schema {
+  Task task;
+  /// Names of the encoded features of one row of a table, or of one time step of a window; empty for images.
+  std::vector<std::string> features;
+  Shape input = {};    // shape of the inputs of one row, without the batch
+  int64_t tokens = 0;  // text: number of different tokens, with padding and unknown
 };
 
 /// Returns a target in the user's units, from the encoded target y: a double or a tensor. Class numbers and

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "slimbayes/data/table/table.h"
-#include "slimbayes/encoding/schema.h"
 #include "slimbayes/encoding/target.h"
+#include "slimbayes/encoding/task.h"
 #include "slimbayes/export.h"
 
 namespace slimbayes {
