@@ -45,8 +45,9 @@ void describe(AutoOptions& o, V& v) {
   v("folds", o.folds, "folds that score the candidates where there are no validation rows", Range{2, 20},
     "slimbayes");
   v("fits", o.fits,
-    "needed: of numbers, without the fits that add next to nothing: those of a candidate to further folds, "
-    "and those with further seeds; all: every fit, as for classes and counts",
+    "needed: without the fit to all rows of a candidate that gets no weight and, of numbers, without fits "
+    "that add next to nothing: those of a candidate to further folds, and those with further seeds; all: "
+    "every fit",
     Choices{{"needed", "all"}}, "slimbayes");
   v("time_limit", o.time_limit,
     "seconds of the whole call, from reading the data to the model file; what they do not allow is left out, "

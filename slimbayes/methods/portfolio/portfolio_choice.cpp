@@ -17,12 +17,13 @@ namespace {
 
 constexpr double kNear = 0.05;  // nats a row by which a straight line may fit log y worse than y
 
-/// Returns the NLL of a method on the target as it is and on its logarithm; NaN where it has none.
+/// Returns the NLL of a method on the target as it is and on its logarithm; NaN where it has none, infinity
+/// where its first fits added too little to the other candidates.
 std::pair<double, double> both_views(const std::vector<TriedCandidate>& all, const std::string& method) {
   std::pair<double, double> nll{NAN, NAN};
   for (const TriedCandidate& t : all)
-    if (t.candidate.method == method && has_score(t))
-      (t.candidate.warp == TargetWarp::log ? nll.second : nll.first) = t.nll;
+    if (t.candidate.method == method && (has_score(t) || t.adds_little))
+      (t.candidate.warp == TargetWarp::log ? nll.second : nll.first) = t.adds_little ? INFINITY : t.nll;
   return nll;
 }
 
@@ -36,10 +37,7 @@ bool has_more_than_plain(const std::vector<TriedCandidate>& all) {
 }
 
 bool comes_after_another(const TriedCandidate& one, const std::vector<TriedCandidate>& all) {
-  return !find_method(one.candidate.method).plain && std::ranges::any_of(all, [&](const TriedCandidate& t) {
-    return has_score(t) && !find_method(t.candidate.method).plain &&
-           t.candidate.method != one.candidate.method;
-  });
+  return !find_method(one.candidate.method).plain && has_more_than_plain(all);
 }
 
 std::string why_not_begun(const TriedCandidate& one, const std::vector<TriedCandidate>& all) {

@@ -21,8 +21,8 @@ bool has_score(const TriedCandidate& tried);
 /// Returns whether a candidate other than the plain methods is has_score.
 bool has_more_than_plain(const std::vector<TriedCandidate>& all);
 
-/// Returns whether the candidate is more than a plain method, and another such method is has_score. The first
-/// one, with y and with log y, decides which view the others try.
+/// Returns whether the candidate is more than a plain method, and another such candidate, which may be the
+/// same method on the other view of the target, has a score.
 bool comes_after_another(const TriedCandidate& one, const std::vector<TriedCandidate>& all);
 
 /// Returns why the scores of the others say that candidate `one` of `all` is not worth its time; "" if it may

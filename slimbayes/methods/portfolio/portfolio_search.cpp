@@ -9,7 +9,8 @@
 //             below 2 % are dropped. One more factor corrects the spread of a mixture. It is raised where
 //             more of the held-out rows lie outside their 95 % intervals than chance explains.
 //             3. A candidate answers with all its fits, one a fold, so that every row has trained some of
-//             them. One that learns all rows without validation rows is fitted once more to all rows instead.
+//             them. One that learns all rows without validation rows is fitted once more to all rows instead,
+//             once it is known to have a weight.
 // Race        What adds too little on the first folds gets no more fits (methods/portfolio/candidate_race.h).
 // Validation  With validation rows there is one fold. They have ended the training too, so that their scores
 //             are slightly too good; a table too large for folds has hundreds of them by default. Candidates
@@ -39,23 +40,19 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/method/fit_jobs.h"
-#include "slimbayes/method/registry.h"
+#include "slimbayes/methods/portfolio/candidate_jobs.h"
 #include "slimbayes/methods/portfolio/candidate_race.h"
 #include "slimbayes/methods/portfolio/portfolio_choice.h"
 #include "slimbayes/methods/portfolio/portfolio_weights.h"
 #include "slimbayes/methods/portfolio/search_budget.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/failure.h"
-#include "slimbayes/train/until_deadline.h"
 
 namespace slimbayes {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// The fits of a candidate have the numbers from kMostFits times its place in the list of all candidates.
-constexpr size_t kMostFits = 1000;
 
 class Search {
  public:
@@ -70,14 +67,7 @@ class Search {
         race_(rows, options),
         tried_(untried(candidates_)),
         held_(tried_.size()),
-        jobs_(plan_of(context_, "auto", [this](size_t job) { return title(job); }),
-              fit_work([this](size_t job, const JobContext& of) { return fit(job, of); },
-                       [this](size_t job) -> const RegistryRow& {
-                         return registry_row(candidates_.at(job / kMostFits).method);
-                       },
-                       [this](size_t job) {
-                         return rows_of_fit(seen_by(job / kMostFits), rows_, job % kMostFits).train;
-                       })) {}
+        jobs_(candidate_jobs(candidates_, rows_, context_)) {}
 
   SearchResult run() {
     jobs_.begin();
@@ -87,7 +77,8 @@ class Search {
       if (tried_[i].left_out.empty()) fit_needed(i);
       if (!tried_[i].left_out.empty()) drop_other_fits(tried_[i]);
     }
-    if (!rows_.in_folds && !interrupted_) {
+    if (!interrupted_ && rows_.in_folds) fit_to_all_rows();
+    if (!interrupted_ && !rows_.in_folds) {
       const std::vector<bool> copied = candidates_to_copy(tried_, held_, rows_, targets_, options_);
       for (size_t i = 0; i < tried_.size() && !interrupted_; ++i)
         if (tried_[i].left_out.empty() && copied[i] && !tried_[i].cut) fit_copies(i);
@@ -97,46 +88,12 @@ class Search {
   }
 
  private:
-  static size_t job_of(const TriedCandidate& one, size_t k) { return one.number * kMostFits + k; }
-
   /// Ends the fits of the candidate that workers have begun and nobody will take.
   void drop_other_fits(const TriedCandidate& one) {
     if (!interrupted_) jobs_.drop(job_of(one, one.members.size()), job_of(one, kMostFits));
   }
 
-  // What jobs do: with one thread or several, they use only what does not change.
-  std::string title(size_t job) const {
-    const Candidate& candidate = candidates_.at(job / kMostFits);
-    return fmt::format("{} {}/{}", candidate.label(), job % kMostFits + 1, all_fits(candidate, rows_));
-  }
-
-  /// Returns the candidate of this number with its view of the rows.
-  TriedCandidate seen_by(size_t number) const {
-    TriedCandidate one;
-    one.candidate = candidates_.at(number);
-    const bool min_max = find_method(one.candidate.method).input_scale == "min-max";
-    one.view = fitted_view(rows_.all, min_max, one.candidate.warp);
-    return one;
-  }
-
-  std::shared_ptr<const Fitted> fit(size_t job, const JobContext& of) const {
-    const TriedCandidate one = seen_by(job / kMostFits);
-    const size_t k = job % kMostFits;
-    const Stream stream = context_.stream.split(one.candidate.method).split(static_cast<uint64_t>(k));
-    FitContext own = part_of(context_, stream, of);
-    own.start = nullptr;
-    const double seconds = of.until ? std::chrono::duration<double>(*of.until - Clock::now()).count()
-                                    : std::numeric_limits<double>::infinity();
-    UntilDeadline callback(of.callback, seconds);
-    own.callback = &callback;
-    return registry_row(one.candidate.method)
-        .make(one.candidate.options)
-        ->fit(rows_of_fit(one, rows_, k), own);
-  }
-
-  // The order in which their results count.
-
-  /// Makes the fits that the candidate needs and scores it. Sets `left_out` if that fails or takes too long.
+  /// Makes the fits that score the candidate, and scores it. Sets `left_out` if that fails or takes too long.
   void fit_needed(size_t i) {
     TriedCandidate& one = tried_[i];
     const size_t needed = needed_fits(one.candidate, rows_);
@@ -146,7 +103,7 @@ class Search {
     try {
       while (one.members.size() < needed && !interrupted_ && one.left_out.empty()) fit_next(i);
       if (one.members.size() < needed || !one.left_out.empty()) return;
-      one.view = seen_by(one.number).view;
+      one.view = view_of(one.candidate, rows_.all);
       score(i);
     } catch (...) {
       failed(one, std::current_exception());
@@ -175,8 +132,7 @@ class Search {
   std::string too_large(const TriedCandidate& one) {
     const bool first_network = !has_more_than_plain(tried_) && find_method(one.candidate.method).resumable;
     if (!has_answer() || (first_network && !budget_.is_asked())) return "";
-    const double needed = budget_.least_seconds(
-        one.candidate, time_shares(needed_fits(one.candidate, rows_) - one.members.size(), jobs_.workers()));
+    const double needed = budget_.least_seconds(one.candidate, budget_.shares(one, jobs_.workers()));
     return needed > budget_.left() ? would_take(needed, budget_.left()) : "";
   }
 
@@ -195,10 +151,10 @@ class Search {
   /// Makes a fit that candidate i needs.
   void fit_next(size_t i) {
     TriedCandidate& one = tried_[i];
-    const size_t k = one.members.size(), needed_now = needed_fits(one.candidate, rows_);
-    const auto left = static_cast<double>(time_shares(needed_now - k, jobs_.workers()));
+    const size_t k = one.members.size();
+    const auto left = static_cast<double>(budget_.shares(one, jobs_.workers()));
     const bool needed = !has_more_than_plain(tried_);  // without it the answer would be a straight line
-    const double rest = budget_.left() - budget_.seconds_to_finish(one.candidate);
+    const double rest = budget_.left_for(one.candidate);
     if (const double more = one.seconds / std::max(1.0, static_cast<double>(k)) * left;
         has_answer() && !needed && k > 0 && more > rest && !jobs_.has(job_of(one, k)))
       return leave_for_time(one, would_take(more, rest));
@@ -220,11 +176,12 @@ class Search {
   /// Leaves the candidate out if its fits to the first folds add too little to the other candidates.
   void leave_if_it_adds_little(size_t i) {
     TriedCandidate& one = tried_[i];
-    one.view = seen_by(one.number).view;
+    one.view = view_of(one.candidate, rows_.all);
     const std::optional<HeldOutGain> gain = race_.gain(tried_, i);
-    if (gain && adds_little(*gain))
-      one.left_out = fmt::format("adds {:.2g} +- {:.2g} nats a row on {} of {} folds", gain->mean,
-                                 gain->standard_error, one.members.size(), rows_.folds.size());
+    if (!gain || !adds_little(*gain)) return;
+    one.adds_little = true;
+    one.left_out = fmt::format("adds {:.2g} +- {:.2g} nats a row on {} of {} folds", gain->mean,
+                               gain->standard_error, one.members.size(), rows_.folds.size());
   }
 
   /// Returns whether the candidate's next fold decides whether it leaves.
@@ -245,7 +202,7 @@ class Search {
         continue;
       // The time that a network may take depends on what the candidates before it leave.
       if (c > i && !has_more_than_plain(tried_) && !find_method(one.candidate.method).plain) break;
-      const double rest = budget_.left() - budget_.seconds_to_finish(one.candidate);
+      const double rest = budget_.left_for(one.candidate);
       const size_t first = one.members.size();
       const size_t end = races(one) && first == 0 ? 1 : needed_fits(one.candidate, rows_);
       for (size_t k = first; k < end; ++k) {
@@ -260,32 +217,48 @@ class Search {
     return order;
   }
 
+  /// Fits the candidates that learn all rows, and that the mixture uses, to all of them. One for which there
+  /// is no time answers with the fits of its folds.
+  void fit_to_all_rows() {
+    std::vector<size_t> chosen;
+    std::vector<std::pair<size_t, JobDeadline>> order;
+    const std::vector<TriedCandidate> together = weighed();
+    for (size_t i = 0; i < tried_.size(); ++i) {
+      const TriedCandidate& one = tried_[i];
+      budget_.set_aside_fit(i, 0);
+      if (!has_score(one) || one.members.size() == all_fits(one.candidate, rows_)) continue;
+      if (together[i].weight == 0 && options_.fits == "needed") continue;
+      chosen.push_back(i);
+      order.emplace_back(job_of(one, one.members.size()), in_seconds(budget_.left_for(one.candidate)));
+    }
+    if (jobs_.workers() > 1) jobs_.ahead(order);
+    for (const size_t i : chosen) {
+      const TriedCandidate& one = tried_[i];
+      if (interrupted_) return;
+      if (budget_.seconds_to_all_rows(one) > budget_.left_for(one.candidate) &&
+          !jobs_.has(job_of(one, one.members.size())))
+        fewer_fits_ = true;
+      else
+        has_one_more(i, in_seconds(budget_.left_for(one.candidate)));
+    }
+  }
+
   /// Makes copies of a candidate that the mixture would use, as long as there is time for another and the
-  /// last one lowered the NLL of the mixture by kLeastGain. A copy that does not end is left out. If one
-  /// fails, or the answer with it has no score, the candidate answers without it, and a note says so.
+  /// last one lowered the NLL of the mixture by kLeastGain.
   void fit_copies(size_t i) {
     TriedCandidate& one = tried_[i];
     at::Tensor before;
     while (one.members.size() < all_fits(one.candidate, rows_) && !interrupted_) {
       const size_t k = one.members.size();
-      const double rest = budget_.left() - budget_.seconds_to_finish(one.candidate);
+      const double rest = budget_.left_for(one.candidate);
       if (one.seconds / static_cast<double>(k) > rest && !jobs_.has(job_of(one, k))) {
-        fewer_copies_ = true;
+        fewer_fits_ = true;
         return;
       }
       const JobDeadline until = in_seconds(rest);
       jobs_.ahead(job_of(one, k), job_of(one, all_fits(one.candidate, rows_)), until);
       if (race_.is_on() && !before.defined()) before = row_nll_of_all();
-      const auto last = std::pair(one, held_[i]);
-      if (!has_one_more(i, until)) {
-        if (!one.left_out.empty() && context_.callback)
-          context_.callback->note(fmt::format("{} answers with {} of {} fits: {}", one.candidate.label(), k,
-                                              all_fits(one.candidate, rows_), one.left_out));
-        const double spent = one.seconds;
-        std::tie(one, held_[i]) = last;
-        one.seconds = spent;
-        return;
-      }
+      if (!has_one_more(i, until)) return drop_other_fits(one);
       if (!race_.is_on()) continue;
       const at::Tensor now = row_nll_of_all();
       if (gain_of(before, now).mean < kLeastGain) return drop_other_fits(one);
@@ -293,17 +266,34 @@ class Search {
     }
   }
 
-  /// Adds a copy to candidate i and scores it; returns whether that worked. Sets `left_out` if it failed.
+  /// Adds a fit to candidate i, which has a score, and returns whether that worked. One that does not end is
+  /// left out. If it fails, or the answer with it has no score, the candidate answers without it, and a note
+  /// says so.
   bool has_one_more(size_t i, JobDeadline until) {
+    TriedCandidate& one = tried_[i];
+    const auto last = std::pair(one, held_[i]);
+    if (is_added(i, until)) return true;
+    if (!one.left_out.empty() && context_.callback)
+      context_.callback->note(fmt::format("{} answers with {} of {} fits: {}", one.candidate.label(),
+                                          last.first.members.size(), all_fits(one.candidate, rows_),
+                                          one.left_out));
+    const double spent = one.seconds;
+    std::tie(one, held_[i]) = last;
+    one.seconds = spent;
+    return false;
+  }
+
+  bool is_added(size_t i, JobDeadline until) {
     TriedCandidate& one = tried_[i];
     const auto member = fitted(one, until);
     if (!member || interrupted_) return false;
     if ((*member)->summary().stopped == Stopped::time) {
-      fewer_copies_ = true;
+      fewer_fits_ = true;
       return false;
     }
     one.members.push_back(*member);
     interrupted_ = is_stopped(context_);
+    if (rows_.in_folds) return true;  // the score is that of the folds
     try {
       score(i);
       return one.left_out.empty();
@@ -318,6 +308,14 @@ class Search {
     at::NoGradGuard no_grad;
     std::vector<TriedCandidate> together = tried_;
     return weigh(together, held_, targets_, options_.combine == "best").row_nll;
+  }
+
+  /// Returns the candidates with the weights that they have as they are now.
+  std::vector<TriedCandidate> weighed() const {
+    at::NoGradGuard no_grad;
+    std::vector<TriedCandidate> together = tried_;
+    if (has_answer()) weigh(together, held_, targets_, options_.combine == "best");
+    return together;
   }
 
   /// Takes the next fit of the candidate; at this time it is told to end. Returns nothing if it failed, which
@@ -345,6 +343,8 @@ class Search {
     const auto begin = Clock::now();
     const std::vector<HeldOutAnswers> parts = held_out_answers(tried_[i], rows_);
     budget_.set_aside(i, seconds_since(begin));
+    if (rows_.in_folds && tried_[i].candidate.learns_all())
+      budget_.set_aside_fit(i, budget_.seconds_to_all_rows(tried_[i]));
     held_[i] = score_candidate(tried_[i], rows_, parts, targets_, options_.tails == "auto");
   }
 
@@ -355,7 +355,7 @@ class Search {
     found.interrupted = interrupted_;
     for (TriedCandidate& one : tried_)
       if (interrupted_ && one.left_out.empty() && !std::isfinite(one.nll)) one.left_out = "interrupted";
-    found.late = fewer_copies_ || std::ranges::any_of(tried_, &TriedCandidate::for_time);
+    found.late = fewer_fits_ || std::ranges::any_of(tried_, &TriedCandidate::for_time);
     if (timed_ > 0) found.core_share = cpu_ / timed_;
     found.held = targets_.size(0);
     if (!has_answer() && failure_) std::rethrow_exception(failure_);
@@ -384,8 +384,8 @@ class Search {
   CandidateRace race_;
   double cpu_ = 0, timed_ = 0;  // of the fits in this process: CPU time, and seconds
   std::vector<TriedCandidate> tried_;
-  std::vector<std::optional<Predictive>> held_;      // tempered answers to the held-out rows, by candidate
-  bool interrupted_ = false, fewer_copies_ = false;  // the latter: than with more time
+  std::vector<std::optional<Predictive>> held_;    // tempered answers to the held-out rows, by candidate
+  bool interrupted_ = false, fewer_fits_ = false;  // the latter: than with more time
   std::exception_ptr failure_;
   FitJobs jobs_;  // the last member: its threads use the others
 };

@@ -62,6 +62,7 @@ SearchBudget::SearchBudget(const AutoOptions& options, const SearchRows& rows, c
 double SearchBudget::left() const {
   double left = limit_ - earlier_ - seconds_since(begin_);
   for (const auto& [candidate, seconds] : aside_) left -= seconds;
+  for (const auto& [candidate, seconds] : fit_aside_) left -= seconds;
   return left;
 }
 
@@ -70,11 +71,28 @@ double SearchBudget::seconds_of(double operations) {
   return operations > 0 ? operations / speed_ : 0;
 }
 
-FitCost SearchBudget::cost_of(const Candidate& candidate) const {
+FitCost SearchBudget::cost_of(const Candidate& candidate, int64_t rows) const {
   const auto& cost = find_method(candidate.method).cost;
   FitSize size = size_of(rows_.all);
-  size.rows = std::ssize(rows_.folds.front().train);
+  size.rows = rows;
   return cost ? cost(size, candidate.options) : FitCost{};
+}
+
+FitCost SearchBudget::cost_of(const Candidate& candidate) const {
+  return cost_of(candidate, std::ssize(rows_.folds.front().train));
+}
+
+double SearchBudget::seconds_to_all_rows(const TriedCandidate& tried) const {
+  const int64_t all = rows_.all.size(), without = all - std::ssize(rows_.folds.front().held);
+  const double whole = cost_of(tried.candidate, all).least, part = cost_of(tried.candidate, without).least;
+  const double growth = part > 0 ? whole / part : static_cast<double>(all) / static_cast<double>(without);
+  return growth * tried.seconds / static_cast<double>(tried.members.size());
+}
+
+size_t SearchBudget::shares(const TriedCandidate& tried, int workers) const {
+  const Candidate& candidate = tried.candidate;
+  const size_t fits = rows_.in_folds ? all_fits(candidate, rows_) : needed_fits(candidate, rows_);
+  return time_shares(fits - tried.members.size(), workers);
 }
 
 double SearchBudget::least_seconds(const Candidate& candidate, size_t fits) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -44,17 +45,29 @@ class SearchBudget {
   void add_earlier(double seconds) { earlier_ += seconds; }
   /// Sets aside the time of another pass of this candidate over the rows that score, as long as the last one.
   void set_aside(size_t candidate, double seconds) { aside_[candidate] = seconds; }
+  /// Sets aside the time of its fit to all rows, which comes after the fits of all candidates.
+  void set_aside_fit(size_t candidate, double seconds) { fit_aside_[candidate] = seconds; }
+  /// Returns the seconds of a fit to all rows by those of the candidate's fits, each without one fold.
+  double seconds_to_all_rows(const TriedCandidate& tried) const;
+
+  /// Returns the seconds that are left for fits of the candidate, so that its answers end in time.
+  double left_for(const Candidate& candidate) { return left() - seconds_to_finish(candidate); }
+
+  /// Returns into how many parts the time is divided that is left for the candidate's fits: those that score
+  /// it and, in folds, the one to all rows.
+  size_t shares(const TriedCandidate& tried, int workers) const;
 
  private:
   double seconds_of(double operations);
-  FitCost cost_of(const Candidate& candidate) const;
+  FitCost cost_of(const Candidate& candidate, int64_t rows) const;
+  FitCost cost_of(const Candidate& candidate) const;  // of a fit without the first fold
 
   const SearchRows& rows_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   bool asked_;
   double limit_, earlier_ = 0;
-  std::map<size_t, double> aside_;  // by candidate
-  double speed_ = 0;                // operations a second; 0: not measured yet
+  std::map<size_t, double> aside_, fit_aside_;  // by candidate
+  double speed_ = 0;                            // operations a second; 0: not measured yet
 };
 
 }  // namespace slimbayes

@@ -79,7 +79,7 @@ Split rows_of_fit(const TriedCandidate& tried, const SearchRows& rows, size_t k)
 }
 
 size_t needed_fits(const Candidate& candidate, const SearchRows& rows) {
-  return rows.in_folds ? all_fits(candidate, rows) : 1;
+  return rows.in_folds ? scoring_fits(candidate, rows) : 1;
 }
 
 size_t scoring_fits(const Candidate& candidate, const SearchRows& rows) {

@@ -23,9 +23,9 @@ struct SearchRows {
 /// std::invalid_argument for fewer than two different rows without validation rows.
 SearchRows search_rows(const Split& split, int64_t folds, const Stream& stream);
 
-/// Returns how many fits a candidate needs before it can answer, how many score it at most, and how many it
-/// has in all at most. With folds, each fold needs one fit; a candidate that learns all rows gets one more,
-/// to all of them. With validation rows, one fit is needed; further fits are copies of it.
+/// Returns how many fits a candidate needs for a score, how many score it at most, and how many it has in all
+/// at most. With folds, each fold needs one fit; a candidate that learns all rows gets one more, to all of
+/// them, if it has a weight. With validation rows, one fit is needed; further fits are copies of it.
 size_t needed_fits(const Candidate& candidate, const SearchRows& rows);
 size_t scoring_fits(const Candidate& candidate, const SearchRows& rows);
 size_t all_fits(const Candidate& candidate, const SearchRows& rows);
