@@ -12,6 +12,7 @@
 #include "slimbayes/encoding/encoder.h"
 #include "slimbayes/encoding/target.h"
 #include "slimbayes/storage/check.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -93,8 +94,8 @@ Encoder::Feature feature_from(const json& j) {
   bool categorical = f.kind == ColumnKind::categorical;
   bool sane = categorical ? !f.scaled : f.levels.empty() && !f.other;
   if (!sane || !std::is_sorted(f.levels.begin(), f.levels.end()))
-    refuse("Encoder::from_json", "levels, sorted, of a categorical column alone", f.name.substr(0, 40),
-           "the model file is damaged");
+    refuse("Encoder::from_json", "levels, sorted, of a categorical column alone",
+           foreign_text(f.name.substr(0, 40)), "the model file is damaged");
   return f;
 }
 

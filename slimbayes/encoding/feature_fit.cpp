@@ -40,6 +40,13 @@ void check_finite_cells(const Table& table, const Column& column, const std::vec
 
 }  // namespace
 
+int64_t most_features(const Table& table) {
+  size_t features = 0;
+  for (const Column& column : table.columns)
+    features += column.kind == ColumnKind::categorical ? std::min(column.levels.size(), kMaxLevels) : 1;
+  return static_cast<int64_t>(features);
+}
+
 bool is_free_text(size_t cells, size_t different) {
   constexpr size_t kFewCells = 50;
   constexpr double kShare = 0.9;

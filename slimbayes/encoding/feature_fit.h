@@ -10,6 +10,9 @@
 
 namespace slimbayes {
 
+/// Returns how many features the columns of a table are encoded to, at most, without those of missing cells.
+int64_t most_features(const Table& table);
+
 /// Decides how the encoder represents each column of a table, from the training rows (Encoder::fit), and
 /// collects notes for the user on these decisions.
 class FeatureFit {

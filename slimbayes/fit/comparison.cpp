@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/threads.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/feature_fit.h"
 #include "slimbayes/fit/fit_model.h"
 #include "slimbayes/fit/fit_notes.h"
 #include "slimbayes/fit/resolved_fit.h"
@@ -116,7 +118,7 @@ int comparison_workers(const Examples& examples, const FitOptions& fit,
   const int asked = fit_workers(fit);
   const Table* table = table_of(examples);
   if (table == nullptr || asked < 2 || kind_asked(examples, fit) != InputKind::table) return asked;
-  const FitSize size{table->rows, {{static_cast<int64_t>(table->columns.size())}}};
+  const FitSize size{table->rows, {{most_features(*table)}}};
   return workers_at_hand(asked, size, methods, callback);
 }
 
@@ -157,7 +159,16 @@ std::vector<ComparedFit> fits_of(const FitOptions& fit, const std::vector<Method
       }
     }
   }
+  // Of several fits each has one thread, whether it runs beside others or not.
+  if (all.size() > 1)
+    for (ComparedFit& one : all) one.fit.threads = one.fit.workers = 1;
   return all;
+}
+
+/// Ends the fits after i of the same method, which has failed.
+void drop_fits_after(size_t i, const std::vector<ComparedFit>& fits, Jobs<ComparedRun>& jobs) {
+  for (size_t k = i + 1; k < fits.size(); ++k)
+    if (fits[k].method == fits[i].method) jobs.drop(k, k + 1);
 }
 
 /// Adds the note of few_scored to each report.
@@ -223,11 +234,9 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
   const NetworkCache networks;  // shared by all methods that start from a trained network
   const auto takes_network = [](const MethodChoice& c) { return find_method(c.method).takes_network; };
   const bool several = std::ranges::count_if(methods, takes_network) > 1;
-  std::vector<ComparedFit> fits = fits_of(fit, methods, plan);
+  const std::vector<ComparedFit> fits = fits_of(fit, methods, plan);
   const int workers = fits.size() > 1 ? comparison_workers(examples, fit, methods, callback) : 1;
-  if (fits.size() > 1) {  // each fit has one thread, whether it runs beside others or not
-    for (ComparedFit& one : fits) one.fit.threads = one.fit.workers = 1;
-  }
+  const ThreadScope one_thread(fits.size() > 1 ? 1 : 0);  // for the scores, too
   const auto run = [&](size_t i, const JobContext& job) {
     const auto own = several && takes_network(methods[fits[i].method]) ? networks.shared() : nullptr;
     TitledCallback titled(job.callback, fits[i].title);
@@ -257,6 +266,7 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
     if (outcome.thrown) {
       result.failure = message_of(outcome.thrown);
       result.thrown = outcome.thrown;
+      drop_fits_after(i, fits, jobs);
       continue;
     }
     result.runs.push_back(with_seconds(*std::move(outcome.result), known));

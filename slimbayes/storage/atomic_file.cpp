@@ -156,6 +156,38 @@ void check_not_protected(const fs::path& path, const fs::path& target) {
                   "everybody; name another file, or run chmod u+w");
 }
 
+// In a folder such as /tmp (with the sticky bit) everybody may create files, and nobody may replace or remove
+// those of others but the folder's owner.
+struct SharedEntry {
+  bool exists = false;  // in such a folder
+  uid_t owner = 0, folder_owner = 0;
+};
+
+SharedEntry shared_entry(const fs::path& at) {
+  struct stat info {
+  }, folder{};
+  if (::lstat(at.c_str(), &info) != 0 || ::stat(folder_of(at).c_str(), &folder) != 0) return {};
+  return {(folder.st_mode & S_ISVTX) != 0, info.st_uid, folder.st_uid};
+}
+
+// Another user could choose by a link which file this one overwrites. Most kernels follow such a link only if
+// fs.protected_symlinks is off.
+void check_own_link(const fs::path& path, const fs::path& link) {
+  const SharedEntry entry = shared_entry(link);
+  if (!entry.exists || entry.owner == ::geteuid() || entry.owner == entry.folder_owner) return;
+  throw DataError(path.string(),
+                  "expected a link of your own in a folder where everybody may create files; received "
+                  "another user's; name the file itself");
+}
+
+// The kernel would refuse the rename, after all work.
+void check_replaceable(const fs::path& target) {
+  const SharedEntry entry = shared_entry(target);
+  const uid_t user = ::geteuid();
+  if (entry.exists && user != 0 && user != entry.owner && user != entry.folder_owner)
+    fail(target, "write", EPERM);
+}
+
 void sync_folder(const fs::path& target) {
   const Descriptor folder(::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // A folder that this process may write but not read cannot be opened to sync it, and some network file
@@ -169,7 +201,7 @@ void sync_folder(const fs::path& target) {
 fs::path written_file(const fs::path& path) {
   if (!path.has_filename())
     throw DataError(path.string(), "expected the name of a file; received a folder or nothing");
-  // The kernel follows the links first: it refuses loops, and links that another user placed in /tmp.
+  // The kernel follows the links first: it refuses loops.
   struct stat info {};
   const bool exists = ::stat(path.c_str(), &info) == 0;
   if (!exists && errno != ENOENT) fail(path, "write", errno);
@@ -180,6 +212,7 @@ fs::path written_file(const fs::path& path) {
   fs::path at = path;
   std::error_code error;
   while (fs::is_symlink(at, error)) {
+    check_own_link(path, at);
     const fs::path next = fs::read_symlink(at, error);
     if (error) fail(path, "write", error.value());
     at = folder_of(at) / next;  // an absolute `next` replaces the folder
@@ -201,6 +234,7 @@ void write_atomically(const fs::path& path, std::span<const std::byte> bytes) {
 void check_writable(const fs::path& path) {
   const fs::path target = written_file(path);
   check_not_protected(path, target);
+  check_replaceable(target);
   remove_leftovers(folder_of(target));
   const Temporary probe(target);
 }

@@ -24,8 +24,8 @@ void write_atomically(const std::filesystem::path& path, std::span<const std::by
 void check_writable(const std::filesystem::path& path);
 
 /// Returns the file that write_atomically(path) writes: `path` itself, or the file at the end of a chain of
-/// symbolic links. Throws DataError for a folder, a device, a pipe, a loop of links, and for a link that the
-/// kernel does not let this user follow, such as another user's link in /tmp (fs.protected_symlinks).
+/// symbolic links. Throws DataError for a folder, a device, a pipe, a loop of links, and another user's link
+/// in a folder such as /tmp (with the sticky bit).
 std::filesystem::path written_file(const std::filesystem::path& path);
 
 /// Removes a file or a symbolic link. Does nothing, and reports no error, if `path` is a folder or cannot be

@@ -8,6 +8,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 #include "slimbayes/train/checkpoint.h"
 #include "slimbayes/train/checkpoint_reader.h"
 
@@ -33,7 +34,7 @@ bool is_of_kind(const TensorFile& file, const std::string& kind) {
   return found != file.metadata.end() && found->second == kind;
 }
 
-std::string of_this_fit(const fs::path& path) { return checkpoint_name(path) + " of this fit"; }
+std::string of_this_fit(const fs::path& path) { return foreign_text(checkpoint_name(path)) + " of this fit"; }
 
 /// For example, the disk is full. The checkpoints of the jobs stay.
 std::string not_written(const DataError& error) {

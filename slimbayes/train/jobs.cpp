@@ -141,12 +141,15 @@ class JobQueue::Impl {
     const std::scoped_lock held(lock_);
     for (auto at = running_.lower_bound(first); at != running_.end() && at->first < end; ++at)
       at->second = true;
+    dropped_.emplace_back(first, end);
     std::erase_if(queue_, [&](const auto& next) { return next.first >= first && next.first < end; });
     std::erase_if(outcomes_,
                   [&](const auto& outcome) { return outcome.first >= first && outcome.first < end; });
   }
 
   JobOutcome<std::any> take(size_t job, JobDeadline until) {
+    for (const auto& [first, end] : dropped_)
+      internal_check(job < first || job >= end, "Jobs::take", "the caller takes no job that it has dropped");
     if (threads_.empty()) {
       if (auto kept = taken(job)) return std::move(*kept);
       if (plan_.callback != nullptr && !files_.is_finished(job))
@@ -363,6 +366,7 @@ class JobQueue::Impl {
   std::map<size_t, JobOutcome<std::any>> outcomes_;
   std::set<size_t> begun_;  // by a worker
   std::map<size_t, JobDropped> running_;
+  std::vector<std::pair<size_t, size_t>> dropped_;  // ranges of jobs; the caller's thread alone
   JobNews news_;
   JobSignals signals_;
   bool quit_ = false;

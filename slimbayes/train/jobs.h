@@ -140,7 +140,8 @@ class Jobs {
   }
 
   /// Says that the caller will not take the jobs from `first` to before `end`, so that their workers can
-  /// begin others: one that runs is told to stop, and neither its result nor its notes are kept.
+  /// begin others: one that runs is told to stop, and take() never returns it. Its further notes are not
+  /// passed on.
   void drop(size_t first, size_t end) { queue_.drop(first, end); }
 
   /// Returns how the job ended: from a worker or the checkpoint, else it is run now. Take a job once, and not

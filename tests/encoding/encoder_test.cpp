@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "slimbayes/encoding/feature_fit.h"
 #include "slimbayes/storage/error.h"
 #include "tests/data/tables.h"
 #include "tests/encoding/fitted_encoder.h"
@@ -171,6 +172,7 @@ TEST(Encoder_fit, of_many_levels_63_and_other) {
   for (auto row = x.begin(); row != x.end(); row += 64) EXPECT_EQ(std::accumulate(row, row + 64, 0.0F), 1);
   const std::vector<float> other = columns_of(x, 64, 63, 64);
   EXPECT_EQ(std::accumulate(other.begin(), other.end(), 0.0F), 37 * 2);
+  EXPECT_EQ(most_features(t), 64 + 1);  // with y
   Table later = table_of({categories("c", {0}, {"unheard of"})});
   EXPECT_EQ(inputs_of(e, later)[63], 1);
 }

@@ -64,6 +64,51 @@ TEST(WriteAtomically, ALinkStaysALinkAndItsTargetIsReplaced) {
   EXPECT_EQ(entries(folder.path()), 2U);
 }
 
+// In a folder such as /tmp another user could place a link on a name that this one will write.
+TEST(WriteAtomically, InASharedFolderOnlyOnesOwnLinksAreFollowed) {
+  const Folder folder;
+  write_atomically(folder / "precious", raw("old"));
+  fs::create_directory(folder / "shared");
+  ASSERT_EQ(::chmod((folder / "shared").c_str(), 01777), 0);
+  fs::create_symlink("../precious", folder / "shared/link");
+  write_atomically(folder / "shared/link", raw("own"));
+  EXPECT_EQ(read_bytes(folder / "precious"), raw("own"));
+  constexpr uid_t kAnother = 65534, kOwner = 65533;
+  if (::geteuid() != 0) return;  // only root can make the files of other users
+  ASSERT_EQ(::lchown((folder / "shared").c_str(), kOwner, kOwner), 0);
+  ASSERT_EQ(::lchown((folder / "shared/link").c_str(), kAnother, kAnother), 0);
+  EXPECT_NE(message_of([&] { check_writable(folder / "shared/link"); }).find("received another user's"),
+            std::string::npos);
+  EXPECT_THROW(write_atomically(folder / "shared/link", raw("new")), DataError);
+  EXPECT_EQ(read_bytes(folder / "precious"), raw("own"));
+  ASSERT_EQ(::lchown((folder / "shared/link").c_str(), kOwner, kOwner), 0);  // of the folder's owner
+  write_atomically(folder / "shared/link", raw("new"));
+  EXPECT_EQ(read_bytes(folder / "precious"), raw("new"));
+}
+
+// Nobody may replace the file of another user there. A child process asks without root's rights.
+TEST(CheckWritable, RefusesTheFileOfAnotherUserInASharedFolder) {
+  const Folder folder;
+  constexpr uid_t kAnother = 65534;
+  if (::geteuid() != 0) return;  // only root can become another user
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
+  fs::create_directory(folder / "shared");
+  ASSERT_EQ(::chmod((folder / "shared").c_str(), 01777), 0);
+  write_atomically(folder / "shared/model", raw("old"));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool other = ::setuid(kAnother) == 0;
+    const std::string asked = message_of([&] { check_writable(folder / "shared/model"); });
+    const std::string written = message_of([&] { write_atomically(folder / "shared/model", raw("new")); });
+    check_writable(folder / "shared/new");
+    ::_exit(other && asked == written && asked.find("not permitted") != std::string::npos ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(read_bytes(folder / "shared/model"), raw("old"));
+}
+
 TEST(WriteAtomically, AFailureKeepsTheOldFileAndRemovesTheTemporary) {
   const Folder folder;
   const auto path = folder / "model";

@@ -164,6 +164,7 @@ TEST_F(JobsTest, AJobThatIsDroppedEndsAndLeavesNothing) {
   EXPECT_EQ(told_to_stop, 2);
   EXPECT_EQ(told.notes, Names{});
   EXPECT_FALSE(jobs.has(3));
+  EXPECT_THROW(jobs.take(3), std::logic_error);
 }
 
 // After a stop what runs ends, what is finished is kept, and nothing new begins but what the caller asks for.

@@ -8,6 +8,7 @@
 
 #include "slimbayes/data/table/arrow.h"
 #include "slimbayes/data/table/kept.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -22,7 +23,7 @@ template <class Builder, class Value>
 std::shared_ptr<arrow::Array> built(Builder&& builder, const Column& column, Value value) {
   for (double cell : column.values) {
     arrow::Status status = std::isnan(cell) ? builder.AppendNull() : builder.Append(value(cell));
-    if (!status.ok()) throw std::runtime_error(status.message());
+    if (!status.ok()) throw std::runtime_error(foreign_text(status.message()));
   }
   return finished(builder);
 }

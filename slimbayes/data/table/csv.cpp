@@ -22,6 +22,7 @@
 #include "slimbayes/data/table/pool.h"
 #include "slimbayes/data/table/records.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 namespace {
@@ -102,8 +103,8 @@ void check(const Body& body, const CsvRecords& records) {
   body.pool.check(records.status);
   const std::string& source = body.file.source;
   if (!records.ragged)
-    throw DataError(source,
-                    "expected delimited text; received what Arrow cannot read: " + records.status.message());
+    throw DataError(source, "expected delimited text; received what Arrow cannot read: " +
+                                foreign_text(records.status.message()));
   const size_t at = body.place(records.ragged->text);
   const int32_t columns = body.columns(), cells = records.ragged->actual_columns;
   const bool labels = columns > 1 && cells == columns + 1 && body.line(body.begin) == body.line(at);

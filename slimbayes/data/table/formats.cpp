@@ -146,7 +146,7 @@ std::string formatted(const Table& table, const std::string& path, bool dictiona
                           ".csv or a .feather",
                           foreign_text(status.message())));
   }
-  if (!status.ok()) throw std::runtime_error(foreign_text(path) + ": " + status.message());
+  if (!status.ok()) throw std::runtime_error(foreign_text(path) + ": " + foreign_text(status.message()));
   return buffer.ValueOrDie()->ToString();
 }
 

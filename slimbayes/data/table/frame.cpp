@@ -75,7 +75,7 @@ Table read_frame(Frame frame, const Reading& reading) {
 void write_stream(const Table& table, ArrowArrayStream& stream) {
   const auto reader = std::make_shared<arrow::TableBatchReader>(to_arrow(table, /*dictionaries=*/true));
   if (const auto status = arrow::ExportRecordBatchReader(reader, &stream); !status.ok())
-    throw std::runtime_error(status.message());
+    throw std::runtime_error(foreign_text(status.message()));
 }
 
 }  // namespace slimbayes

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "slimbayes/storage/check.h"
+
 namespace slimbayes {
 namespace {
 
@@ -35,7 +37,8 @@ CsvPieces csv_pieces(std::string_view text, char delimiter) {
   while (!text.empty()) {
     const std::string_view block = text.substr(0, size);
     std::shared_ptr<arrow::Buffer> whole, rest, end, behind;
-    if (!chunker->Process(buffer_of(block), &whole, &rest).ok()) break;  // it fails for no text
+    internal_check(chunker->Process(buffer_of(block), &whole, &rest).ok(), "read_table",
+                   "Arrow finds the end of the records in any text");
     auto length = static_cast<size_t>(whole->size());
     if (length < block.size() && block.size() == text.size()) {
       // The last record has no line end. If it cannot be completed by one either, a quote is open.

@@ -3,7 +3,10 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "tests/methods/portfolio/auto_case.h"
 
@@ -21,7 +24,8 @@ const json kSmallNet = {{"candidates", "constant,ridge,gp-exact,dnn"},
                         {"hidden", 16},
                         {"blocks", 1},
                         {"patience", 0},
-                        {"log_target", "never"}};
+                        {"log_target", "never"},
+                        {"time_limit", 3000}};
 
 json with(json options, const char* name, const json& value) {
   options[name] = value;
@@ -66,6 +70,43 @@ TEST(CandidateRace, WhatAddsIsFittedToEveryFold) {
       fitted(regression_data(x, y), with(kSmallNet, "candidates", "constant,ridge,dnn,gp-exact"));
   EXPECT_TRUE(has_fact(*model, "gp-exact: held-out NLL")) << json(model->summary().facts);
   EXPECT_LT(model->summary().best_score, -1) << json(model->summary().facts);
+}
+
+/// Keeps what each fit is called.
+struct Stages : Callback {
+  std::vector<std::string> names;
+  void stage(const std::string& name) override { names.push_back(name); }
+  int64_t count(const std::string& name) const { return std::ranges::count(names, name); }
+};
+
+// One that learns all rows is fitted to all of them once it is known to answer.
+TEST(CandidateRace, OnlyWhatAnswersIsFittedToAllRows) {
+  const at::Tensor x = Stream(1).split("x").normal({150, 2});
+  const at::Tensor y = (2 * x.select(1, 0)).sin() * (2 * x.select(1, 1)).cos();
+  const json options = {
+      {"candidates", "constant,ridge,gp-exact"}, {"log_target", "never"}, {"time_limit", 3000}};
+  for (const std::string fits : {"needed", "all"}) {
+    Stages told;
+    FitContext context{Stream(7)};
+    context.callback = &told;
+    const auto model = fitted(regression_data(x, y), with(options, "fits", fits.c_str()), context);
+    EXPECT_TRUE(has_fact(*model, "ridge: held-out NLL")) << json(model->summary().facts);
+    EXPECT_EQ(told.count("ridge 5/6"), 1) << json(told.names);
+    EXPECT_EQ(told.count("ridge 6/6"), fits == "all" ? 1 : 0) << json(told.names);
+    EXPECT_EQ(told.count("gp-exact 6/6"), 1) << json(told.names);
+  }
+}
+
+// The target is the exponential of a smooth function: its logarithm is a Gaussian process, it itself is not.
+TEST(CandidateRace, TheViewThatAddsNothingLeaves) {
+  const at::Tensor x = Stream(1).split("x").normal({300, 2}), noise = Stream(1).split("noise").normal({300});
+  const at::Tensor y = ((2 * x.select(1, 0)).sin() + 2 * x.select(1, 1) + 0.1 * noise).exp();
+  const auto model = fitted(
+      regression_data(x, y),
+      {{"candidates", "constant,ridge,gp-exact,dnn"}, {"steps", 30}, {"hidden", 8}, {"time_limit", 3000}});
+  EXPECT_TRUE(has_fact(*model, "gp-exact of log y: held-out NLL")) << json(model->summary().facts);
+  EXPECT_TRUE(has_fact(*model, "left out: gp-exact (adds ")) << json(model->summary().facts);
+  EXPECT_TRUE(has_fact(*model, "left out: dnn (gp-exact fits log y better")) << json(model->summary().facts);
 }
 
 // 40 rows, 8 of which the first fold holds out, say too little.
