@@ -9,8 +9,8 @@
 
 namespace slimbayes {
 
-/// Returns the description of an option as JSON: name, type, default, doc and source, and where it has them
-/// range, choices and grid. Programs of other languages derive their keywords from it.
+/// Returns the description of an option as JSON: name, type, default, doc and source, and, if present, range,
+/// choices and grid. Programs of other languages derive their keywords from it.
 nlohmann::json option_facts(const OptionDoc& doc);
 
 /// Returns the names of the kinds of input that the method takes, such as "table".

@@ -14,9 +14,9 @@ namespace slimbayes {
 /// the training rows. fit_task calls this for targets that are classes.
 /// Throws std::invalid_argument if the column cannot hold class labels: it holds times, numbers in another
 /// notation (1,000), integers beyond 2^53, or measurements (more than ten different numbers, at least half of
-/// which occur once). It also throws it for fewer than two or more than 1,000 classes, for more than two with
-/// bernoulli, and unless each class has at least two rows, one of them in `rows`. Throws DataError for a
-/// training row without a class.
+/// which occur once). It also throws if there are fewer than two or more than 1,000 classes, if bernoulli is
+/// given for more than two classes, or if a class has fewer than two rows or none in `rows`. Throws DataError
+/// for a training row without a class.
 Task class_task(const Table& table, const Column& column, const std::vector<int64_t>& rows,
                 std::optional<LikelihoodKind> likelihood);
 

@@ -33,8 +33,9 @@ nlohmann::json to_json(const HeadSpec& head);
 /// Throws std::invalid_argument for an unknown likelihood, or a number of outputs or a noise out of range.
 HeadSpec head_spec_from_json(const nlohmann::json& json);
 
-/// Throws std::invalid_argument unless the network ends in the head's outputs, as a vector or for each pixel
-/// of an image. `method` is the name in the message. Use it for a network from a model file.
+/// Throws std::invalid_argument unless the network's output is a vector of head.outputs numbers or, for
+/// classes, an image with that many channels. The message begins with `method`. Use it for a network from a
+/// model file.
 void check_outputs(const HeadSpec& head, const NetworkSpec& spec, std::string_view method);
 
 /// Throws std::invalid_argument unless the head has the likelihood and the number of outputs of this task.

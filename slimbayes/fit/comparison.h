@@ -69,9 +69,9 @@ SLIMBAYES_EXPORT std::vector<MethodChoice> methods_that_take(const Examples& exa
                                                              const std::vector<MethodChoice>& methods,
                                                              bool all_must);
 
-/// Returns the methods of a comparison: `methods` themselves if the user `named` them, else those of them
-/// that take these examples; then the plain methods (MethodInfo::plain) that take them and are not among
-/// those. Throws as methods_that_take.
+/// Returns the methods of a comparison. If the user has `named` the methods, all of `methods` are in it, else
+/// only those that can fit these examples. The plain methods (MethodInfo::plain) that can fit them are added
+/// at the end. Throws as methods_that_take.
 SLIMBAYES_EXPORT std::vector<MethodChoice> methods_to_compare(const Examples& examples,
                                                               const FitOptions& options,
                                                               const std::vector<MethodChoice>& methods,

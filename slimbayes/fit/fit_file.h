@@ -30,8 +30,8 @@ class SLIMBAYES_EXPORT FitFile {
 
   /// Fits the model and writes it. `examples` are the windows of a time series, not its table; `valid` is
   /// separate validation data or nullptr; `notes` are notes on the data. `callback` receives all notes as
-  /// they arise and decides when to stop. The best model of an interrupted fit is written in two cases: if
-  /// validation rows chose its parameters, or if there are neither validation rows nor an older model file.
+  /// they arise and decides when to stop. An interrupted fit writes its best model if validation rows chose
+  /// the parameters. Without validation rows it writes the model only if that replaces no older model file.
   /// Throws as fit_resolved, and std::invalid_argument if `resume` finds the file of another fit. A failed
   /// fit keeps its checkpoint, unless the arguments were invalid and no training had begun.
   FitOutcome fit(const ResolvedFit& request, const Examples& examples, const Examples* valid,

@@ -6,10 +6,10 @@
 namespace slimbayes {
 
 /// Returns the options for a fit that takes the trained network of the model FitOptions::network_from. The
-/// options on examples, columns and split come from that model; those on method, seed, tuning, level, threads
-/// and calibration come from `given`. Returns `given` if it names no model. Throws DataError if the model
-/// cannot be read, and std::invalid_argument if its network has no linear output layer or the method of
-/// `given` cannot start from a trained network.
+/// options on examples, columns and split come from that model; those on method, seed, tuning, interval
+/// level, threads and calibration come from `given`. Returns `given` if it names no model. Throws DataError
+/// if the model cannot be read, and std::invalid_argument if its network has no linear output layer or the
+/// method of `given` cannot start from a trained network.
 SLIMBAYES_EXPORT FitOptions with_network_from(const FitOptions& given);
 
 /// Splits the examples, fits the encoder on the training part, fits the method, and returns the model. The

@@ -12,17 +12,18 @@ namespace slimbayes {
 
 /// Takes the rows with wrong cells (data/rows/wild_rows.h) out of the training, validation and calibration
 /// part of the split and adds notes on them. Test rows stay: they score the model as it is used. Returns
-/// which share of the rows is left out because of their target; 0 for events, which have none.
+/// the share of the rows that are left out because of their target; 0 for events, which have no target.
 double leave_wild_rows_out(const Table& table, const FitOptions& fit, SplitRows& split);
 
 /// Returns the validation data of a fit without their rows with wrong cells, with notes on these; nullopt if
-/// there are none. Rows of a table alone have them.
+/// there are none. Only rows of a table can have wrong cells.
 std::optional<Examples> without_wild_rows(const Examples& valid, const FitOptions& fit,
                                           std::vector<std::string>& notes);
 
-/// The examples that the parts of a split name. Rows in no part may have cells that cannot be encoded.
+/// The examples in the parts of a split. Encode only these: rows in no part may have cells that cannot be
+/// encoded.
 struct PartExamples {
-  std::optional<Examples> some;  // if a part lacks rows: those that the parts name
+  std::optional<Examples> some;  // the rows in the parts; empty: the examples given (examples_in_parts)
   SplitRows split;               // their indices in `some`, or in the examples given
 };
 

@@ -28,7 +28,7 @@ std::shared_ptr<const Model> network_asked(const FitOptions& fit);
 
 /// Returns the options for a fit that takes the trained network of the model `network`: the options on
 /// examples, columns and split come from that model, the others from `given`. with_network_from(given) in
-/// model.h reads the model first.
+/// fit_model.h reads the model first.
 FitOptions with_network_from(const FitOptions& given, const Model& network);
 
 /// Returns `options` without those options of the network and its training that are not in `given`, the

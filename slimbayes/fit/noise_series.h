@@ -46,7 +46,7 @@ class NoiseSeries {
   CrossFitted run_after(Tuned main, std::string why);
 
  private:
-  /// What a fold says of the noise.
+  /// The errors of a fold's held-out rows, from which the noise is estimated.
   struct HeldOut {
     at::Tensor residual, var, weight;  // of its rows, float64 [rows]
     bool whole;                        // false: the fit was interrupted

@@ -38,8 +38,8 @@ SLIMBAYES_EXPORT std::unique_ptr<Fitted> bll(const ScriptNetwork& network, const
                                              const BllOptions& options = {},
                                              const Stream& stream = Stream(0));
 
-/// A posterior around a module as a value that answers, learns rows and goes into a file: what a front end
-/// needs that has no encoder, because a module has learned its own inputs.
+/// A posterior around a module, as a value that answers, learns rows and can be written to a file. Use it in
+/// a front end without an encoder: the inputs are those on which the module was trained.
 struct ModulePosterior {
   std::string method;  // "rich-bll", "bll" or "last-layer-laplace"
   LikelihoodKind likelihood = LikelihoodKind::gaussian;
@@ -72,14 +72,14 @@ SLIMBAYES_EXPORT Predictive answer(const ModulePosterior& posterior, const at::T
 SLIMBAYES_EXPORT Scores ood(const ModulePosterior& posterior, const at::Tensor& x);
 
 /// Returns the posterior that has also learned the rows `add`, or that has forgotten the learned rows `drop`
-/// (ExactPosterior::updated). Either may be empty. Throws as updated(), and std::invalid_argument if no
-/// posterior is left without `drop`, whose rows were then not learned.
+/// (ExactPosterior::updated). Either may be empty. Throws as updated(), and std::invalid_argument if what
+/// remains without `drop` is not a posterior, because rows of `drop` had not been learned.
 SLIMBAYES_EXPORT ModulePosterior updated(const ModulePosterior& posterior, const Dataset& add,
                                          const Dataset& drop);
 
-/// A posterior as a file: that of Fitted::save with the name of the method.
-/// module_posterior_from throws DataError for another file. Reading runs no module, but answering does: load
-/// only files that you trust.
+/// to_file returns the posterior as the contents of a file: Fitted::save and the name of the method.
+/// module_posterior_from reads them and throws DataError for another file. Reading runs no module, but
+/// answering does: load only files that you trust.
 SLIMBAYES_EXPORT TensorFile to_file(const ModulePosterior& posterior);
 SLIMBAYES_EXPORT ModulePosterior module_posterior_from(const TensorFile& file, const std::string& name);
 

@@ -57,7 +57,8 @@ SLIMBAYES_EXPORT InputKind kind_asked(const Examples& examples, const FitOptions
 /// trains by gradient steps (MethodInfo::resumable), else 0 (as many as the process uses).
 SLIMBAYES_EXPORT int fit_threads(const MethodInfo& method);
 
-/// Returns how many independent fits run beside each other by FitOptions::workers and FitOptions::threads.
+/// Returns how many independent fits run at the same time, as FitOptions::workers and FitOptions::threads
+/// say.
 SLIMBAYES_EXPORT int fit_workers(const FitOptions& fit);
 
 /// Returns the table behind the examples; for windows, the table of their series; nullptr for images.

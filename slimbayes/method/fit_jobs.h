@@ -24,8 +24,9 @@ JobPlan plan_of(const FitContext& context, std::string kind, std::function<std::
 /// Returns the context of a job: that of the whole fit with the job's stream, checkpoint and callback.
 FitContext part_of(const FitContext& whole, const Stream& stream, const JobContext& job);
 
-/// Returns the work of jobs that fit a method each. `run` makes the fit; `row` says by which method, which
-/// reads it from a checkpoint again (finished_fit); `train` are rows like those of its fits.
+/// Returns the work of jobs, each of which fits a method. `run` makes the fit of a job. `row` returns the
+/// registry's entry of its method, which also reads the fit from a checkpoint (finished_fit). `train` returns
+/// rows of the same schema as those of the fit.
 JobWork<std::shared_ptr<const Fitted>> fit_work(
     std::function<std::shared_ptr<const Fitted>(size_t job, const JobContext&)> run,
     std::function<const RegistryRow&(size_t job)> row, std::function<Dataset(size_t job)> train);
@@ -33,7 +34,7 @@ JobWork<std::shared_ptr<const Fitted>> fit_work(
 /// Returns the size of a fit to these rows, for MethodInfo::cost.
 FitSize size_of(const Dataset& train);
 
-/// Returns how many of `workers` fits may run beside each other in this many bytes of memory, at least one. A
+/// Returns how many of `workers` fits may run at the same time in `at_hand` bytes of memory, at least one. A
 /// fit takes `bytes` (FitCost::bytes) and two copies of its rows.
 int workers_in_memory(int workers, const FitSize& size, double bytes, uint64_t at_hand);
 

@@ -52,8 +52,8 @@ class SLIMBAYES_EXPORT Fitted {
   /// predict.
   virtual Scores ood(const Dataset& data) const;
 
-  /// Returns what a reader of the score "residual" of ood() must know of each of its layers
-  /// (gradient_projection.h). Empty by default.
+  /// Returns the facts on each layer from which ood() computes the score "residual" (gradient_projection.h).
+  /// A reader needs them to interpret that score. Empty by default.
   virtual std::vector<ProjectorFact> projectors() const;
 
   /// Returns the method's tensors and metadata. The loader in the registry reads them and gives identical
@@ -138,10 +138,10 @@ struct FitContext {
   /// Whether the validation rows of this fit were kept out of the training of `start`. If not, their errors
   /// may be too small, so a method that estimates its noise from them uses at least the network's own noise.
   bool valid_unseen = true;
-  /// When the user's call must end; nothing: whenever the fit does. A fit of several parts divides what is
-  /// left (method/timed_part.h).
+  /// The time at which the user's call must end; nullopt: no limit. A fit of several parts divides the time
+  /// that is left among its parts (method/timed_part.h).
   std::optional<std::chrono::steady_clock::time_point> until = {};
-  /// How many independent fits may run beside each other, where the fit consists of several (train/jobs.h).
+  /// How many independent fits may run at the same time, if this fit consists of several (train/jobs.h).
   int workers = 1;
   /// The share of the rows that the fit leaves out because their target is wrong (data/rows/wild_rows.h). A
   /// method whose density can have tails of its own gives them this probability.

@@ -31,15 +31,15 @@ class NetworkCache {
   /// training was interrupted. If another thread trains it, waits for that.
   TrainedNetwork trained(const std::string& key, const std::function<TrainedNetwork()>& train);
 
-  /// A network that was asked for.
+  /// A request for a network.
   struct Use {
     std::string key;
-    double seconds;  // of its training, whoever trained it
-    double waited;   // seconds that the answer took here: of the training, or next to nothing
-    bool found;      // another request had it trained
+    double seconds;  // of the network's training, in this request or an earlier one
+    double waited;   // seconds that this request took: those of the training, or nearly 0
+    bool found;      // whether an earlier request had trained the network
   };
-  /// Returns the networks that this object was asked for and that are kept, in order; and how many of them
-  /// were found.
+  /// uses() returns the requests to this object whose network is kept, in order; taken() returns how many of
+  /// them found a network that was trained already.
   std::vector<Use> uses() const;
   int64_t taken() const;
 

@@ -11,12 +11,13 @@ namespace slimbayes {
 double seconds_left(const FitContext& context);
 
 /// One of several fits of a call with a time limit, such as a combination of a search or a fold. It gets an
-/// equal share of the time that is left, and is told to end after it (Callback::late). Without a limit the
-/// context is that of the part as it was given. Lives as long as the fit, which sees its callback.
+/// equal share of the time that is left and is told to end when the share is used up (Callback::late).
+/// Without a time limit, context() is the context that was given. Keep this object until the fit ends,
+/// because the fit uses its callback.
 class TimedPart {
  public:
-  /// `parts` is into how many the time is divided: the number of fits that are left, this one included, or
-  /// fewer where some run beside each other (time_shares in train/jobs.h).
+  /// `parts` is the number of shares into which the time is divided: the number of fits that are left, this
+  /// one included, or fewer if several run at the same time (time_shares in train/jobs.h).
   TimedPart(FitContext part, size_t parts);
   TimedPart(const TimedPart&) = delete;
 

@@ -15,10 +15,10 @@ namespace slimbayes {
 // What a report says of the answers and their intervals, probabilities and scores: structs of
 // catalog/fields.h.
 
-/// The least and the largest share that chance explains.
+/// The smallest and the largest share that chance explains.
 using ChanceBand = std::pair<double, double>;
 
-/// One score of the report, with a word on it.
+/// One score of the report, with its meaning and a verdict.
 struct ScoreFact {
   std::string key, label;
   double value = 0;

@@ -5,7 +5,8 @@
 
 namespace slimbayes {
 
-/// Returns what a reader must know of a model.
+/// Returns the facts on a model in a report: its method, task, rows, columns, changed options, calibration
+/// and noise.
 ModelCard card_facts(const Model& model);
 
 }  // namespace slimbayes

@@ -14,9 +14,10 @@ namespace slimbayes {
 /// is a hit with probability p: the central interval of the binomial distribution, divided by n.
 std::pair<double, double> binomial_band(double p, int64_t n, double mass = 0.95);
 
-/// Returns what the coverage of n rows says of intervals of this level, as the end of a sentence on them:
-/// "too narrow", "too wide" or "as wide as they should be". Chance alone would give another coverage than the
-/// 99 % band with probability 1 %.
+/// Returns the end of a sentence on intervals of this level whose coverage of n rows was `coverage`: "too
+/// narrow" or "too wide" if the coverage is outside binomial_band(level, n, 0.99), else "as wide as they
+/// should be". The coverage of correct intervals lies outside that band with probability
+/// 1 % or less.
 std::string width_word(double coverage, int64_t n, double level);
 
 /// Returns how the intervals of numbers or counts hold their level, over all levels and in quarters of the
@@ -27,8 +28,8 @@ CoverageFacts coverage_facts(const ScoredExamples& s);
 std::vector<GroupFact> coverage_groups(const ScoredExamples& s);
 
 /// Returns the rows by the levels of each categorical or boolean input column with 2 to 12 levels among them.
-/// `hits` [n] is 1 for a row inside its interval or answered rightly, `expected` [n] what the model says of
-/// its probability. `width` [n], the widths of the intervals, may be undefined.
+/// `hits` [n] is 1 for a row inside its interval or answered rightly, `expected` [n] the model's probability
+/// of a hit. `width` [n], the widths of the intervals, may be undefined.
 std::vector<GroupFact> group_facts(const ScoredExamples& s, const at::Tensor& hits,
                                    const at::Tensor& expected, const at::Tensor& width);
 

@@ -7,7 +7,7 @@
 
 namespace slimbayes {
 
-// What several figures of a report need.
+// Functions that several figures of a report use.
 
 inline constexpr double kFigureHeadroom = 1.08;  // of a histogram, above its highest bar
 

@@ -7,8 +7,8 @@
 
 namespace slimbayes {
 
-/// Returns how far the examples lie from the training data; nothing if there is no score of it. The scores
-/// are the distance and the score that the method offers for foreign rows (Model::ood).
+/// Returns how far the examples lie from the training data, by two scores: the distance, and the score that
+/// the method offers for foreign rows (Model::ood). Returns nullopt if the model has neither.
 std::optional<ForeignFact> foreign_facts(const ScoredExamples& s);
 
 }  // namespace slimbayes

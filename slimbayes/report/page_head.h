@@ -18,7 +18,7 @@ std::string scores_html(const ReportFacts& facts);
 /// Returns the notes on data and trust; "" if there are none.
 std::string notes_html(const ReportFacts& facts, OptionStyle style);
 
-/// Returns what the model is.
+/// Returns the section on the model (ModelCard).
 std::string card_html(const ReportFacts& facts, OptionStyle style);
 
 }  // namespace slimbayes

@@ -49,7 +49,7 @@ void describe(CardOption& f, V& v) {
   v("fallback", f.fallback, "its default");
 }
 
-/// What a reader must know of a model.
+/// The facts on a model in a report (card_facts).
 struct ModelCard {
   std::string method, summary, task, likelihood, input, target;
   RowsOfParts rows;

@@ -38,11 +38,11 @@ class SLIMBAYES_EXPORT Callback {
   /// Called before every training step and between the parts of a fit. Return true to end the fit; it keeps
   /// the best parameters so far.
   virtual bool stop() { return false; }
-  /// Called where stop() is. Return true once the time for the fit is over; it ends as by a time limit of its
-  /// own (Stopped::time), with an answer.
+  /// Called at the same places as stop(). Return true once the time for the fit is over. The fit then ends as
+  /// by its own time limit (Stopped::time): its model can answer.
   virtual bool late() { return false; }
   /// Returns the seconds until late(), below 0 after it; infinite without a limit. A part of a fit that may
-  /// end early, such as a search, takes its share of them.
+  /// end early, such as a search, uses its share of these seconds.
   virtual double seconds_left() const { return std::numeric_limits<double>::infinity(); }
 };
 

@@ -17,7 +17,7 @@
 
 namespace slimbayes {
 
-/// A time at which a job is told to end; nothing: it has the time that it needs.
+/// The time at which a job is told to end; nullopt: it has no limit.
 using JobDeadline = std::optional<std::chrono::steady_clock::time_point>;
 
 /// What a job gets while it runs.
@@ -25,7 +25,7 @@ struct JobContext {
   CheckpointPolicy checkpoint;  // the job's own file, named after the record: `path`.<number>
   Callback* callback;           // of the job; nullptr: nobody watches
   JobDeadline until = {};       // as given to Jobs::ahead or Jobs::take
-  int workers = 1;              // for series within the job
+  int workers = 1;              // of a series of jobs that this job begins itself
 };
 
 /// Several fits of one call that share a record, such as the members of an ensemble.
@@ -43,8 +43,8 @@ template <class Result>
 struct JobOutcome {
   std::optional<Result> result;  // nothing if the job threw
   std::exception_ptr thrown;     // what it threw
-  double seconds = 0;            // that it took, in whichever process
-  double cpu_seconds = 0;        // that its thread computed; 0 for a result from the checkpoint
+  double seconds = 0;            // run time; of a result from the checkpoint that of the earlier process
+  double cpu_seconds = 0;        // CPU time of its thread; 0 for a result from the checkpoint
 
   /// Returns the result, or throws what the job threw.
   const Result& value() const {
@@ -60,13 +60,13 @@ struct JobWork {
   /// The result as the contents of a file, and back. `load` may throw whatever bad contents cause.
   std::function<TensorFile(const Result&)> save;
   std::function<Result(size_t job, const TensorFile&)> load;
-  /// Whether the job ran to its end. If not, because the caller stopped it, its result is not kept, so that a
-  /// resumed run goes on with it.
+  /// Returns whether the job ran to its end. The result of a job that the caller stopped is not kept in the
+  /// checkpoint, so that a resumed run continues that job.
   std::function<bool(const Result&)> whole;
 };
 
-/// Returns into how many parts the time that is left for `jobs` jobs is divided, if so many run beside each
-/// other.
+/// Returns the number of equal shares into which the time left for `jobs` jobs is divided if `workers` of
+/// them run at the same time: jobs / workers, rounded up, at least 1.
 size_t time_shares(size_t jobs, int workers);
 
 /// The queue behind Jobs<Result>, for results of any type.
@@ -93,14 +93,15 @@ class JobQueue {
 
 /// Runs independent fits of one call: the members of an ensemble, the combinations of a search, folds, the
 /// candidates of `auto`, the fits of a comparison. The caller takes their results one after another, in the
-/// order of its own algorithm, and may decide by each what it takes next. ahead() says what it will probably
-/// take: with several workers these jobs begin already. The results are the same for any number of workers,
-/// because a job sees only its number, its stream and its rows. A result that is not taken is dropped.
+/// order of its own algorithm, and each result may decide which job it takes next. The caller tells ahead()
+/// which jobs it will probably take, so that several workers can begin them. The results are the same for any
+/// number of workers, because a job sees only its number, its stream and its rows. A result that the caller
+/// does not take is dropped.
 ///
 /// With one worker, or within a job of another series, a job runs in take(), on the caller's thread and with
 /// its number of threads. With more, each worker computes with one thread of its own, and the caller's thread
-/// waits: it shows what runs, passes on notes, and asks the caller's callback whether to stop; nobody else
-/// calls that callback.
+/// waits: it reports the jobs that run, passes on notes, and asks the caller's callback whether to stop. No
+/// other thread calls that callback.
 ///
 /// Checkpoints: the file `path` is the record of the series, `path`.<number> the checkpoint of a running job
 /// or the result of a finished one. So a killed run loses no finished job, and a resumed one takes their
@@ -139,13 +140,13 @@ class Jobs {
     queue_.ahead(order);
   }
 
-  /// Says that the caller will not take the jobs from `first` to before `end`, so that their workers can
-  /// begin others: one that runs is told to stop, and take() never returns it. Its further notes are not
+  /// Drops the jobs first, ..., end - 1, which the caller will not take, so that the workers can begin
+  /// others. A dropped job that runs is told to stop. Its result is not kept, and its further notes are not
   /// passed on.
   void drop(size_t first, size_t end) { queue_.drop(first, end); }
 
-  /// Returns how the job ended: from a worker or the checkpoint, else it is run now. Take a job once, and not
-  /// after drop().
+  /// Returns how the job ended. Waits for the worker that runs it or reads its result from the checkpoint;
+  /// otherwise runs it now. Call it at most once for a job, and not after drop().
   JobOutcome<Result> take(size_t job, JobDeadline until = {}) {
     JobOutcome<std::any> any = queue_.take(job, until);
     JobOutcome<Result> own{{}, any.thrown, any.seconds, any.cpu_seconds};
@@ -153,7 +154,8 @@ class Jobs {
     return own;
   }
 
-  /// Returns whether a worker has begun the job, or its result is in the checkpoint: take() begins nothing.
+  /// Returns whether a worker has begun the job or its result is in the checkpoint. take() then begins
+  /// nothing.
   bool has(size_t job) const { return queue_.has(job); }
 
   /// Returns the checkpoint policy of a job: the path `path`.<job> and a fingerprint that names the job.

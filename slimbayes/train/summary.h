@@ -43,8 +43,9 @@ struct SLIMBAYES_EXPORT Summary {
   std::string brief(std::string_view noun = "row") const;
 };
 
-/// Returns whether a fit left parameters that may answer: it ended by itself, or the caller stopped it after
-/// a validation score had chosen some or, without validation rows, after the first step.
+/// Returns whether the parameters of a fit are usable for prediction: the fit ended by itself, or the caller
+/// stopped it after a validation score had chosen parameters or, without validation rows, after the first
+/// step.
 SLIMBAYES_EXPORT bool is_usable(const Summary& summary);
 
 /// Returns the summary as JSON, without `seconds`.

@@ -7,10 +7,10 @@
 
 namespace slimbayes {
 
-/// A callback for a part of a fit that may take so many seconds from its construction. It passes reports and
-/// notes on to `inner` (not owned, may be nullptr), stops the part when `inner` does, and is late() when the
-/// time is over. A report says no more than the time that is left. Stages are not passed on: the whole names
-/// its own parts.
+/// A callback for one part of a fit, which may run for at most `seconds` after this object's construction. It
+/// passes reports and notes on to `inner` (not owned, may be nullptr). stop() is that of `inner`. late() is
+/// true when the seconds are over or `inner` is late. The estimated time left in a report is at most
+/// seconds_left(). stage() calls are not passed on, because the caller of the part reports its stages itself.
 class UntilDeadline : public Callback {
  public:
   UntilDeadline(Callback* inner, double seconds);

@@ -13,7 +13,8 @@ std::vector<std::string> parametrisations();
 
 /// Returns the network with the Scales of every Linear and Conv2d set by the parametrisation `name`. The last
 /// layer must be the Linear that computes the output. A layer stores the parameters w (weight) and b (bias)
-/// and computes with W and B, which are w and b times the factors below:
+/// and computes with W and B, which are w and b times the factors below. "rates" are the factors that
+/// multiply the learning rate of w and of b:
 ///
 /// - "standard": returns the network unchanged.
 /// - "mup": the maximal update parametrisation (Yang and Hu 2020, table 1; Adam's rates from Yang et al.
@@ -31,7 +32,8 @@ std::vector<std::string> parametrisations();
 /// The width of an image is its number of channels. The window of a convolution (k^2 pixels) and the pixels
 /// of a flattened image multiply the fan-in but not the width, because they stay the same as the network
 /// widens. So under "mup" w, b ~ N(0, 1 / (n k^2)), which keeps the sd of the pre-activations, while the
-/// factors and rates depend on n only. Batch norms keep a rate of 1 and their start at scale 1, shift 0.
+/// factors and rates depend on n only. Batch norms keep the rate 1; their scale starts at 1, their shift at
+/// 0.
 ///
 /// Throws std::invalid_argument for an unknown name, a reference width below 1, a last layer that is not a
 /// Linear, and layers whose factors are not known (residuals, layer norms, embeddings, LSTMs, attention).

@@ -26,9 +26,10 @@ std::vector<Gap> gaps_of(const TimeSeries& series, int64_t window);
 TimeSeries with_steps(const TimeSeries& series, const std::vector<Gap>& gaps);
 
 /// Inserts the missing rows of every gap that can be filled: appends the rows to the table and adds them to
-/// the series in the order of time. An inserted row has the cells of its group columns; all other cells are
-/// missing, also that of its time, which is in TimeSeries::time alone. Messages give it the number of the row
-/// before the gap (row_number). Adds a note. O(rows).
+/// the series in the order of time. In an inserted row the group columns are filled; all other cells, the
+/// time column too, are missing. Its time is stored in TimeSeries::time only. Error messages show the number
+/// of the row before the gap for it (row_number). If it inserts rows, it adds a note to `series.notes`.
+/// O(rows).
 void fill_gaps(Table& table, TimeSeries& series, const WindowOptions& options);
 
 /// Returns a copy of the table in which each missing cell of these columns is replaced by the last known cell

@@ -28,8 +28,8 @@ struct Windows : TimeSeries {
 
 /// Returns all windows of a table whose rows `series` has sorted. If fill_gaps has inserted rows, a window
 /// that ends in an inserted row is left out unless it predicts a row that was in the table before. Adds notes
-/// on how many windows the remaining gaps cost, and on runs shorter than a window. Throws
-/// std::invalid_argument if no run is as long as a window.
+/// to the result's `notes` on how many windows the remaining gaps cost, and on runs shorter than a window.
+/// Throws std::invalid_argument if no run is as long as a window.
 SLIMBAYES_EXPORT Windows find_windows(const Table& table, TimeSeries series, const WindowOptions& options);
 
 /// Returns all windows of a table, without filling gaps: find_series followed by find_windows, with the

@@ -57,7 +57,7 @@ std::unique_ptr<Method> deep_kernel_method(DeepKernel kernel);
 /// DataError or std::invalid_argument for a file that does not fit.
 std::unique_ptr<Fitted> load_deep_kernel(DeepKernel kernel, const TensorFile& file);
 
-/// Returns the row of the registry of a method whose options `of` turns into a deep kernel.
+/// Returns the registry's row of the method `name`. `of` makes a deep kernel from the method's options.
 RegistryRow deep_kernel_row(std::string_view name,
                             std::function<DeepKernel(const nlohmann::json& options)> of);
 

@@ -40,7 +40,7 @@ std::unique_ptr<Method> last_layer_method(LastLayer layer);
 /// DataError or std::invalid_argument for a file that does not fit.
 std::unique_ptr<Fitted> load_last_layer(LastLayer layer, const TensorFile& file);
 
-/// Returns the row of the registry of a method whose options `of` turns into a last layer.
+/// Returns the registry's row of the method `name`. `of` makes a last layer from the method's options.
 RegistryRow last_layer_row(std::string_view name,
                            const std::function<LastLayer(const nlohmann::json& options)>& of);
 

@@ -13,7 +13,7 @@ struct GaussianLogits {
   at::Tensor mean, covariance;
 };
 
-/// Some rows.
+/// A block of rows with their classes and weights.
 struct LogisticBlock {
   at::Tensor x, y, weight;  // [b, d], [b] classes, [b]
 };
@@ -24,17 +24,17 @@ struct LogisticBlock {
 GaussianLogits left_out_logits(const LogisticDesign& design, const LogisticMode& mode,
                                const LaplacePosterior& posterior, const LogisticBlock& block);
 
-/// What a logistic regression expects of its weights before and after the rows.
+/// The prior sd of the weights of a logistic regression, and the factor of their posterior covariance.
 struct LogisticChoice {
   double prior_sd = 1;
   double spread = 1;  // factor of the posterior covariance, at most 1
 };
 
 /// Returns the prior sd and the spread that predict left-out rows best, searched from the prior sd with the
-/// greatest evidence and the whole covariance downwards. These stay unless others are worth a nat. A
-/// Gaussian around the mode is far too wide where a wide prior separates the classes: the likelihood is
-/// flat on one side of the mode and steep on the other. The search ends with what it has when the callback,
-/// which may be nullptr, says so.
+/// greatest evidence and the whole covariance downwards. The start is kept unless another pair is better by a
+/// nat. A Gaussian around the mode is far too wide where a wide prior separates the classes: the likelihood
+/// is flat on one side of the mode and steep on the other. If the callback (nullptr: none) stops the search,
+/// the best pair so far is returned.
 LogisticChoice logistic_choice(const LogisticRows& rows, double evidence_sd, Callback* callback);
 
 }  // namespace slimbayes

@@ -12,8 +12,8 @@
 
 namespace slimbayes {
 
-/// What a candidate adds to others: by how much it lowers the NLL of a held-out row, in nats, and the
-/// standard error of this mean over the rows, which are the same with and without it.
+/// By how much a candidate lowers the NLL of the others together, in nats per held-out row: the mean over the
+/// rows and its standard error. The rows are the same with and without the candidate.
 struct HeldOutGain {
   double mean = 0, standard_error = 0;
 };
@@ -38,16 +38,17 @@ class CandidateRace {
   /// Both must outlive the race.
   CandidateRace(const SearchRows& rows, const AutoOptions& options) : rows_(rows), options_(options) {}
 
-  /// Returns whether fits that add too little are left out: those of numbers alone, since what that costs
-  /// classes and counts is not measured.
+  /// Returns whether fits that add too little are left out. This is done only for numbers, because its effect
+  /// on classes and counts has not been measured.
   bool is_on() const {
     return options_.fits == "needed" && rows_.all.schema.task.kind == TaskKind::regression;
   }
 
-  /// Returns what candidate i of `all` adds to the candidates that have a score, on the rows of the folds
-  /// that it has fits of. Each candidate has the corrections, and all together the weights of a mixture, that
-  /// suit these rows best. Nothing if no other has a score there, if the candidate has none, if that fails
-  /// numerically, or on fewer than 50 rows, which say too little.
+  /// Returns what candidate i of `all` adds to the candidates that have a score, on the rows of the folds of
+  /// which it has fits. The corrections of each candidate and the weights of their mixture are those that
+  /// suit these rows best. Returns nullopt if no other candidate has a score on them, if candidate i has
+  /// none, if the computation fails numerically, or if there are fewer than 50 rows, which are too few to
+  /// decide.
   std::optional<HeldOutGain> gain(const std::vector<TriedCandidate>& all, size_t i);
 
  private:

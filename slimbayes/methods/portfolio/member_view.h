@@ -8,8 +8,8 @@
 
 namespace slimbayes {
 
-/// How a member of a portfolio sees the rows of the whole: with the scale of the inputs that its method is
-/// made for, and with the logarithm of a positive target.
+/// The change of the rows before a member of a portfolio is fitted to them: its inputs get the scale that its
+/// method expects, and a positive target may be replaced by its logarithm.
 struct MemberView {
   /// The member sees (x - input_shift) / input_scale. [d] float64; undefined: the inputs as they are.
   at::Tensor input_shift, input_scale;
@@ -32,15 +32,15 @@ struct MemberView {
 bool allows_log_target(const Dataset& rows);
 
 /// Returns the view of a method on these rows. `min_max` maps the range of every input to [-1, 1]; only for
-/// vectors of numbers. Without a view in `warp` the target is as it is. Targets of 0 are moved away from the
+/// vectors of numbers. With TargetWarp::none the target is unchanged. Targets of 0 are moved away from the
 /// logarithm's pole by half the least positive target, or a hundredth of the median one if that is larger.
 MemberView fitted_view(const Dataset& rows, bool min_max, TargetWarp warp);
 
 /// Returns the rows as the member sees them. Without a change the dataset itself.
 Dataset rows_in_view(const MemberView& view, const Dataset& rows);
 
-/// Returns the answer of a member, whose target it has seen, for the target as it is. With TargetWarp::log
-/// its density is log-normal; other tasks are unchanged.
+/// Turns the answer `p` of a member, on the target that the member was fitted to, into an answer on the
+/// dataset's own target. With TargetWarp::log its density is log-normal; other tasks are unchanged.
 Predictive answer_in_target_units(const MemberView& view, const Predictive& p);
 
 /// Store and read a view; stored_view throws std::invalid_argument for one that is damaged.

@@ -15,22 +15,22 @@
 
 namespace slimbayes {
 
-/// Returns whether the candidate has its fits and a score.
+/// Returns whether the candidate has a score and is not left out.
 bool has_score(const TriedCandidate& tried);
 
-/// Returns whether a candidate other than the plain methods is has_score.
+/// Returns whether a candidate that is not a plain method has a score (has_score).
 bool has_more_than_plain(const std::vector<TriedCandidate>& all);
 
-/// Returns whether the candidate is more than a plain method, and another such candidate, which may be the
-/// same method on the other view of the target, has a score.
+/// Returns whether the candidate is not a plain method and another candidate that is not plain has a score. It
+/// may be the same method on the other view of the target.
 bool comes_after_another(const TriedCandidate& one, const std::vector<TriedCandidate>& all);
 
-/// Returns why the scores of the others say that candidate `one` of `all` is not worth its time; "" if it may
-/// be.
+/// Returns the reason not to fit candidate `one` of `all`, judged by the scores of the others; "" if there is
+/// none.
 std::string why_not_begun(const TriedCandidate& one, const std::vector<TriedCandidate>& all);
 
 /// Swaps candidate `next` with its successor if that is the same method on log y, `next` has no fits yet, and
-/// `ridge` fits log y better than y: the time should go to what fits.
+/// `ridge` fits log y better than y, so that the time is spent on the better target first.
 void try_log_target_first(std::vector<TriedCandidate>& all, size_t next);
 
 /// Returns for each candidate whether it gets copies. With validation rows, a candidate gets copies if the

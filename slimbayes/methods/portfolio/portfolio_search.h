@@ -9,7 +9,7 @@
 
 namespace slimbayes {
 
-/// What a search found.
+/// The result of a search.
 struct SearchResult {
   std::vector<TriedCandidate>
       tried;   // in the order of trying; those with a weight answer, with the members that answer

@@ -10,11 +10,11 @@
 
 namespace slimbayes {
 
-/// The candidates together on the held-out rows.
+/// The score of all candidates together on the held-out rows.
 struct Weighting {
   double nll = 0;      // the mean of row_nll
   at::Tensor row_nll;  // [n], of each held-out row
-  /// Of the class probabilities of several candidates: see pooled(). Other answers have none.
+  /// The power of the pool of several candidates' class probabilities (pooled()); nullopt for other answers.
   std::optional<double> power;
 };
 

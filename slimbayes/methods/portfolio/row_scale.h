@@ -18,7 +18,8 @@ inline constexpr int64_t kMostScaleFeatures = 500;
 struct RowScale {
   at::Tensor centre, spread, weights;  // [d] float64; undefined: the factor is 1 in every row
   /// The range of the log factors: all but the least and the largest hundredth of those of the rows that it
-  /// was fitted to, at most log 100 from 0. Far away, the exponential of a straight line is a guess.
+  /// was fitted to, at most log 100 from 0. Far from those rows, the exponential of a straight line is not
+  /// reliable.
   double low = 0, high = 0;
   /// The largest epistemic variance of these rows. The factor scales the epistemic variance of a row up to
   /// this value. The excess is unchanged, so that rows far from the data stay unsure, however small the
@@ -35,7 +36,7 @@ at::Tensor log_factors(const RowScale& scale, const at::Tensor& features);
 /// scale.seen_epistemic. p must have no density. features [n, d].
 Regression scaled_rows(const RowScale& scale, const at::Tensor& features, Regression p);
 
-/// Returns the factor that held-out residuals ask for, up to a constant. score [n] are residuals divided by
+/// Fits the factor to held-out residuals and returns it, up to a constant. score [n] are residuals divided by
 /// their predicted sd; features [n, d], finite; part [n] is the number of each row's fold, from 0.
 ///
 /// Maximises the likelihood of a Student-t distribution with five degrees of freedom, under which a few wild

@@ -15,15 +15,16 @@ namespace slimbayes {
 
 double seconds_since(std::chrono::steady_clock::time_point begin);
 
-/// Returns the time that is so many seconds ahead; nothing for more than 1e9.
+/// Returns the time `seconds` from now; nullopt (no limit) for more than 1e9.
 JobDeadline in_seconds(double seconds);
 
-/// Returns the reason of a candidate that is left out because of the time.
+/// Returns the reason, for messages, why a candidate is left out for lack of time: it would take `seconds`,
+/// and `left` seconds are left.
 std::string would_take(double seconds, double left);
 
-/// The time of a search: that of AutoOptions::time_limit or, by its default, of the number of rows, and no
-/// more than the user's call has left (FitContext::until). What comes after the fits is set aside: the
-/// mixture, and its answers to the rows that are reported.
+/// The time of a search: AutoOptions::time_limit or, by default, a time that follows from the number of rows;
+/// at most what the user's call has left (FitContext::until). The time for the steps after the fits is
+/// reserved: the mixture, and its answers to the rows that are reported.
 class SearchBudget {
  public:
   SearchBudget(const AutoOptions& options, const SearchRows& rows, const FitContext& context);
@@ -34,16 +35,17 @@ class SearchBudget {
   /// Returns whether the user has set the limit.
   bool is_asked() const { return asked_; }
 
-  /// Returns the seconds of the shortest `fits` fits of the candidate with their scores, and those of
-  /// what is still to do once the last of them is told to end. They follow from the numbers of rows and
-  /// columns (MethodInfo::cost) and the speed of this machine, which the first call measures in some
-  /// milliseconds.
+  /// least_seconds returns the seconds of the shortest `fits` fits of the candidate with their scores.
+  /// seconds_to_finish returns those of the work that remains after its last fit is told to end. Both follow
+  /// from the numbers of rows and columns (MethodInfo::cost) and the speed of this machine, which the first
+  /// call measures in some milliseconds.
   double least_seconds(const Candidate& candidate, size_t fits);
   double seconds_to_finish(const Candidate& candidate);
 
   /// Counts the seconds of fits of an earlier run, which this one resumes.
   void add_earlier(double seconds) { earlier_ += seconds; }
-  /// Sets aside the time of another pass of this candidate over the rows that score, as long as the last one.
+  /// Reserves `seconds`, the time of the candidate's last pass over the rows that score, for another such
+  /// pass.
   void set_aside(size_t candidate, double seconds) { aside_[candidate] = seconds; }
   /// Sets aside the time of its fit to all rows, which comes after the fits of all candidates.
   void set_aside_fit(size_t candidate, double seconds) { fit_aside_[candidate] = seconds; }

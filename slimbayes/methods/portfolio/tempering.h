@@ -27,8 +27,9 @@ Regression tempered(const Regression& p, const Tempering& by);
 
 /// Returns p for a target of which the share `wild` of the cells is wrong and says nothing: beside p a
 /// Student-t distribution with 2.05 degrees of freedom around its mean, with this weight and 25 times its
-/// variance. A wrong cell of any size then has a density, and the sd and the quantiles are hardly more than
-/// those of p: how large a wrong cell is says nothing of the target. `wild` in [0, 1); p as it is for 0.
+/// variance. A wrong cell of any size then has a density, while the sd and the quantiles are hardly larger
+/// than those of p, because the size of a wrong cell does not tell how the target varies. `wild` in [0, 1); p
+/// as it is for 0.
 Regression contaminated(const Regression& p, double wild);
 
 /// Returns the correction with the lowest NLL on held-out rows: the factor of the variance, by

@@ -21,7 +21,8 @@ struct TrainedPlan {
   bool pixels;   // whether the rows are pixels
 };
 
-/// What distinguishes the methods that train a distribution over the weights of a network.
+/// The configuration of a method that trains a distribution over the weights of a network. The methods of
+/// this kind differ in these fields only.
 struct VariationalNetwork {
   /// Where the locations of the weights start.
   enum class Start : uint8_t {
@@ -65,7 +66,8 @@ std::unique_ptr<Method> variational_method(VariationalNetwork network);
 /// DataError or std::invalid_argument for a file that does not fit.
 std::unique_ptr<Fitted> load_variational(VariationalNetwork network, const TensorFile& file);
 
-/// Returns the row of the registry of a method whose options `of` turns into such a network.
+/// Returns the registry's row of the method `name`. `of` makes a VariationalNetwork from the method's
+/// options.
 RegistryRow variational_row(std::string_view name,
                             std::function<VariationalNetwork(const nlohmann::json& options)> of);
 

@@ -10,7 +10,7 @@
 
 namespace slimbayes {
 
-/// Returns what distinguishes a method on inducing weights, from its options: FidGpOptions, or
+/// Returns the configuration of a method on inducing weights, made from its options: FidGpOptions, or
 /// InducingOptions for a method without a flow. `conditional` as in InducingPlan. Throws
 /// std::invalid_argument for invalid options.
 template <class Options>
@@ -32,7 +32,7 @@ VariationalNetwork inducing_network(const std::string& method, const nlohmann::j
           .shortens_kl = true};
 }
 
-/// Returns the row of the registry of such a method.
+/// Returns the registry's row of a method on inducing weights; parameters as in inducing_network.
 template <class Options>
 RegistryRow inducing_row(std::string_view method, const std::string& conditional) {
   return variational_row(method, [name = std::string(method), conditional](const nlohmann::json& options) {
