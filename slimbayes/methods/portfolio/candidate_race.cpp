@@ -2,7 +2,9 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <limits>
@@ -44,6 +46,20 @@ const CandidateRace::OnFolds& CandidateRace::on_first_folds(const TriedCandidate
   found.held = score_candidate(found.tried, some, held_out_answers(found.tried, some), held_targets(some),
                                options_.tails == "auto");
   return known_.emplace(key, std::move(found)).first->second;
+}
+
+bool CandidateRace::next_fold_decides(const TriedCandidate& one,
+                                      const std::vector<TriedCandidate>& all) const {
+  return is_on() && rows_.in_folds && !find_method(one.candidate.method).plain && has_more_than_plain(all) &&
+         one.members.size() < std::min(kDecidingFolds, scoring_fits(one.candidate, rows_) - 1);
+}
+
+std::string CandidateRace::why_it_leaves(const std::vector<TriedCandidate>& all, size_t i) {
+  const std::optional<HeldOutGain> found = gain(all, i);
+  if (!found || !(comes_after_another(all[i], all) ? adds_little(*found) : found->mean < kLeastGain))
+    return "";
+  return fmt::format("adds {:.2g} +- {:.2g} nats a row on {} of {} folds", found->mean, found->standard_error,
+                     all[i].members.size(), rows_.folds.size());
 }
 
 std::optional<HeldOutGain> CandidateRace::gain(const std::vector<TriedCandidate>& all, size_t i) {

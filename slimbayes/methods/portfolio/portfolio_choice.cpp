@@ -37,7 +37,10 @@ bool has_more_than_plain(const std::vector<TriedCandidate>& all) {
 }
 
 bool comes_after_another(const TriedCandidate& one, const std::vector<TriedCandidate>& all) {
-  return !find_method(one.candidate.method).plain && has_more_than_plain(all);
+  return !find_method(one.candidate.method).plain && std::ranges::any_of(all, [&](const TriedCandidate& t) {
+    return has_score(t) && !find_method(t.candidate.method).plain &&
+           t.candidate.method != one.candidate.method;
+  });
 }
 
 std::string why_not_begun(const TriedCandidate& one, const std::vector<TriedCandidate>& all) {

@@ -21,8 +21,7 @@ bool has_score(const TriedCandidate& tried);
 /// Returns whether a candidate that is not a plain method has a score (has_score).
 bool has_more_than_plain(const std::vector<TriedCandidate>& all);
 
-/// Returns whether the candidate is not a plain method and another candidate that is not plain has a score. It
-/// may be the same method on the other view of the target.
+/// Returns whether the candidate is not a plain method and another method that is not plain has a score.
 bool comes_after_another(const TriedCandidate& one, const std::vector<TriedCandidate>& all);
 
 /// Returns the reason not to fit candidate `one` of `all`, judged by the scores of the others; "" if there is

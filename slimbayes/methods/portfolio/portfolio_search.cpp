@@ -167,32 +167,18 @@ class Search {
     if (cut && !needed && has_answer())
       return leave_for_time(one, fmt::format("not ended after {:.2g} s", one.seconds));
     one.cut = one.cut || cut;
-    const bool decides = races(one);
+    const bool decides = race_.next_fold_decides(one, tried_);
     one.members.push_back(*member);
     interrupted_ = is_stopped(context_);
-    if (decides && !interrupted_) leave_if_it_adds_little(i);
-  }
-
-  /// Leaves the candidate out if its fits to the first folds add too little to the other candidates.
-  void leave_if_it_adds_little(size_t i) {
-    TriedCandidate& one = tried_[i];
+    if (!decides || interrupted_) return;
     one.view = view_of(one.candidate, rows_.all);
-    const std::optional<HeldOutGain> gain = race_.gain(tried_, i);
-    if (!gain || !adds_little(*gain)) return;
-    one.adds_little = true;
-    one.left_out = fmt::format("adds {:.2g} +- {:.2g} nats a row on {} of {} folds", gain->mean,
-                               gain->standard_error, one.members.size(), rows_.folds.size());
-  }
-
-  /// Returns whether the candidate's next fold decides whether it leaves.
-  bool races(const TriedCandidate& one) const {
-    return race_.is_on() && rows_.in_folds && comes_after_another(one, tried_) &&
-           one.members.size() < std::min(kDecidingFolds, scoring_fits(one.candidate, rows_) - 1);
+    one.left_out = race_.why_it_leaves(tried_, i);
+    one.adds_little = !one.left_out.empty();
   }
 
   /// Returns the fits that will probably be taken next, the surest first: what candidate i still needs, then
-  /// those of the candidates after it that nothing known rules out. Of one that races the first fit decides
-  /// before others begin. The fits of i must end at `until` or, if each has a share, after so many seconds.
+  /// those of the candidates after it that nothing known rules out, then that of the best one to all rows. Of
+  /// one that races the first fit decides before others begin. The fits of i must end at `until` or, if each has a share, after so many seconds.
   std::vector<std::pair<size_t, JobDeadline>> probably_next(size_t i, JobDeadline until,
                                                             std::optional<double> share) {
     std::vector<std::pair<size_t, JobDeadline>> order, later;
@@ -204,15 +190,19 @@ class Search {
       if (c > i && !has_more_than_plain(tried_) && !find_method(one.candidate.method).plain) break;
       const double rest = budget_.left_for(one.candidate);
       const size_t first = one.members.size();
-      const size_t end = races(one) && first == 0 ? 1 : needed_fits(one.candidate, rows_);
+      const size_t end =
+          race_.next_fold_decides(one, tried_) && first == 0 ? 1 : needed_fits(one.candidate, rows_);
       for (size_t k = first; k < end; ++k) {
         // Those that wait for a worker have the time after those before them.
         const size_t turn = 1 + (k - first) / static_cast<size_t>(jobs_.workers());
         const double seconds = share ? *share * static_cast<double>(turn) : 0;
         const JobDeadline own = c > i ? in_seconds(rest) : share ? in_seconds(seconds) : until;
-        (races(one) && k > first ? later : order).emplace_back(job_of(one, k), own);
+        (race_.next_fold_decides(one, tried_) && k > first ? later : order).emplace_back(job_of(one, k), own);
       }
     }
+    if (const auto best = std::ranges::find_if(tried_, [&](const TriedCandidate& t) { return is_best(t); });
+        best != tried_.end() && rows_.in_folds && best->candidate.learns_all())
+      order.emplace_back(job_of(*best, best->members.size()), in_seconds(budget_.left_for(best->candidate)));
     order.insert(order.end(), later.begin(), later.end());
     return order;
   }
@@ -241,6 +231,12 @@ class Search {
       else
         has_one_more(i, in_seconds(budget_.left_for(one.candidate)));
     }
+  }
+
+  /// Returns whether the candidate has the best score so far, so that it will probably have a weight.
+  bool is_best(const TriedCandidate& one) const {
+    return has_score(one) &&
+           std::ranges::none_of(tried_, [&](const auto& t) { return has_score(t) && t.nll < one.nll; });
   }
 
   /// Makes copies of a candidate that the mixture would use, as long as there is time for another and the
