@@ -95,7 +95,8 @@ class JobQueue {
 /// candidates of `auto`, the fits of a comparison. The caller takes their results one after another, in the
 /// order of its own algorithm, and may decide by each what it takes next. ahead() says what it will probably
 /// take: with several workers these jobs begin already. The results are the same for any number of workers,
-/// because a job sees only its number, its stream and its rows. A result that is not taken is dropped.
+/// because a job sees only its number, its stream and its rows. A result that is not taken is dropped: after a
+/// stop, the caller goes on to take what has() says, so that the user keeps every finished job.
 ///
 /// With one worker, or within a job of another series, a job runs in take(), on the caller's thread and with
 /// its number of threads. With more, each worker computes with one thread of its own, and the caller's thread
