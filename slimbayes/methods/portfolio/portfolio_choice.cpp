@@ -62,6 +62,11 @@ std::string why_not_begun(const TriedCandidate& one, const std::vector<TriedCand
   return "";
 }
 
+void leave_for_time(TriedCandidate& one, const std::string& why) {
+  one.left_out = why;
+  one.for_time = true;
+}
+
 void try_log_target_first(std::vector<TriedCandidate>& all, size_t next) {
   if (next + 1 >= all.size() || !all[next].members.empty()) return;
   TriedCandidate &one = all[next], &other = all[next + 1];

@@ -81,12 +81,17 @@ class Search {
 
   SearchResult run() {
     jobs_.begin();
-    for (size_t i = 0; i < tried_.size() && !interrupted_; ++i) {
+    bool stopped = false;
+    for (size_t i = 0; i < tried_.size(); ++i) {
       try_log_target_first(tried_, i);
+      // After a stop no fit begins. A candidate whose fits workers have finished still counts.
+      if (stopped && !jobs_.has(job_of(tried_[i], 0))) continue;
       leave_out_if_vain(tried_[i]);
       if (tried_[i].left_out.empty()) fit_needed(i);
       if (!tried_[i].left_out.empty()) drop_other_fits(tried_[i]);
+      stopped = std::exchange(interrupted_, false) || stopped;
     }
+    interrupted_ = stopped;
     if (!rows_.in_folds && !interrupted_) {
       const std::vector<bool> copied = candidates_to_copy(tried_, held_, rows_, targets_, options_);
       for (size_t i = 0; i < tried_.size() && !interrupted_; ++i)
@@ -136,13 +141,13 @@ class Search {
 
   // The order in which their results count.
 
-  /// Makes the fits that the candidate needs and scores it. Sets `left_out` if that fails or takes too long.
+  /// Makes the fits that the candidate needs and scores it. Sets `left_out` if that fails or takes too long,
+  /// and interrupted_ if the caller stopped one of them.
   void fit_needed(size_t i) {
     TriedCandidate& one = tried_[i];
     const size_t needed = needed_fits(one.candidate, rows_);
     if (!jobs_.has(job_of(one, 0)))
       if (const std::string why = too_large(one); !why.empty()) return leave_for_time(one, why);
-    // A candidate whose last fit the caller stopped after its end counts, too.
     try {
       while (one.members.size() < needed && !interrupted_ && one.left_out.empty()) fit_next(i);
       if (one.members.size() < needed || !one.left_out.empty()) return;
@@ -187,11 +192,6 @@ class Search {
     one.left_out = why_not_begun(one, tried_);
   }
 
-  static void leave_for_time(TriedCandidate& one, const std::string& why) {
-    one.left_out = why;
-    one.for_time = true;
-  }
-
   /// Makes a fit that candidate i needs.
   void fit_next(size_t i) {
     TriedCandidate& one = tried_[i];
@@ -213,7 +213,7 @@ class Search {
     one.cut = one.cut || cut;
     const bool decides = races(one);
     one.members.push_back(*member);
-    interrupted_ = is_stopped(context_);
+    interrupted_ = is_stopped(context_) && !jobs_.has(job_of(one, k + 1));
     if (decides && !interrupted_) leave_if_it_adds_little(i);
   }
 
