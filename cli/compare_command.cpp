@@ -73,10 +73,8 @@ int run_command(const CompareRequest& request) {
   r.fit.workers = fit_workers(r.fit);
   r.fit.threads = kThreadsOfProcess;  // run_checked (run.cpp) set the threads already
   std::vector<std::string> notes;     // notes on the data
-  Examples data = read_training(r.data, r.fit, data_source(), &notes);
+  const Examples data = read_training(r.data, r.fit, data_source(), &notes);
   for (const std::string& note : notes) log_note(note);
-  check_target(data, r.fit);
-  data = examples_of(std::move(data), r.fit);
   const std::vector<MethodChoice> methods = methods_to_compare(data, r.fit, r.methods, r.named);
   InterruptGuard interrupt;
   std::vector<MethodRuns> results;
@@ -87,7 +85,7 @@ int run_command(const CompareRequest& request) {
   const bool any = std::ranges::any_of(results, [](const MethodRuns& each) { return each.failure.empty(); });
   if (!any && !results.empty()) std::rethrow_exception(results.front().thrown);
   if (InterruptGuard::interrupted())
-    log_line(fmt::format("interrupted: {} of {} methods, the last perhaps with fewer fits", results.size(),
+    log_line(fmt::format("interrupted: {} of {} methods, some perhaps with fewer fits", results.size(),
                          methods.size()));
   log_failures(results);
   for (const SharedNote& note : shared_notes(results)) log_note(note.text, note.of);

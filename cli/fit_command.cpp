@@ -81,7 +81,6 @@ FitInputs read_inputs(const FitRequest& r) {
   Examples train = read_training(r.train, fit, data_source(), &notes);
   ResolvedFit request = resolve_fit(train, fit, {r.preset, r.tune}, network);
   request.began = began;
-  train = examples_of(std::move(train), request.fit);
   std::optional<Examples> valid;
   if (!r.valid.empty()) valid = read_validation(r.valid, train, request.fit, data_source(), &notes);
   return {std::move(request), std::move(train), std::move(valid), std::move(notes)};

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "slimbayes/core/refused_memory.h"
+#include "slimbayes/core/threads.h"
 #include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/storage/memory.h"
 
@@ -28,10 +29,11 @@ int threads_of(const Request& request) {
 }
 
 /// Sets the number of threads for computations and starts them, before other code takes memory that they
-/// need.
+/// need. Throws std::invalid_argument if they are more than the system grants.
 void start_threads(const Request& request) {
   const int threads = threads_of(request);
   if (threads != kAllCores) at::set_num_threads(threads);
+  check_threads(at::get_num_threads());
   at::parallel_for(0, at::get_num_threads(), 1, [](int64_t, int64_t) {});
 }
 

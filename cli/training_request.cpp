@@ -67,7 +67,7 @@ void check_alone_with_network(const OptionFlags& flags) {
 
 /// Checks the options and the flags against each other as far as possible before the data are read. `kind` is
 /// empty if it is not known yet. If `data_follow`, the data are read next: then a missing target is left to
-/// check_target() (fit/resolved_fit.h), which names the columns that can be one. Throws
+/// check_target() (data/fit_examples.h), which names the columns that can be one. Throws
 /// std::invalid_argument.
 void check_request(const FitOptions& fit, const OptionFlags& flags, std::optional<InputKind> kind,
                    bool data_follow) {

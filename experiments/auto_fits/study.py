@@ -9,7 +9,7 @@ from judge import Case, alike, judged, lower
 from pages import Page
 from results import FIELDS as OF_A_FIT
 from results import asked
-from runners import Runner
+from runners import Failed, Runner
 from scores import limit, of, with_standard_error
 from tables import grid
 
@@ -32,6 +32,13 @@ def cells():
 
 
 class WithSeconds(Runner):
+    def _fit(self, cell, table, own, work):
+        """Refuses a fit in which the time limit left something out: such a row would not compare the fits alone."""
+        answer = super()._fit(cell, table, own, work)
+        if bound := [note for note in answer["notes"] if note.startswith("the time limit ")]:
+            raise Failed(bound[0])
+        return answer
+
     def _measure(self, cell, work):
         found = super()._measure(cell, work)
         return {**found, "cpu_s": round(work.processor_s, 2)}

@@ -8,7 +8,6 @@
 #include "slimbayes/catalog/call_options.h"
 #include "slimbayes/catalog/method_facts.h"
 #include "slimbayes/catalog/recipe.h"
-#include "slimbayes/data/fit_examples.h"
 #include "slimbayes/fit/comparison.h"
 #include "slimbayes/fit/fit_model.h"
 #include "slimbayes/fit/fit_outcome.h"
@@ -142,12 +141,11 @@ struct Fit {
   bool interrupted;
 };
 
-Fit fit_examples(Examples examples, const Examples* valid, const Request& request, Words notes,
+Fit fit_examples(const Examples& examples, const Examples* valid, const Request& request, Words notes,
                  Watcher& watcher) {
   const Gradients on;
   ResolvedFit resolved = resolve_fit(examples, request.fit, request.choices);
   resolved.began = watcher.began();
-  examples = examples_of(std::move(examples), resolved.fit);
   FitOutcome out = fit_in_memory(resolved, examples, valid, notes, watcher);
   if (watcher.stopped() && !(out.model && watcher.by_keyboard())) watcher.raise();
   if (out.interrupted)
@@ -163,11 +161,11 @@ Fit fit_table(Frame& frame, const std::string& text, Frame* valid, const py::obj
   Words notes;
   const std::shared_ptr<const Model> network = network_asked(request.fit);
   if (network) request.fit = with_network_from(request.fit, *network);
-  Examples examples = training_of(frame, request.fit, notes);
+  const Examples examples = training_of(frame, request.fit, notes);
   std::optional<Examples> own;
   if (valid != nullptr)
     own = read_validation(valid->source, examples, request.fit, source_of_frame(*valid), &notes);
-  return fit_examples(std::move(examples), own ? &*own : nullptr, request, std::move(notes), watcher);
+  return fit_examples(examples, own ? &*own : nullptr, request, std::move(notes), watcher);
 }
 
 Fit fit_images(const Images& images, const std::string& text, const Images* valid, const py::object& show) {
@@ -187,9 +185,7 @@ std::string compared(Frame& frame, const std::string& text, const std::string& p
   Request request = request_of(text);
   const json plan = from_text(plan_text);
   Words notes;
-  Examples examples = training_of(frame, request.fit, notes);
-  check_target(examples, request.fit);
-  examples = examples_of(std::move(examples), request.fit);
+  const Examples examples = training_of(frame, request.fit, notes);
   std::vector<MethodChoice> methods;
   const Gradients on;
   const bool named = !plan.at("methods").empty();

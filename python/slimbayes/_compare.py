@@ -55,7 +55,7 @@ def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fr
         result["method"] = _label(result["method"], choice["options"])
     table = _summary(pd, found["results"])
     if found["interrupted"]:
-        warn(["interrupted: the comparison holds the fits that were done, the last method perhaps with fewer"])
+        warn(["interrupted: the comparison holds the fits that were done, some methods perhaps with fewer"])
     table.attrs["interrupted"] = found["interrupted"]
     return table
 

@@ -4,14 +4,17 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 #include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/storage/memory.h"
 
 namespace slimbayes {
 
@@ -26,10 +29,22 @@ int available_cores() {
   return std::max(cores, 1);
 }
 
+void check_threads(int threads) {
+  if (threads < 2) return;
+  // Measured: a fit with n > 1 threads needs 2 n. at::set_num_threads starts n - 1 for a pool beside that of
+  // OpenMP, and Arrow's allocator has one.
+  const uint64_t most = std::max<uint64_t>(threads_at_hand() / 2, 1);
+  if (std::cmp_greater(threads, most))
+    refuse("fit", fmt::format("at most {} threads, which the limits of this user and machine leave", most),
+           std::to_string(threads),
+           "lower `.threads`, or raise the limit (ulimit -u; in a container, its number of processes)");
+}
+
 ThreadScope::ThreadScope(int threads) : before_(at::get_num_threads()) {
   check_options(RunOptions{.threads = threads}, "fit");
   if (!(threads >= 0))
     refuse("ThreadScope", "a number of threads, 0 to leave it as it is", std::to_string(threads));
+  check_threads(threads);
   if (threads > 0) at::set_num_threads(threads);
   // Starts the threads before other code takes memory that they need.
   if (threads > before_) at::parallel_for(0, threads, 1, [](int64_t, int64_t) {});

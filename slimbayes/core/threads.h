@@ -8,11 +8,15 @@ namespace slimbayes {
 /// environment variable OMP_NUM_THREADS says.
 SLIMBAYES_EXPORT int available_cores();
 
+/// Throws std::invalid_argument if the limits of this process's user (ulimit -u) or control group (pids.max)
+/// leave fewer threads than a computation with `threads` threads needs (threads_at_hand in storage/memory.h):
+/// OpenMP ends the process where it cannot start one. One thread is always allowed.
+SLIMBAYES_EXPORT void check_threads(int threads);
+
 /// Sets the number of threads of the tensor library while an object of this class lives; the destructor
 /// restores the earlier number. 0 leaves the number unchanged. The number belongs to the whole process: if
-/// two threads hold a ThreadScope at once, the number set last applies to both. Where the system refuses a
-/// thread (ulimit -u), OpenMP ends the process with a message of its own. Throws std::invalid_argument for a
-/// number that RunOptions::threads (catalog/call_options.h) does not allow.
+/// two threads hold a ThreadScope at once, the number set last applies to both. Throws std::invalid_argument
+/// for a number that RunOptions::threads (catalog/call_options.h) does not allow, and as check_threads.
 class ThreadScope {
  public:
   SLIMBAYES_EXPORT explicit ThreadScope(int threads);

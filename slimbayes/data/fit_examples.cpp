@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "slimbayes/catalog/fit_checks.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/windows/window_split.h"
+#include "slimbayes/encoding/target_cells.h"
 
 namespace slimbayes {
 
@@ -63,8 +65,31 @@ void check_examples(const Examples& examples, const FitOptions& options) {
         "a size of window for windows", "none", "set FitOptions::window");
 }
 
+const Table* table_of(const Examples& examples) {
+  if (const auto* windows = std::get_if<WindowTable>(&examples)) return windows->table.get();
+  return std::get_if<Table>(&examples);
+}
+
+InputKind kind_asked(const Examples& examples, const FitOptions& options) {
+  const auto* images = std::get_if<Images>(&examples);
+  return images != nullptr ? kind_of(*images) : input_kind(options);
+}
+
+void check_target(const Examples& examples, const FitOptions& options) {
+  const Table* table = table_of(examples);
+  const bool events = options.likelihood == LikelihoodKind::cox;
+  if (table != nullptr && options.target.empty() && !events) check_target_column(*table, "");
+  check_columns(options, kind_asked(examples, options));
+  if (table == nullptr || events) return;
+  if (std::ranges::find(options.time, options.target) != options.time.end())
+    refuse("fit", "a target beside the column of times", in_quotes(options.target) + " as both",
+           "`.target` names the column to forecast");
+  check_target_column(*table, options.target);
+}
+
 Examples examples_of(Examples given, const FitOptions& options) {
   check_examples(given, options);
+  check_target(given, options);
   const InputKind kind = input_kind(options);
   if (kind != InputKind::windows || !std::holds_alternative<Table>(given)) return given;
   return window_table(std::get<Table>(std::move(given)), window_options(options), {}, options.target);

@@ -19,10 +19,21 @@ SLIMBAYES_EXPORT WindowOptions window_options(const FitOptions& options);
 /// a text column that the table lacks, or shift images (FitOptions::crop) by their whole side or more.
 SLIMBAYES_EXPORT void check_examples(const Examples& examples, const FitOptions& options);
 
-/// Returns the examples in the form that the options ask for. If they ask for windows, a table becomes its
-/// windows whose target is in the table; other examples are returned unchanged. Throws as check_examples and
-/// find_windows.
+/// Checks the options on the target, and that a table has a column of this name that can be a target
+/// (check_target_column in encoding/target_cells.h). Throws std::invalid_argument.
+SLIMBAYES_EXPORT void check_target(const Examples& examples, const FitOptions& options);
+
+/// Returns the examples in the form that the options ask for, after check_examples and check_target. If the
+/// options ask for windows, a table becomes its windows whose target is in the table; other examples are
+/// returned unchanged. Examples from read_training (model/data_file.h) have this form. Throws as the checks
+/// and as find_windows.
 SLIMBAYES_EXPORT Examples examples_of(Examples given, const FitOptions& options);
+
+/// Returns what one example is in a fit with these options: an image, a row, a window or a text.
+SLIMBAYES_EXPORT InputKind kind_asked(const Examples& examples, const FitOptions& options);
+
+/// Returns the table behind the examples; for windows, the table of their series; nullptr for images.
+SLIMBAYES_EXPORT const Table* table_of(const Examples& examples);
 
 /// Splits the examples into training, validation, calibration and test parts: windows by their time
 /// (split_windows), other examples at random (split_rows).

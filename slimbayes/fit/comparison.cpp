@@ -132,10 +132,27 @@ std::string message_of(const std::exception_ptr& thrown) {
   }
 }
 
+int splits_of(const ComparisonPlan& plan) { return plan.folds > 0 ? plan.folds : plan.repeats; }
+
+/// Throws std::invalid_argument as compare() for a plan that does not suit the fits or their examples.
+void check_plan(const ComparisonPlan& plan, const FitOptions& fit, InputKind kind) {
+  check_options(plan, "compare");
+  if (!(fit.test_fraction > 0))
+    refuse("compare", "test examples, on which the methods are compared",
+           fmt::format("a test fraction of {}", fit.test_fraction), "use a `.test_fraction` above 0");
+  const int splits = splits_of(plan);
+  if (!(plan.folds == 0 || (plan.folds > 1 && plan.repeats == 1)))
+    refuse("compare", "two or more folds of one repeat",
+           fmt::format("{} folds and {} repeats", plan.folds, plan.repeats), "leave `.repeats` out");
+  if (splits != 1 && kind == InputKind::windows)
+    refuse("compare", "one split of a time series, which is split by time", fmt::format("{} splits", splits),
+           "leave `.repeats` and `.cross_validate` out");
+}
+
 /// Returns the fits of a comparison in the order of the results: split by split, method by method.
 std::vector<ComparedFit> fits_of(const FitOptions& fit, const std::vector<MethodChoice>& methods,
                                  const ComparisonPlan& plan) {
-  const int splits = plan.folds > 0 ? plan.folds : plan.repeats;
+  const int splits = splits_of(plan);
   std::vector<ComparedFit> all;
   for (int repeat = 0; repeat < splits; ++repeat) {
     for (size_t i = 0; i < methods.size(); ++i) {
@@ -220,17 +237,8 @@ std::vector<MethodChoice> methods_to_compare(const Examples& examples, const Fit
 std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
                                 const std::vector<MethodChoice>& methods, const ComparisonPlan& plan,
                                 const std::vector<std::string>& notes, Callback* callback) {
-  check_options(plan, "compare");
-  if (!(fit.test_fraction > 0))
-    refuse("compare", "test examples, on which the methods are compared",
-           fmt::format("a test fraction of {}", fit.test_fraction), "use a `.test_fraction` above 0");
-  const int splits = plan.folds > 0 ? plan.folds : plan.repeats;
-  if (!(plan.folds == 0 || (plan.folds > 1 && plan.repeats == 1)))
-    refuse("compare", "two or more folds of one repeat",
-           fmt::format("{} folds and {} repeats", plan.folds, plan.repeats), "leave `.repeats` out");
-  if (splits != 1 && kind_asked(examples, fit) == InputKind::windows)
-    refuse("compare", "one split of a time series, which is split by time", fmt::format("{} splits", splits),
-           "leave `.repeats` and `.cross_validate` out");
+  check_plan(plan, fit, kind_asked(examples, fit));
+  const int splits = splits_of(plan);
   const NetworkCache networks;  // shared by all methods that start from a trained network
   const auto takes_network = [](const MethodChoice& c) { return find_method(c.method).takes_network; };
   const bool several = std::ranges::count_if(methods, takes_network) > 1;
@@ -251,17 +259,17 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
   jobs.ahead(0, fits.size());
   std::vector<MethodRuns> results;
   std::set<std::string> known;
+  const auto stopped = [&] { return callback != nullptr && callback->stop(); };
+  bool interrupted = false;
   for (size_t i = 0; i < fits.size(); ++i) {
     if (fits[i].method == results.size()) results.push_back({fits[i].fit.method});
     MethodRuns& result = results[fits[i].method];
-    if (!result.failure.empty()) continue;
-    const auto stopped = [&] { return callback != nullptr && callback->stop(); };
-    JobOutcome<ComparedRun> outcome;
-    const bool ended = !stopped() || jobs.has(i);
-    if (ended) outcome = jobs.take(i);
-    if (!ended || (outcome.result ? outcome.result->interrupted : stopped())) {
-      if (result.runs.empty()) results.pop_back();
-      return results;
+    interrupted = interrupted || stopped();
+    if (!result.failure.empty() || (interrupted && !jobs.has(i))) continue;
+    JobOutcome<ComparedRun> outcome = jobs.take(i);
+    if (outcome.result ? outcome.result->interrupted : stopped()) {
+      interrupted = true;
+      continue;
     }
     if (outcome.thrown) {
       result.failure = message_of(outcome.thrown);
@@ -270,6 +278,10 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
       continue;
     }
     result.runs.push_back(with_seconds(*std::move(outcome.result), known));
+  }
+  if (interrupted) {
+    std::erase_if(results, [](const MethodRuns& one) { return one.runs.empty() && one.failure.empty(); });
+    return results;
   }
   // Several splits score more examples together, and leading_pair() judges them.
   if (splits == 1) note_few_scored(results, kind_asked(examples, fit));

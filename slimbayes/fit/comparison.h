@@ -89,9 +89,9 @@ SLIMBAYES_EXPORT std::vector<MethodChoice> methods_to_compare(const Examples& ex
 /// FitOptions::workers fits run beside each other, with one thread each; the results do not depend on how
 /// many (train/jobs.h). `callback` (nullptr: none) is told what runs, such as "dbk seed 0". If a method
 /// fails, its message is recorded and the other methods are fitted. If the callback's stop() returns true,
-/// unfinished fits are dropped, and the results so far are returned. Throws std::invalid_argument if
-/// test_fraction is 0, for repeats with folds, or for several splits of a time series, which is split by
-/// time.
+/// unfinished fits are dropped, and the results of the finished ones are returned. Throws
+/// std::invalid_argument if test_fraction is 0, for repeats with folds, or for several splits of a time
+/// series, which is split by time.
 SLIMBAYES_EXPORT std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
                                                  const std::vector<MethodChoice>& methods,
                                                  const ComparisonPlan& plan,

@@ -143,23 +143,26 @@ CrossFitted NoiseSeries::run_folds(Jobs<Part>& jobs) {
   jobs.ahead(1, k + 1);
   bool stopped = false;
   size_t done = 0;
-  while (done < k && !stopped && (seconds_left(context_) > 0 || jobs.has(done + 1))) {
-    if (stopped = is_stopped(context_); stopped) break;
-    const JobOutcome<Part> outcome = jobs.take(done + 1);
+  for (size_t fold = 0; fold < k; ++fold) {
+    stopped = stopped || is_stopped(context_);
+    if ((stopped || seconds_left(context_) <= 0) && !jobs.has(fold + 1)) continue;
+    const JobOutcome<Part> outcome = jobs.take(fold + 1);
+    // An interrupted fit may fail: nothing has chosen its parameters.
+    if (outcome.result ? !outcome.result->held.whole : is_stopped(context_)) {
+      stopped = true;
+      continue;
+    }
     if (outcome.result) {
       const HeldOut& held = outcome.result->held;
-      if (stopped = !held.whole; stopped) break;
       residual_ = at::cat({residual_, held.residual});
       var_ = at::cat({var_, held.var});
       weight_ = at::cat({weight_, held.weight});
-      groups_ += count_groups(group_, folds_[done].held);
+      groups_ += count_groups(group_, folds_[fold].held);
       ++served_;
     } else {
-      // An interrupted fit may fail: nothing has chosen its parameters.
-      if (stopped = is_stopped(context_); stopped) break;
       const auto failure = failure_of(outcome.thrown);  // an option may fit the table but not a fold
       if (!failure) std::rethrow_exception(outcome.thrown);
-      notes_.push_back(fmt::format("fold {} of {} failed: {}", done + 1, k, *failure));
+      notes_.push_back(fmt::format("fold {} of {} failed: {}", fold + 1, k, *failure));
     }
     ++done;
   }

@@ -15,7 +15,6 @@
 #include "slimbayes/core/threads.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/target.h"
-#include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/fit/network_at_hand.h"
 #include "slimbayes/fit/noise_doubt.h"
 
@@ -52,31 +51,9 @@ const MethodInfo& method_of(const Examples& examples, const FitOptions& fit) {
 
 }  // namespace
 
-const Table* table_of(const Examples& examples) {
-  if (const auto* windows = std::get_if<WindowTable>(&examples)) return windows->table.get();
-  return std::get_if<Table>(&examples);
-}
-
-void check_target(const Examples& examples, const FitOptions& fit) {
-  const Table* table = table_of(examples);
-  const bool events = fit.likelihood == LikelihoodKind::cox;
-  if (table != nullptr && fit.target.empty() && !events) check_target_column(*table, "");
-  check_columns(fit, kind_asked(examples, fit));
-  if (table == nullptr || events) return;
-  if (std::ranges::find(fit.time, fit.target) != fit.time.end())
-    refuse("fit", "a target beside the column of times", in_quotes(fit.target) + " as both",
-           "`.target` names the column to forecast");
-  check_target_column(*table, fit.target);
-}
-
 TaskKind task_asked(const Examples& examples, const FitOptions& fit) {
   const Table* table = table_of(examples);
   return table == nullptr ? TaskKind::classification : task_kind(*table, fit.target, fit.likelihood);
-}
-
-InputKind kind_asked(const Examples& examples, const FitOptions& fit) {
-  const auto* images = std::get_if<Images>(&examples);
-  return images != nullptr ? kind_of(*images) : input_kind(fit);
 }
 
 int fit_threads(const MethodInfo& method) { return method.resumable ? 1 : 0; }

@@ -34,7 +34,7 @@ struct ResolvedFit {
 
 /// Makes the choices that `fit` leaves open and checks the request as a whole: the kind of the examples, the
 /// columns, the fractions, the method with its options, and the network. `examples` may still be the table of
-/// a time series. `network` is the model that FitOptions::network_from names, if the caller has read it
+/// a time series (examples_of in data/fit_examples.h). `network` is the model that FitOptions::network_from names, if the caller has read it
 /// already; otherwise it is read here. If the values of a target column decide the task, the method is
 /// checked against the task later, when the column is encoded. Throws std::invalid_argument, and DataError
 /// for a model file that cannot be read.
@@ -42,16 +42,9 @@ SLIMBAYES_EXPORT ResolvedFit resolve_fit(const Examples& examples, FitOptions fi
                                          const MethodChoices& choices = {},
                                          std::shared_ptr<const Model> network = nullptr);
 
-/// Checks the options on the target, and that a table has a column of this name that can be a target
-/// (check_target_column in encoding/target_cells.h). Throws std::invalid_argument.
-SLIMBAYES_EXPORT void check_target(const Examples& examples, const FitOptions& options);
-
 /// Returns the task that a fit with these options does on these examples; without FitOptions::likelihood the
 /// target's column decides. Throws std::invalid_argument if the table lacks the target's column.
 SLIMBAYES_EXPORT TaskKind task_asked(const Examples& examples, const FitOptions& options);
-
-/// Returns what one example is in a fit with these options: an image, a row, a window or a text.
-SLIMBAYES_EXPORT InputKind kind_asked(const Examples& examples, const FitOptions& options);
 
 /// Returns the number of threads of a fit whose option `threads` is kThreadsOfMethod: 1 for a method that
 /// trains by gradient steps (MethodInfo::resumable), else 0 (as many as the process uses).
@@ -60,8 +53,5 @@ SLIMBAYES_EXPORT int fit_threads(const MethodInfo& method);
 /// Returns how many independent fits run at the same time, as FitOptions::workers and FitOptions::threads
 /// say.
 SLIMBAYES_EXPORT int fit_workers(const FitOptions& fit);
-
-/// Returns the table behind the examples; for windows, the table of their series; nullptr for images.
-SLIMBAYES_EXPORT const Table* table_of(const Examples& examples);
 
 }  // namespace slimbayes

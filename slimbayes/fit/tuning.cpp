@@ -118,9 +118,9 @@ class Search {
   Tuned run() {
     jobs_.begin();
     jobs_.ahead(0, all_.size());
-    while (tried() < all_.size() && !stopped() && (!best_ || !out_of_time() || jobs_.has(tried()))) {
-      if (!next()) break;
-    }
+    for (size_t i = 0; i < all_.size(); ++i)
+      if (!is_over() || jobs_.has(i)) take(i);
+    if (!best_ && first_part_) consider(first_part_->entry, first_part_->options, first_part_->fit);
     if (!best_ && tried() == 0) throw Interrupted("the search was interrupted before its first fit");
     if (!best_) {
       throw NumericalError(
@@ -159,9 +159,9 @@ class Search {
 
   size_t tried() const { return report_.tried.size(); }
 
-  /// Returns whether to stop the search before the next fit. The first fit always runs, so that there is a
-  /// model.
-  bool stopped() const { return best_ && is_stopped(context_); }
+  /// Returns whether to begin no more fits. Those that have begun still count if they are finished. The first
+  /// fit always runs, so that there is a model.
+  bool is_over() const { return interrupted_ || (best_ && (is_stopped(context_) || out_of_time())); }
 
   bool out_of_time() const { return seconds_left(context_) < 0; }
 
@@ -180,27 +180,24 @@ class Search {
     return {finished_fit(registry_row(method_.name), file, split_.train), nll};
   }
 
-  /// Takes the next combination and records its score or its failure. Returns false if the fit was
-  /// interrupted.
-  bool next() {
-    const size_t i = tried();
+  /// Takes combination i and records its score or its failure, unless its fit was interrupted.
+  void take(size_t i) {
     TriedOptions entry{all_[i]};
     const JobOutcome<ScoredFit> outcome = jobs_.take(i);
-    if (outcome.result) {
-      const bool interrupted = !is_whole(*outcome.result->fitted);
-      if (interrupted && best_) return false;
-      entry.valid_nll = outcome.result->nll;
-      consider(entry, with(i), *outcome.result);
-      if (interrupted) return false;  // the only fit: returned, but not listed as tried
-    } else {
-      // A fit that is interrupted before its first validation has no parameters to keep and throws. It does
-      // not count as a failed candidate.
-      if (is_stopped(context_)) return false;
-      entry.failed = numerical_failure(outcome.thrown);
+    if (outcome.result) entry.valid_nll = outcome.result->nll;
+    // A fit that is interrupted before its first validation has no parameters to keep and throws. It does not
+    // count as a failed candidate.
+    if (outcome.result ? !is_whole(*outcome.result->fitted) : is_stopped(context_)) {
+      interrupted_ = true;
+      if (outcome.result && !first_part_) first_part_ = {entry, with(i), *outcome.result};
+      return;
     }
+    if (outcome.result)
+      consider(entry, with(i), *outcome.result);
+    else
+      entry.failed = numerical_failure(outcome.thrown);
     report_.tried.push_back(entry);
     if (outcome.cpu_seconds > 0) tell(entry);  // an earlier run has told of what it finished
-    return true;
   }
 
   /// Returns the message of a numerical failure; throws every other exception.
@@ -222,8 +219,7 @@ class Search {
 
   void tell(const TriedOptions& entry) const {
     if (!context_.callback) return;
-    const std::string name =
-        fmt::format("tried {} of {}: {}", tried(), all_.size(), text_of(all_[tried() - 1]));
+    const std::string name = fmt::format("tried {} of {}: {}", tried(), all_.size(), text_of(entry.options));
     context_.callback->note(entry.failed ? fmt::format("{}: failed: {}", name, *entry.failed)
                                          : fmt::format("{}: validation NLL {:.4f} (best {:.4f})", name,
                                                        entry.valid_nll.value(), best_score_));
@@ -239,6 +235,14 @@ class Search {
   json best_options_;
   double best_score_ = std::numeric_limits<double>::infinity();
   std::shared_ptr<const Fitted> best_;
+  bool interrupted_ = false;  // the caller has stopped a fit
+  /// The first interrupted fit. It is the answer if no other ends, but is not listed as tried.
+  struct Part {
+    TriedOptions entry;
+    json options;
+    ScoredFit fit;
+  };
+  std::optional<Part> first_part_;
 };
 
 }  // namespace

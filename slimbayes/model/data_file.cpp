@@ -108,9 +108,7 @@ Words columns_named(const Words& lists, const std::string& command, const std::s
 Examples read_training(const std::string& path, FitOptions& o, const DataSource& from, Words* notes) {
   if (const std::string format = format_at(path, o.format); !format.empty()) {
     o.format = format;
-    Images images = images_at(path, format, from.limits);
-    check_examples(images, o);
-    return images;
+    return examples_of(images_at(path, format, from.limits), o);
   }
   Reading reading{{}, perhaps_named(o.categorical), perhaps_named(o.ignore), true};
   if (!o.text.empty()) reading.names.push_back(o.text);
@@ -127,7 +125,7 @@ Examples read_training(const std::string& path, FitOptions& o, const DataSource&
                                    {&FitOptions::time, "`.time`"},
                                    {&FitOptions::group, "`.group`"}})
     o.*list = columns_named(o.*list, "fit", flag, table);
-  return table;
+  return examples_of(std::move(table), o);
 }
 
 Examples read_validation(const std::string& path, const Examples& training, const FitOptions& o,

@@ -28,14 +28,15 @@ struct DataSource {
 /// lists of columns (ignore, categorical, time, group), an entry that is a comma-separated list is replaced
 /// by the columns it names. For images, `format` becomes the format that was found. Rows of a table without a
 /// target are left out, and `notes` (may be nullptr) receives a sentence on them; rows of a time series stay,
-/// because windows see them. Throws std::invalid_argument for a name that is not a column, and as read_table
-/// and read_images.
+/// because windows see them. A time series is returned as its windows. Throws std::invalid_argument for a
+/// name that is not a column, and as read_table, read_images and examples_of (data/fit_examples.h).
 Examples read_training(const std::string& path, FitOptions& options, const DataSource& from,
                        std::vector<std::string>* notes);
 
-/// Reads a file of validation data. Each column is read as the kind (numeric, categorical, ...) that it has
-/// in `training`, because a file with few rows may suggest another kind. Rows of a table without a target are
-/// left out, and `notes` (may be nullptr) receives a sentence on them, unless the rows are a time series.
+/// Reads a file of validation data. `training` are the examples from read_training, windows for a time
+/// series. Each column is read as the kind (numeric, categorical, ...) that it has in `training`, because a
+/// file with few rows may suggest another kind. Rows of a table without a target are left out, and `notes`
+/// (may be nullptr) receives a sentence on them, unless the rows are a time series.
 Examples read_validation(const std::string& path, const Examples& training, const FitOptions& options,
                          const DataSource& from, std::vector<std::string>* notes);
 

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -239,7 +240,7 @@ void check_writable(const fs::path& path) {
   const Temporary probe(target);
 }
 
-std::vector<std::byte> read_bytes(const fs::path& path) {
+std::vector<std::byte> read_bytes(const fs::path& path, uint64_t most) {
   // Without O_NONBLOCK, opening a pipe would wait for a writer, so that the pipe could not be refused.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) fail(path, "open", errno);
@@ -251,7 +252,7 @@ std::vector<std::byte> read_bytes(const fs::path& path) {
   }
   // The size is checked before memory is allocated: a sparse file may have any size, and the kernel may
   // promise memory that it does not have.
-  const auto size = static_cast<uint64_t>(info.st_size);
+  const auto size = std::min(static_cast<uint64_t>(info.st_size), most);
   const auto memory =
       static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   if (size > memory) {

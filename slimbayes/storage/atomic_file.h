@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -32,8 +33,8 @@ std::filesystem::path written_file(const std::filesystem::path& path);
 /// removed.
 void remove_file(const std::filesystem::path& path);
 
-/// Returns all bytes of a regular file. Throws DataError if it cannot be read, is not a regular file, or is
-/// larger than the machine's memory.
-std::vector<std::byte> read_bytes(const std::filesystem::path& path);
+/// Returns the bytes of a regular file, all or the first `most`. Throws DataError if it cannot be read, is
+/// not a regular file, or they are more than the machine's memory.
+std::vector<std::byte> read_bytes(const std::filesystem::path& path, uint64_t most = UINT64_MAX);
 
 }  // namespace slimbayes

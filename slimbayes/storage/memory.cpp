@@ -1,5 +1,6 @@
-// Reads from files in /proc and /sys how much memory Linux can still give to this process. A file that is
-// absent or has an unexpected format sets no limit; so systems other than Linux have none of these limits.
+// Reads from files in /proc and /sys how much memory and how many threads Linux can still give to this
+// process. A file that is absent or has an unexpected format sets no limit; so systems other than Linux have
+// none of these limits.
 // The page cache counts as free, because the kernel gives it up when a process needs memory.
 #include "slimbayes/storage/memory.h"
 
@@ -8,13 +9,16 @@
 #include <malloc.h>
 #endif
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 namespace slimbayes {
 namespace {
@@ -36,9 +40,10 @@ std::optional<uint64_t> number_in(const fs::path& path, std::string_view key = "
   return std::nullopt;
 }
 
-/// Returns how many more bytes the limits of this process's control group and of its parents allow; kUnknown
-/// without a limit. The file proc/self/cgroup names the group in a line "0::/path" (cgroups, version 2).
-uint64_t left_in_groups(const fs::path& root) {
+/// Returns how many more bytes (`what` is "memory") or threads ("pids") the limits of this process's control
+/// group and of its parents allow; kUnknown without a limit. The file proc/self/cgroup names the group in a
+/// line "0::/path" (cgroups, version 2).
+uint64_t left_in_groups(const fs::path& root, const std::string& what) {
   const fs::path mount = root / "sys/fs/cgroup";
   std::ifstream in(root / "proc/self/cgroup");
   std::string line;
@@ -47,14 +52,34 @@ uint64_t left_in_groups(const fs::path& root) {
   uint64_t least = kUnknown;
   for (fs::path place = fs::path(line.substr(3)).relative_path();; place = place.parent_path()) {
     const fs::path folder = mount / place;
-    const auto limit = number_in(folder / "memory.max"), used = number_in(folder / "memory.current");
+    const auto limit = number_in(folder / (what + ".max")), used = number_in(folder / (what + ".current"));
     if (limit && used) {
-      const uint64_t cache = number_in(folder / "memory.stat", "file").value_or(0);
+      const uint64_t cache = number_in(folder / (what + ".stat"), "file").value_or(0);
       const uint64_t taken = *used - std::min(cache, *used);
       least = std::min(least, *limit - std::min(taken, *limit));
     }
     if (place.empty()) return least;
   }
+}
+
+/// Returns how many threads the process in this folder of /proc has, if it belongs to user `owner`; else 0.
+/// Its folder task has a link for each thread, besides the two of every folder.
+uint64_t threads_in(const fs::path& process, uid_t owner) {
+  struct stat task {};
+  if (::stat((process / "task").c_str(), &task) != 0 || task.st_uid != owner) return 0;
+  return task.st_nlink - std::min<uint64_t>(task.st_nlink, 2);
+}
+
+/// Returns how many more threads RLIMIT_NPROC allows this process's user; kUnknown without a limit.
+uint64_t left_for_user(const fs::path& root) {
+  rlimit limit{};
+  const uid_t user = ::getuid();
+  if (user == 0 || getrlimit(RLIMIT_NPROC, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnknown;
+  uint64_t taken = 0;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(root / "proc", failed))
+    if (std::isdigit(entry.path().filename().string().front())) taken += threads_in(entry.path(), user);
+  return limit.rlim_cur - std::min<uint64_t>(taken, limit.rlim_cur);
 }
 
 }  // namespace
@@ -70,7 +95,12 @@ uint64_t address_space_at_hand(const fs::path& root) {
 uint64_t memory_at_hand(const fs::path& root) {
   const auto available = number_in(root / "proc/meminfo", "MemAvailable:");
   const uint64_t free = available ? *available * 1024 : kUnknown;
-  return std::min({free, left_in_groups(root), address_space_at_hand(root)});
+  return std::min({free, left_in_groups(root, "memory"), address_space_at_hand(root)});
+}
+
+uint64_t threads_at_hand(const fs::path& root) {
+  const uint64_t left = std::min(left_in_groups(root, "pids"), left_for_user(root));
+  return left == kUnknown ? kUnknown : left + threads_in(root / "proc/self", ::getuid());
 }
 
 void keep_freed_memory() {

@@ -17,6 +17,12 @@ uint64_t memory_at_hand(const std::filesystem::path& root = "/");
 /// largest uint64_t if no limit is set. `root`: see memory_at_hand.
 uint64_t address_space_at_hand(const std::filesystem::path& root = "/");
 
+/// Returns how many threads this process may have: those that it has, and what the limits of its control
+/// groups (pids.max, version 2) and of its user (RLIMIT_NPROC, ulimit -u, from which root is exempt) leave.
+/// Returns the largest uint64_t without a limit. No thread is started to find out. Another process may take
+/// what is left, or have threads that /proc does not show. `root`: see memory_at_hand.
+uint64_t threads_at_hand(const std::filesystem::path& root = "/");
+
 /// Makes the C library keep memory that is freed for later allocations of this process (glibc; elsewhere it
 /// does nothing). A training step frees and allocates the same large tensors again and again; without this
 /// the kernel takes their pages back and clears new ones each time, which costs as much as the arithmetic on

@@ -29,8 +29,6 @@
 namespace slimbayes {
 namespace {
 
-constexpr size_t kLengthBytes = 8;
-
 // ---- writing: from a TensorFile to bytes
 
 void check_tensor(const std::string& name, const StoredTensor& tensor) {
@@ -90,45 +88,6 @@ void put_length(uint64_t length, std::span<std::byte> out) {
 }
 
 // ---- reading: from bytes to a TensorFile
-
-uint64_t get_length(std::span<const std::byte> bytes) {
-  uint64_t length = 0;
-  for (size_t i = 0; i < kLengthBytes; ++i) length |= std::to_integer<uint64_t>(bytes[i]) << (8 * i);
-  return length;
-}
-
-std::string_view header_text(std::span<const std::byte> bytes, const std::string& name) {
-  if (bytes.size() < kLengthBytes) {
-    throw DataError(name,
-                    fmt::format("expected at least {} bytes; received {}; the file is truncated or empty",
-                                kLengthBytes, bytes.size()));
-  }
-  if (bytes[0] == std::byte{'P'} && bytes[1] == std::byte{'K'}) {
-    throw DataError(
-        name,
-        "expected a model file, as slimbayes fit writes it; received a zip archive, such as a .pt of "
-        "PyTorch; a TorchScript module enters through C++ (docs/trained-network.md)");
-  }
-  if (bytes.size() > kLengthBytes && bytes[kLengthBytes] != std::byte{'{'}) {
-    throw DataError(
-        name,
-        "expected a model file, as slimbayes fit writes it (safetensors, whose header begins with '{'); "
-        "received another file; check the path");
-  }
-  const uint64_t length = get_length(bytes);
-  const size_t rest = bytes.size() - kLengthBytes;
-  if (length > kMaxHeaderBytes) {
-    throw DataError(name,
-                    fmt::format("expected a header of at most {} bytes; received the length {}; the file is "
-                                "damaged or not in the safetensors layout",
-                                kMaxHeaderBytes, length));
-  }
-  if (length > rest) {
-    throw DataError(
-        name, fmt::format("expected a header of {} bytes; received {}; the file is truncated", length, rest));
-  }
-  return {reinterpret_cast<const char*>(bytes.data()) + kLengthBytes, static_cast<size_t>(length)};
-}
 
 void check_version(const TensorHeader& header, const std::string& name) {
   const auto found = header.metadata.find("format_version");

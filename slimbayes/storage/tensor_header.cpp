@@ -4,18 +4,20 @@
 // them, and deep nesting would make it large. Instead, the parser reports events (an object begins, a key, a
 // number), and HeaderReader checks each. A valid text has three levels: the header, in it the metadata and
 // the tensors, in a tensor lists of numbers. Any event at a wrong place throws DataError. Cost: one pass,
-// O(header) memory.
+// O(header) memory. Before the text stand 8 bytes, its length, little-endian.
 
 #include "slimbayes/storage/tensor_header.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 
+#include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/printable.h"
 
@@ -139,6 +141,12 @@ std::string json_text(const std::string& text) {
   }
 }
 
+uint64_t get_length(std::span<const std::byte> bytes) {
+  uint64_t length = 0;
+  for (size_t i = 0; i < kLengthBytes; ++i) length |= std::to_integer<uint64_t>(bytes[i]) << (8 * i);
+  return length;
+}
+
 }  // namespace
 
 std::string json_quoted(std::string_view text) {
@@ -165,6 +173,39 @@ std::string print_header(const TensorHeader& header) {
   return text + "}";
 }
 
+std::string_view header_text(std::span<const std::byte> bytes, const std::string& name) {
+  if (bytes.size() < kLengthBytes) {
+    throw DataError(name,
+                    fmt::format("expected at least {} bytes; received {}; the file is truncated or empty",
+                                kLengthBytes, bytes.size()));
+  }
+  if (bytes[0] == std::byte{'P'} && bytes[1] == std::byte{'K'}) {
+    throw DataError(
+        name,
+        "expected a model file, as slimbayes fit writes it; received a zip archive, such as a .pt of "
+        "PyTorch; a TorchScript module enters through C++ (docs/trained-network.md)");
+  }
+  if (bytes.size() > kLengthBytes && bytes[kLengthBytes] != std::byte{'{'}) {
+    throw DataError(
+        name,
+        "expected a model file, as slimbayes fit writes it (safetensors, whose header begins with '{'); "
+        "received another file; check the path");
+  }
+  const uint64_t length = get_length(bytes);
+  const size_t rest = bytes.size() - kLengthBytes;
+  if (length > kMaxHeaderBytes) {
+    throw DataError(name,
+                    fmt::format("expected a header of at most {} bytes; received the length {}; the file is "
+                                "damaged or not in the safetensors layout",
+                                kMaxHeaderBytes, length));
+  }
+  if (length > rest) {
+    throw DataError(
+        name, fmt::format("expected a header of {} bytes; received {}; the file is truncated", length, rest));
+  }
+  return {reinterpret_cast<const char*>(bytes.data()) + kLengthBytes, static_cast<size_t>(length)};
+}
+
 TensorHeader parse_header(std::string_view text, std::string_view file) {
   // The JSON parser accepts a byte-order mark and leading spaces; the safetensors layout does not.
   if (!text.starts_with('{')) {
@@ -176,6 +217,13 @@ TensorHeader parse_header(std::string_view text, std::string_view file) {
   HeaderReader reader(file);
   json::sax_parse(text.begin(), text.end(), &reader);
   return reader.take();
+}
+
+TensorHeader read_header(const std::filesystem::path& path) {
+  const std::vector<std::byte> length = read_bytes(path, kLengthBytes);
+  const size_t most =
+      length.size() < kLengthBytes ? 0 : std::min<size_t>(get_length(length), kMaxHeaderBytes);
+  return parse_header(header_text(read_bytes(path, kLengthBytes + most), path.string()), path.string());
 }
 
 }  // namespace slimbayes

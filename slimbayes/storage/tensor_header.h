@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +35,9 @@ inline constexpr std::string_view kMetadataName = "__metadata__";
 inline constexpr size_t kMaxHeaderBytes = 100'000'000;
 inline constexpr size_t kMaxRank = 32;
 
+/// The number of bytes before the header, which hold its length.
+inline constexpr size_t kLengthBytes = 8;
+
 /// Returns the header as JSON text. The metadata come first, and the key `checksum` first among them, since
 /// it must stand at a fixed place of the file (kChecksumAt). Throws std::invalid_argument for text that is
 /// not UTF-8.
@@ -43,6 +48,14 @@ std::string print_header(const TensorHeader& header);
 /// dtype, shape and data_offsets. Throws DataError for anything else, including duplicate keys and negative,
 /// fractional or huge numbers. `file` is the file's name in messages.
 TensorHeader parse_header(std::string_view json, std::string_view file);
+
+/// Returns the text of the header in the bytes of a file, or in its first bytes. Throws DataError if they are
+/// too few or not those of a safetensors file. `name` is the file's name in messages.
+std::string_view header_text(std::span<const std::byte> bytes, const std::string& name);
+
+/// Reads the header of the file at `path`, and no tensor. The checksum is not compared, because it covers the
+/// whole file. Throws DataError as read_bytes, header_text and parse_header.
+TensorHeader read_header(const std::filesystem::path& path);
 
 /// Returns untrusted text in a form that is safe in a message: in double quotes, in ASCII, with control and
 /// non-ASCII characters escaped, cut after 60 bytes.

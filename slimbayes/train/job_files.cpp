@@ -9,6 +9,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/printable.h"
+#include "slimbayes/storage/tensor_header.h"
 #include "slimbayes/train/checkpoint.h"
 #include "slimbayes/train/checkpoint_reader.h"
 
@@ -29,9 +30,9 @@ bool is_file(const fs::path& path) {
   return fs::exists(path, absent);
 }
 
-bool is_of_kind(const TensorFile& file, const std::string& kind) {
-  const auto found = file.metadata.find("kind");
-  return found != file.metadata.end() && found->second == kind;
+bool is_of_kind(const TensorHeader& header, const std::string& kind) {
+  const auto found = header.metadata.find("kind");
+  return found != header.metadata.end() && found->second == kind;
 }
 
 std::string of_this_fit(const fs::path& path) { return foreign_text(checkpoint_name(path)) + " of this fit"; }
@@ -105,15 +106,16 @@ bool JobFiles::is_finished(size_t job) const {
   if (!any() || !policy_.resume) return false;
   const CheckpointPolicy own = part(job);
   if (!is_file(own.path)) return false;
-  const TensorFile file = read_tensor_file(own.path);
+  const TensorHeader header = read_header(own.path);
   // A kill in begin_after() leaves parts of the series that made the first result.
-  if (const auto print = file.metadata.find("fingerprint"); first_ && print != file.metadata.end() &&
-                                                            print->second != own.fingerprint &&
-                                                            print->second != own.of_training()) {
+  if (const auto print = header.metadata.find("fingerprint"); first_ && print != header.metadata.end() &&
+                                                              print->second != own.fingerprint &&
+                                                              print->second != own.of_training()) {
+    read_tensor_file(own.path);  // throws for a damaged file, which is not removed
     remove_checkpoint(own.path);
     return false;
   }
-  return is_of_kind(file, kFinished);
+  return is_of_kind(header, kFinished);
 }
 
 TensorFile JobFiles::result(size_t job) const {
@@ -165,7 +167,7 @@ void JobFiles::write_result(size_t job, const TensorFile& result) const {
 
 bool is_record(const CheckpointPolicy& policy, const std::string& kind) {
   return policy.resume && !policy.path.empty() && is_file(policy.path) &&
-         is_of_kind(read_tensor_file(policy.path), kind);
+         is_of_kind(read_header(policy.path), kind);
 }
 
 }  // namespace slimbayes

@@ -33,7 +33,8 @@ class JobFiles {
   /// Returns the file that holds the result of a finished job.
   std::filesystem::path place(size_t job) const;
 
-  /// Returns whether an earlier run has finished the job.
+  /// Returns whether an earlier run has finished the job, by the header of its file: result() finds out
+  /// whether the rest is damaged. Throws DataError for a damaged header.
   bool is_finished(size_t job) const;
 
   /// Returns the result of a job that an earlier run has finished. Throws DataError if it belongs to another

@@ -96,7 +96,8 @@ class JobQueue {
 /// order of its own algorithm, and each result may decide which job it takes next. The caller tells ahead()
 /// which jobs it will probably take, so that several workers can begin them. The results are the same for any
 /// number of workers, because a job sees only its number, its stream and its rows. A result that the caller
-/// does not take is dropped.
+/// does not take is dropped: after a stop, the caller goes on to take what has() says, so that the user keeps
+/// every finished job.
 ///
 /// With one worker, or within a job of another series, a job runs in take(), on the caller's thread and with
 /// its number of threads. With more, each worker computes with one thread of its own, and the caller's thread

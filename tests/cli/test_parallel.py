@@ -18,6 +18,7 @@ FITS = {
     "noise folds": ["--method", "dnn", *FEW],
     "tuning": ["--method", "dbk", "--tune", "--rank", 8, "--alpha", 1, *FEW],
 }
+KILLS, TRIALS, RUNS = 4, 12, 20  # kills of each of the four kinds, in at most so many trials of at most so many runs each
 
 
 @pytest.fixture(scope="module")
@@ -45,25 +46,35 @@ def test_the_same_bytes_for_any_number_of_workers_and_after_any_kill(table, tmp_
         assert done.returncode == 0, done.stderr
         whole[workers] = digest(tmp_path / "whole")
     assert len(set(whole.values())) == 1, whole
-    draw, kills = random.Random(kind), 0
-    for trial in range(4):
-        resume = []
-        for _ in range(20):
-            words = words_of(table, kind, f"m{trial}", draw.choice([1, 2, 3])) + ["--checkpoint-every", 0.02, *resume]
-            process = subprocess.Popen([TOOL, *map(str, words)], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
-            try:
-                _, said = process.communicate(timeout=draw.uniform(0.2, 1) * seconds)
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                process.communicate()
-                kills += 1
-            else:
-                assert process.returncode == 0, said.decode()
-                break
-            resume = ["--resume"]
+    draw, kills, trial = random.Random(kind), 0, 0
+    while kills < KILLS:
+        assert trial < TRIALS, f"expected {KILLS} kills while the fits of {kind} run; received {kills} in {trial} trials"
+        kills += killed_and_resumed(tmp_path, lambda workers: words_of(table, kind, f"m{trial}", workers), draw, seconds)
         assert digest(tmp_path / f"m{trial}") == whole[1]
         assert not list(tmp_path.glob(f"m{trial}.ckpt*"))
-    assert kills > 0
+        trial += 1
+    print(f"{kind}: {kills} kills in {trial} trials")
+
+
+def killed_and_resumed(folder, words_with, draw, seconds):
+    """Kills a fit, and what resumes it, at times drawn in the seconds of a whole one; each with its own number of workers, until one
+    ends by itself. Returns how many kills hit a fit that had begun: its record stands on the disk."""
+    kills = 0
+    words = words_with(draw.choice([1, 2, 3]))
+    record = folder / f"{words[words.index('--model') + 1]}.ckpt"
+    for _ in range(RUNS):
+        process = subprocess.Popen([TOOL, *map(str, words), "--checkpoint-every", "0.02"], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        try:
+            _, said = process.communicate(timeout=draw.uniform(0.2, 1) * seconds)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            kills += record.exists()
+        else:
+            assert process.returncode == 0, said.decode()
+            return kills
+        words = [*words_with(draw.choice([1, 2, 3])), "--resume"]
+    pytest.fail(f"expected a fit of {seconds:.1f} s to end within {RUNS} runs; {kills} were killed")
 
 
 def test_compare_with_workers_says_what_one_says(table, tmp_path):

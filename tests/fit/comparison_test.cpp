@@ -87,6 +87,25 @@ TEST(Comparison, CountsTheTrainingForEveryMethod) {
   }
 }
 
+// The second worker fits `constant` and then begins `ridge`, while the first one trains.
+TEST(Comparison, StoppedItKeepsTheLaterFitsThatAreFinished) {
+  struct StopsAtRidge : Callback {
+    bool begun = false;
+    void stage(const std::string& name) override { begun = begun || name.starts_with("ridge"); }
+    bool stop() override { return begun; }
+  } stop;
+  FitOptions fit = steps_fit("dnn", {{"steps", 1000000}});
+  fit.workers = 2;
+  const std::vector<MethodChoice> methods = {{"dnn", fit.options},
+                                             {"constant", find_method("constant").resolve(json::object())},
+                                             {"ridge", find_method("ridge").resolve(json::object())}};
+  const std::vector<MethodRuns> results =
+      compare(generate("steps", 200, Stream(1)), fit, methods, {1, 1}, {}, &stop);
+  ASSERT_GE(results.size(), 1U);
+  EXPECT_EQ(results[0].method, "constant");
+  EXPECT_EQ(results[0].runs.size(), 1U);
+}
+
 TEST(Comparison, RepeatsGiveEveryMethodTheSameSplits) {
   const Table table = generate("steps", 200, Stream(1));
   FitOptions fit = steps_fit("dnn");

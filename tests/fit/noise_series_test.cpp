@@ -71,6 +71,18 @@ TEST_F(NoiseFoldFiles, InterruptedAndResumedItEndsInTheSameBits) {
   }
 }
 
+TEST_F(NoiseFoldFiles, InterruptedInAFoldItKeepsTheLaterOnesThatAreFinished) {
+  const Model whole = fitted(small("gp-exact"), nullptr, false);
+  fs::remove(folder_ / "m.ckpt.1");
+  StageWatcher impatient("fold 1/5");
+  const Model part = fitted(small("gp-exact"), &impatient, true);
+  EXPECT_EQ(impatient.stages, std::vector<std::string>{"fold 1/5"});
+  EXPECT_TRUE(part.interrupted());
+  EXPECT_EQ(part.noise().folds, 4);
+  EXPECT_EQ(part.noise().rows, whole.noise().rows * 4 / 5);
+  EXPECT_EQ(to_bytes(fitted(small("gp-exact"), nullptr, true).to_file()), to_bytes(whole.to_file()));
+}
+
 TEST_F(NoiseFoldFiles, FoldsThatFollowAFitInDoubtAreResumedToo) {
   const Split parts = in_doubt();
   const auto with = [&](Callback* callback, bool resume) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -141,6 +142,22 @@ TEST_F(TuneFiles, InterruptedAndResumedItEndsInTheSameBits) {
   FitContext other = context(nullptr, true);
   other.checkpoint.fingerprint = "another";
   EXPECT_THROW(tuned({"beta"}, other), std::invalid_argument);
+}
+
+TEST_F(TuneFiles, InterruptedInTheFirstItKeepsTheLaterOnesThatAreFinished) {
+  const Tuned whole = tuned({"beta"}, context(nullptr, false));
+  fs::remove(folder_ / "m.ckpt.0");
+  StageCounter impatient(0);
+  const Tuned part = tuned({"beta"}, context(&impatient, true));
+  EXPECT_EQ(impatient.begun, 1);
+  EXPECT_TRUE(part.report->interrupted);
+  const std::vector<TriedOptions>& all = whole.report->tried;
+  EXPECT_EQ(part.report->tried, std::vector<TriedOptions>(all.begin() + 1, all.end()));
+  EXPECT_EQ(part.report->best, std::ranges::min(part.report->tried, {}, [](const TriedOptions& one) {
+              return one.valid_nll.value();
+            }));
+  EXPECT_EQ(part.fitted->summary().stopped, whole.fitted->summary().stopped);
+  EXPECT_EQ(tuned({"beta"}, context(nullptr, true)).report, whole.report);
 }
 
 TEST_F(TuneFiles, InterruptedInTheFirstItAnswersWithIt) {

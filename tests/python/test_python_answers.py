@@ -32,6 +32,14 @@ def test_forecasts_have_the_time_zone_of_the_frame(zone):
     assert model.predict_frame(pa.Table.from_pandas(frame)).schema.field("forecast_time").type.tz == zone
 
 
+def test_a_validation_series_keeps_its_rows_without_a_target():
+    """Windows see such a row; without it, none would reach over its place."""
+    valid = hourly(100)
+    valid.loc[40, "y"] = np.nan
+    model = sb.Forecaster("ridge", window=12, time="date").fit(hourly(), "y", valid=valid)
+    assert model.valid_report_["n"] == 100 - 12 - 1  # of 100 - 12 windows one predicts the missing cell
+
+
 def test_the_logarithm_of_a_probability():
     X = np.random.default_rng(0).normal(size=(90, 2))
     label = np.where(X[:, 0] > 0, "up", "down")

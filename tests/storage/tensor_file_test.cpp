@@ -6,6 +6,7 @@
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/checksum.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/tensor_header.h"
 #include "tests/storage/sample.h"
 
 namespace slimbayes {
@@ -30,6 +31,20 @@ TEST(ToBytes, RoundTripKeepsEverything) {
   const Folder folder;
   write_tensor_file(folder / "m", sample());
   EXPECT_TRUE(same(read_tensor_file(folder / "m"), sample()));
+}
+
+TEST(ReadHeader, NeedsNoTensor) {
+  const Folder folder;
+  const auto bytes = to_bytes(sample());
+  const size_t header = 8 + header_of(bytes).size();
+  write_atomically(folder / "m", std::span(bytes).first(header));
+  auto metadata = read_header(folder / "m").metadata;
+  EXPECT_EQ(metadata.erase("checksum") + metadata.erase("format_version"), 2u);
+  EXPECT_EQ(metadata, sample().metadata);
+  for (const size_t size : {size_t{0}, size_t{7}, size_t{8}, header - 1}) {
+    write_atomically(folder / "m", std::span(bytes).first(size));
+    EXPECT_THROW(read_header(folder / "m"), DataError) << size;
+  }
 }
 
 TEST(ToBytes, HeaderIsPaddedAndArraysAreAligned) {

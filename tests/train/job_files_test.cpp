@@ -112,6 +112,26 @@ TEST_F(JobsTest, ResultsCountWithoutTheirRecord) {
   EXPECT_EQ(squares.runs[2], 1);
 }
 
+// The rest of a large file is read when the result is taken.
+TEST_F(JobsTest, WhetherAJobIsFinishedStandsInTheHeader) {
+  Squares squares;
+  {
+    Jobs<int> jobs(plan(false), squares.work());
+    jobs.begin();
+    jobs.take(2);
+  }
+  TensorFile file = read_tensor_file(folder_ / "m.ckpt.2");
+  file.tensors["large"] = {StoredType::u8, {1000}, std::vector<std::byte>(1000)};
+  write_tensor_file(folder_ / "m.ckpt.2", file);
+  fs::resize_file(folder_ / "m.ckpt.2", fs::file_size(folder_ / "m.ckpt.2") - 900);
+  Jobs<int> jobs(plan(true), squares.work());
+  jobs.begin();
+  EXPECT_TRUE(jobs.has(2));
+  EXPECT_THROW(jobs.take(2), DataError);
+  fs::resize_file(folder_ / "m.ckpt.2", 40);  // within the header
+  EXPECT_THROW(jobs.has(2), DataError);
+}
+
 TEST_F(JobsTest, PartsHavePathsAndFingerprintsOfTheirOwn) {
   Squares squares;
   const Jobs<int> jobs(plan(true), squares.work());

@@ -50,14 +50,13 @@ const CandidateRace::OnFolds& CandidateRace::on_first_folds(const TriedCandidate
 
 bool CandidateRace::next_fold_decides(const TriedCandidate& one,
                                       const std::vector<TriedCandidate>& all) const {
-  return is_on() && rows_.in_folds && !find_method(one.candidate.method).plain && has_more_than_plain(all) &&
+  return is_on() && rows_.in_folds && comes_after_another(one, all) &&
          one.members.size() < std::min(kDecidingFolds, scoring_fits(one.candidate, rows_) - 1);
 }
 
 std::string CandidateRace::why_it_leaves(const std::vector<TriedCandidate>& all, size_t i) {
   const std::optional<HeldOutGain> found = gain(all, i);
-  if (!found || !(comes_after_another(all[i], all) ? adds_little(*found) : found->mean < kLeastGain))
-    return "";
+  if (!found || !adds_little(*found)) return "";
   return fmt::format("adds {:.2g} +- {:.2g} nats a row on {} of {} folds", found->mean, found->standard_error,
                      all[i].members.size(), rows_.folds.size());
 }

@@ -46,13 +46,11 @@ class CandidateRace {
   }
 
   /// Returns whether the next fit of candidate `one` of `all` decides whether it leaves: one of the first
-  /// folds, if a candidate that is not plain has a score.
+  /// folds, if the candidate comes_after_another.
   bool next_fold_decides(const TriedCandidate& one, const std::vector<TriedCandidate>& all) const;
 
-  /// Returns the reason why candidate i of `all` leaves after its last fit, "" if it stays. It leaves if it
-  /// adds_little. One that is fitted after the same method on the other view of the target leaves only if its
-  /// mean gain is below kLeastGain: it costs less than a network, and what the views add to each other differs
-  /// much from row to row.
+  /// Returns the reason why candidate i of `all` leaves after its last fit, because it adds_little; "" if it
+  /// stays.
   std::string why_it_leaves(const std::vector<TriedCandidate>& all, size_t i);
 
   /// Returns what candidate i of `all` adds to the candidates that have a score, on the rows of the folds of

@@ -19,11 +19,10 @@ struct TriedCandidate {
   size_t number = 0;  // its place in the list of all candidates; not in a model file
   MemberView view;
   std::vector<std::shared_ptr<const Fitted>> members;
-  std::string left_out;      // why the candidate is not used; "" if it is or may be
-  bool for_time = false;     // whether that is because the time was short
-  bool adds_little = false;  // whether that is because its first fits add too little to the others
-  double seconds = 0;        // of all its fits
-  bool cut = false;          // whether the time limit ended one of them early
+  std::string left_out;   // why the candidate is not used; "" if it is or may be
+  bool for_time = false;  // whether that is because the time was short
+  double seconds = 0;     // of all its fits
+  bool cut = false;       // whether the time limit ended one of them early
   double nll = std::numeric_limits<double>::quiet_NaN();  // of the held-out rows, after the tempering
   RowScale row_scale = {};   // of a regression: the factor of a member's variance in its view, row by row
   Tempering tempering = {};  // of a regression, after that

@@ -17,13 +17,12 @@ namespace {
 
 constexpr double kNear = 0.05;  // nats a row by which a straight line may fit log y worse than y
 
-/// Returns the NLL of a method on the target as it is and on its logarithm; NaN where it has none, infinity
-/// where its first fits added too little to the other candidates.
+/// Returns the NLL of a method on the target as it is and on its logarithm; NaN where it has none.
 std::pair<double, double> both_views(const std::vector<TriedCandidate>& all, const std::string& method) {
   std::pair<double, double> nll{NAN, NAN};
   for (const TriedCandidate& t : all)
-    if (t.candidate.method == method && (has_score(t) || t.adds_little))
-      (t.candidate.warp == TargetWarp::log ? nll.second : nll.first) = t.adds_little ? INFINITY : t.nll;
+    if (t.candidate.method == method && has_score(t))
+      (t.candidate.warp == TargetWarp::log ? nll.second : nll.first) = t.nll;
   return nll;
 }
 
@@ -61,6 +60,11 @@ std::string why_not_begun(const TriedCandidate& one, const std::vector<TriedCand
                  : "";
   }
   return "";
+}
+
+void leave_for_time(TriedCandidate& one, const std::string& why) {
+  one.left_out = why;
+  one.for_time = true;
 }
 
 void try_log_target_first(std::vector<TriedCandidate>& all, size_t next) {

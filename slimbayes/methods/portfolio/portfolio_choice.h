@@ -28,6 +28,9 @@ bool comes_after_another(const TriedCandidate& one, const std::vector<TriedCandi
 /// none.
 std::string why_not_begun(const TriedCandidate& one, const std::vector<TriedCandidate>& all);
 
+/// Leaves the candidate out for the reason `why`, which is the time limit.
+void leave_for_time(TriedCandidate& one, const std::string& why);
+
 /// Swaps candidate `next` with its successor if that is the same method on log y, `next` has no fits yet, and
 /// `ridge` fits log y better than y, so that the time is spent on the better target first.
 void try_log_target_first(std::vector<TriedCandidate>& all, size_t next);

@@ -71,12 +71,17 @@ class Search {
 
   SearchResult run() {
     jobs_.begin();
-    for (size_t i = 0; i < tried_.size() && !interrupted_; ++i) {
+    bool stopped = false;
+    for (size_t i = 0; i < tried_.size(); ++i) {
       try_log_target_first(tried_, i);
+      // After a stop no fit begins. A candidate whose fits workers have finished still counts.
+      if (stopped && !jobs_.has(job_of(tried_[i], 0))) continue;
       leave_out_if_vain(tried_[i]);
       if (tried_[i].left_out.empty()) fit_needed(i);
       if (!tried_[i].left_out.empty()) drop_other_fits(tried_[i]);
+      stopped = std::exchange(interrupted_, false) || stopped;
     }
+    interrupted_ = stopped;
     if (!interrupted_ && rows_.in_folds) fit_to_all_rows();
     if (!interrupted_ && !rows_.in_folds) {
       const std::vector<bool> copied = candidates_to_copy(tried_, held_, rows_, targets_, options_);
@@ -93,13 +98,13 @@ class Search {
     if (!interrupted_) jobs_.drop(job_of(one, one.members.size()), job_of(one, kMostFits));
   }
 
-  /// Makes the fits that score the candidate, and scores it. Sets `left_out` if that fails or takes too long.
+  /// Makes the fits that score the candidate, and scores it. Sets `left_out` if that fails or takes too long,
+  /// and interrupted_ if the caller stopped one of them.
   void fit_needed(size_t i) {
     TriedCandidate& one = tried_[i];
     const size_t needed = needed_fits(one.candidate, rows_);
     if (!jobs_.has(job_of(one, 0)))
       if (const std::string why = too_large(one); !why.empty()) return leave_for_time(one, why);
-    // A candidate whose last fit the caller stopped after its end counts, too.
     try {
       while (one.members.size() < needed && !interrupted_ && one.left_out.empty()) fit_next(i);
       if (one.members.size() < needed || !one.left_out.empty()) return;
@@ -143,11 +148,6 @@ class Search {
     one.left_out = why_not_begun(one, tried_);
   }
 
-  static void leave_for_time(TriedCandidate& one, const std::string& why) {
-    one.left_out = why;
-    one.for_time = true;
-  }
-
   /// Makes a fit that candidate i needs.
   void fit_next(size_t i) {
     TriedCandidate& one = tried_[i];
@@ -169,11 +169,10 @@ class Search {
     one.cut = one.cut || cut;
     const bool decides = race_.next_fold_decides(one, tried_);
     one.members.push_back(*member);
-    interrupted_ = is_stopped(context_);
+    interrupted_ = is_stopped(context_) && !jobs_.has(job_of(one, k + 1));
     if (!decides || interrupted_) return;
     one.view = view_of(one.candidate, rows_.all);
     one.left_out = race_.why_it_leaves(tried_, i);
-    one.adds_little = !one.left_out.empty();
   }
 
   /// Returns the fits that will probably be taken next, the surest first: what candidate i still needs, then

@@ -189,6 +189,27 @@ TEST(Auto, AStoppedFitAnswersWithTheCandidatesThatEnded) {
   EXPECT_LT(root_mean_squared_error(answer_to(*model, line(500, 2)), line(500, 2).all().target), 0.4);
 }
 
+// Three workers train the folds of the network; the fourth fits `constant` and then begins `ridge`.
+TEST(Auto, AStoppedFitAnswersWithLaterCandidatesThatEnded) {
+  const json slow = {{"candidates", "dnn,constant,ridge"},
+                     {"log_target", "never"},
+                     {"folds", 3},
+                     {"steps", 1000000},
+                     {"hidden", 8},
+                     {"blocks", 1}};
+  struct StopsAtRidge : Callback {
+    bool begun = false;
+    void stage(const std::string& name) override { begun = begun || name.starts_with("ridge"); }
+    bool stop() override { return begun; }
+  } stop;
+  FitContext context{Stream(7), &stop};
+  context.workers = 4;
+  const auto model = fitted(line(200, 1), slow, context);
+  EXPECT_EQ(model->summary().stopped, Stopped::interrupted);
+  EXPECT_TRUE(has_fact(*model, "constant: held-out NLL")) << json(model->summary().facts);
+  EXPECT_TRUE(has_fact(*model, "left out: dnn")) << json(model->summary().facts);
+}
+
 TEST(Auto, TheTimeGoesToTheLogarithmFirstWhereThatIsTheLine) {
   const json lines = {{"candidates", "constant,ridge,gp-exact"}};
   const auto first = [&](const Dataset& rows) {

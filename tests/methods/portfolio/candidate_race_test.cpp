@@ -97,18 +97,6 @@ TEST(CandidateRace, OnlyWhatAnswersIsFittedToAllRows) {
   }
 }
 
-// The target is the exponential of a smooth function: its logarithm is a Gaussian process, it itself is not.
-TEST(CandidateRace, TheViewThatAddsNothingLeaves) {
-  const at::Tensor x = Stream(1).split("x").normal({300, 2}), noise = Stream(1).split("noise").normal({300});
-  const at::Tensor y = ((2 * x.select(1, 0)).sin() + 2 * x.select(1, 1) + 0.1 * noise).exp();
-  const auto model = fitted(
-      regression_data(x, y),
-      {{"candidates", "constant,ridge,gp-exact,dnn"}, {"steps", 30}, {"hidden", 8}, {"time_limit", 3000}});
-  EXPECT_TRUE(has_fact(*model, "gp-exact of log y: held-out NLL")) << json(model->summary().facts);
-  EXPECT_TRUE(has_fact(*model, "left out: gp-exact (adds ")) << json(model->summary().facts);
-  EXPECT_TRUE(has_fact(*model, "left out: dnn (gp-exact fits log y better")) << json(model->summary().facts);
-}
-
 // 40 rows, 8 of which the first fold holds out, say too little.
 TEST(CandidateRace, FewRowsDecideNothing) {
   const auto model = fitted(line(40, 1), with(kSmallNet, "steps", 30));
