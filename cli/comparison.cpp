@@ -19,8 +19,6 @@
 namespace slimbayes::cli {
 namespace {
 
-using nlohmann::json;
-
 Spread spread_of(const std::vector<double>& values) {
   if (values.empty()) return {};
   const auto n = static_cast<double>(values.size());
@@ -30,24 +28,43 @@ Spread spread_of(const std::vector<double>& values) {
   return {sum / n, n > 1 ? std::sqrt(squares / (n - 1)) : NAN};
 }
 
-/// Returns the mean and sd of a metric over the runs.
-Spread spread(const MethodRuns& outcome, const std::string& metric) {
-  std::vector<double> values;
+/// A line of the table: a method with its fits, or a forecast without a model.
+struct Line {
+  std::string label;
+  std::vector<std::map<std::string, double>> scores;  // of each run
+  std::vector<double> seconds = {};                   // of each fit
+  bool ranked = true;  // false for a forecast with values for fewer examples than the methods
+};
+
+Line line_of(const MethodRuns& outcome) {
+  Line line{outcome.method, {}};
   for (const MethodRun& run : outcome.runs) {
-    const auto found = run.report.find(metric);
-    values.push_back(found != run.report.end() && found->is_number() ? found->get<double>() : NAN);
+    line.scores.push_back(field_numbers(run.report));
+    line.seconds.push_back(run.fit.seconds);
+  }
+  return line;
+}
+
+/// Returns the line of a forecast. `n` is the number of examples that the methods are scored on.
+Line line_of(const ForecastScores& forecast, int64_t n) {
+  const bool all = forecast.n == n;
+  return {forecast_name(forecast) + (all ? "" : fmt::format(" ({} of {})", forecast.n, n)),
+          {field_numbers(forecast)},
+          {},
+          all};
+}
+
+/// Returns the mean and sd of a metric over the runs.
+Spread spread(const Line& line, const std::string& metric) {
+  std::vector<double> values;
+  for (const auto& scores : line.scores) {
+    const auto found = scores.find(metric);
+    values.push_back(found != scores.end() ? found->second : NAN);
   }
   return spread_of(values);
 }
 
-/// Returns the mean seconds of the runs; NaN for a forecast without a model.
-double mean_seconds(const MethodRuns& outcome) {
-  std::vector<double> values;
-  for (const MethodRun& run : outcome.runs) values.push_back(run.fit ? run.fit->seconds : NAN);
-  return spread_of(values).mean;
-}
-
-const json* first_report(const std::vector<MethodRuns>& outcomes) {
+const Evaluation* first_report(const std::vector<MethodRuns>& outcomes) {
   for (const MethodRuns& outcome : outcomes) {
     if (!outcome.runs.empty()) return &outcome.runs.front().report;
   }
@@ -57,12 +74,12 @@ const json* first_report(const std::vector<MethodRuns>& outcomes) {
 /// Returns the names of the metrics to show, taken from the first report, because all reports are on the same
 /// task. Minor metrics are left out.
 std::vector<std::string> shown_metrics(const std::vector<MethodRuns>& outcomes) {
-  const json* first = first_report(outcomes);
+  const Evaluation* first = first_report(outcomes);
   if (first == nullptr) return {};
-  std::vector<std::string> names = metrics_of(*first);
+  std::vector<std::string> names = metrics_of(field_numbers(*first));
   for (const char* minor : {"interval_score", "mce", "aupr", "nll_constant", "nll_uniform", "base_rate"})
     std::erase(names, minor);
-  if (first->contains("f1")) std::erase(names, "f1_macro");
+  if (first->classes && first->classes->f1) std::erase(names, "f1_macro");
   return names;
 }
 
@@ -102,40 +119,23 @@ std::string scored_on(const std::vector<MethodRuns>& outcomes) {
   int64_t least = std::numeric_limits<int64_t>::max(), most = 0;
   for (const MethodRuns& outcome : outcomes)
     for (const MethodRun& run : outcome.runs) {
-      const auto n = run.report.at("n").get<int64_t>();
-      least = std::min(least, n);
-      most = std::max(most, n);
+      least = std::min(least, run.report.n);
+      most = std::max(most, run.report.n);
     }
   if (most == 0) return "";
   return least == most ? fmt::format("scored on {} test examples\n", most)
                        : fmt::format("scored on {} to {} test examples a split\n", least, most);
 }
 
-/// Returns " (40 of 206)" for a forecast that has values for fewer examples than the methods; else "".
-std::string on_fewer(const MethodRuns& forecast, const json& report) {
-  const json &own = forecast.runs.at(0).report.at("n"), &all = report.at("n");
-  return own == all ? "" : fmt::format(" ({} of {})", own.get<int64_t>(), all.get<int64_t>());
-}
-
-/// Returns the label of a forecast without a model: "persistence" or, with the length of its season,
-/// "seasonal persistence (24 steps)".
-std::string forecast_label(const MethodRuns& forecast) {
-  const json& scores = forecast.runs.at(0).report;
-  return scores.contains("season")
-             ? fmt::format("seasonal persistence ({})", scores.at("season").get<std::string>())
-             : forecast.method;
-}
-
 /// Returns lines below the table that explain the metrics of a classification; "" for other tasks.
-std::string legend(const json& report) {
-  std::string text;
-  if (report.contains("base_rate"))
-    text += fmt::format(
-        "\nbase rate, the accuracy of {} (the commonest class of the test rows) for every row: {}\n",
-        class_name(report), rounded(report["base_rate"].get<double>()));
-  if (report.contains("f1")) text += fmt::format("f1: of the class {}\n", class_name(report, 1));
-  if (report.contains("brier")) text += "brier: summed over the classes, 0 to 2\n";
-  return text;
+std::string legend(const Evaluation& report) {
+  if (!report.classes) return "";
+  const ClassScores& scores = *report.classes;
+  return fmt::format(
+             "\nbase rate, the accuracy of {} (the commonest class of the test rows) for every row: {}\n",
+             class_name(scores.base_class), rounded(scores.base_rate)) +
+         (scores.f1 ? fmt::format("f1: of the class {}\n", class_name(scores.classes.at(1))) : "") +
+         "brier: summed over the classes, 0 to 2\n";
 }
 
 /// Returns the note with "#" in place of each number, so that notes that differ only in numbers become equal.
@@ -166,12 +166,12 @@ std::vector<SharedNote> shared_notes(const std::vector<MethodRuns>& outcomes) {
   std::vector<SharedNote> notes;
   std::set<std::string> seen;
   const auto has = [](const MethodRun& run, const std::string& key) {
-    return std::ranges::any_of(run.fit->notes,
+    return std::ranges::any_of(run.fit.notes,
                                [&](const std::string& note) { return without_numbers(note) == key; });
   };
   for (const MethodRuns& outcome : outcomes) {
     for (const MethodRun& run : outcome.runs) {
-      for (const std::string& note : run.fit->notes) {
+      for (const std::string& note : run.fit.notes) {
         const std::string key = without_numbers(note);
         if (!seen.insert(key).second) continue;
         std::vector<std::string> of;
@@ -192,32 +192,24 @@ std::vector<SharedNote> shared_notes(const std::vector<MethodRuns>& outcomes) {
 }
 
 std::string comparison_table(const std::vector<MethodRuns>& outcomes, double level) {
-  std::vector<const MethodRuns*> fitted;
+  const Evaluation* first = first_report(outcomes);
+  std::vector<Line> lines;
+  for (const MethodRuns& outcome : outcomes)
+    if (outcome.failure.empty()) lines.push_back(line_of(outcome));
+  for (const auto& [name, forecast] : forecasts_in(outcomes)) lines.push_back(line_of(forecast, first->n));
   std::vector<std::vector<Cell>> rows = {{{"method"}}};
-  for (const MethodRuns& outcome : outcomes) {
-    if (!outcome.failure.empty()) continue;
-    fitted.push_back(&outcome);
-    rows.push_back({{outcome.method}});
-  }
-  const size_t methods = fitted.size();
-  const std::vector<MethodRuns> forecasts = forecasts_in(outcomes);
-  for (const MethodRuns& forecast : forecasts) {
-    fitted.push_back(&forecast);
-    rows.push_back({{forecast_label(forecast) + on_fewer(forecast, *first_report(outcomes))}});
-  }
+  for (const Line& line : lines) rows.push_back({{line.label}});
   for (const std::string& metric : shown_metrics(outcomes)) {
     std::vector<Spread> spreads;
     std::vector<double> means;
-    for (const MethodRuns* outcome : fitted) {
-      spreads.push_back(spread(*outcome, metric));
+    for (const Line& line : lines) {
+      spreads.push_back(spread(line, metric));
       means.push_back(spreads.back().mean);
     }
     const NumberFormat format(means);
     std::vector<std::string> shown;
-    for (size_t i = 0; i < means.size(); ++i) {
-      const bool ranked = i < methods || on_fewer(*fitted[i], *first_report(outcomes)).empty();
-      shown.push_back(std::isnan(means[i]) || !ranked ? "-" : format(means[i]));
-    }
+    for (size_t i = 0; i < means.size(); ++i)
+      shown.push_back(std::isnan(means[i]) || !lines[i].ranked ? "-" : format(means[i]));
     const std::vector<bool> best = best_of(shown, metric, level);
     const std::vector<std::string> cells = aligned(spreads, format);
     rows[0].push_back({metric});
@@ -225,12 +217,11 @@ std::string comparison_table(const std::vector<MethodRuns>& outcomes, double lev
       rows[i + 1].push_back({std::isnan(means[i]) ? "-" : cells[i], best[i]});
   }
   rows[0].insert(rows[0].end(), {{"seconds"}, {"fits"}});
-  for (size_t i = 0; i < fitted.size(); ++i) {
-    const double seconds = mean_seconds(*fitted[i]);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const double seconds = spread_of(lines[i].seconds).mean;
     rows[i + 1].push_back({std::isnan(seconds) ? "-" : fmt::format("{:.1f}", seconds)});
-    rows[i + 1].push_back({std::isnan(seconds) ? "-" : fmt::format("{}", fitted[i]->runs.size())});
+    rows[i + 1].push_back({std::isnan(seconds) ? "-" : fmt::format("{}", lines[i].seconds.size())});
   }
-  const json* first = first_report(outcomes);
   return text_table(rows) + scored_on(outcomes) +
          (first == nullptr ? "" : fitted_to(STDOUT_FILENO, legend(*first)));
 }
@@ -242,9 +233,10 @@ ComparisonReport comparison_report(const std::vector<MethodRuns>& outcomes) {
     ComparedMethod entry{outcome.method, outcome.runs};
     if (!outcome.failure.empty()) entry.failed = without_functions(outcome.failure);
     if (!outcome.runs.empty() && !metrics.empty()) {
+      const Line line = line_of(outcome);
       auto &mean = entry.mean.emplace(), &sd = entry.sd.emplace();
       for (const std::string& metric : metrics) {
-        const Spread s = spread(outcome, metric);
+        const Spread s = spread(line, metric);
         mean[metric] = s.mean;
         sd[metric] = s.sd;
       }
@@ -253,10 +245,7 @@ ComparisonReport comparison_report(const std::vector<MethodRuns>& outcomes) {
   }
   for (const SharedNote& note : shared_notes(outcomes))
     report.notes.push_back({note.text, note.of.empty() ? "all" : note.of});
-  for (const MethodRuns& forecast : forecasts_in(outcomes)) {
-    if (!report.forecasts) report.forecasts.emplace();
-    (*report.forecasts)[forecast.method] = forecast.runs.front();
-  }
+  if (auto forecasts = forecasts_in(outcomes); !forecasts.empty()) report.forecasts = std::move(forecasts);
   return report;
 }
 

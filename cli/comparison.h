@@ -78,7 +78,7 @@ void describe(LeadingFact& f, V& v) {
 struct ComparisonReport {
   std::vector<ComparedMethod> methods = {};
   std::vector<ComparedNote> notes = {};
-  std::optional<std::map<std::string, MethodRun>> forecasts = {};
+  std::optional<std::map<std::string, ForecastScores>> forecasts = {};
   std::string data = {}, target = {};
   int seeds = 0, repeats = 0, folds = 0;
   double level = 0;

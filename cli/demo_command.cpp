@@ -83,10 +83,10 @@ void real_table(const DemoRequest& r, const fs::path& model_path) {
   methods.insert(methods.end(), std::begin(kMethods), std::end(kMethods));
   for (const std::string& method : methods) {
     const Model model = fitted(table, method, target, r.steps, 0.2, {});
-    const json report = model.evaluate(take_rows(table, model.split().test), kLevel);
+    const auto metrics = field_numbers(model.evaluate(take_rows(table, model.split().test), kLevel));
     std::vector<Cell> row = {{method}};
     for (const char* metric : {"mae", "rmse", "nll", "crps", "coverage", "width"})
-      row.push_back({rounded(report.at(metric).get<double>())});
+      row.push_back({rounded(metrics.at(metric))});
     row.push_back({fmt::format("{:.1f}", model.fitted().summary().seconds)});
     rows.push_back(std::move(row));
     if (method == usual) model.save(model_path);
@@ -147,10 +147,10 @@ Panel panel(const Table& table, const Table& grid, const Model& model) {
   const at::Tensor spread = kHalfWidth * p.epistemic_var.sqrt();
   const std::vector<double> x = grid.columns[0].values;
   const std::string& method = model.method();
-  const json report = model.evaluate(take_rows(table, model.split().test), kLevel);
+  const Evaluation report = model.evaluate(take_rows(table, model.split().test), kLevel);
   Panel result{method,
-               fmt::format("test NLL {:.2f} (truth {:.2f}), {:.0f} % inside", report.at("nll").get<double>(),
-                           oracle_nll(table, model.split().test), 100 * report.at("coverage").get<double>()),
+               fmt::format("test NLL {:.2f} (truth {:.2f}), {:.0f} % inside", report.nll,
+                           oracle_nll(table, model.split().test), 100 * report.coverage.value()),
                {}};
   result.marks.push_back({Mark::Kind::band, "95 % of the prediction", "#3182ce", 0.22, x,
                           numbers(total.lower), numbers(total.upper)});

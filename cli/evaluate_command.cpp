@@ -12,6 +12,7 @@
 #include "cli/terminal.h"
 #include "cli/uncertainty_text.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/model/evaluation_report.h"
 #include "slimbayes/model/held_out.h"
 #include "slimbayes/model/persistence.h"
 #include "slimbayes/model/separation.h"
@@ -23,7 +24,6 @@ namespace slimbayes::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 /// Handles the examples in `bad`, whose answer is not finite. Throws DataError for the first one; with
 /// --on-bad-row skip, logs a note instead.
@@ -35,16 +35,16 @@ void check_answered(const EvaluateRequest& r, const Examples& examples, const st
   log_line("note: " + bad_examples_text(examples, bad, "left out"));
 }
 
-/// Adds to the report how many rows lie outside the range of the training data, and how far, and logs a note.
-/// Does nothing if the model does not know its training range.
-void report_outside(const Model& model, const Examples& examples, json& report) {
+/// Returns how many rows lie outside the range of the training data, and how far, and logs a note. Returns
+/// nothing if the model does not know its training range.
+std::optional<OutsideReport> outside_report(const Model& model, const Examples& examples) {
   const std::optional<Outside> far = outside(model.encoder(), examples);
-  if (!far) return;
-  json columns = json::object();
+  if (!far) return std::nullopt;
+  OutsideReport report{far->rows, {}};
   for (const Outside::Beyond& column : far->columns)
-    columns[column.name] = {{"rows", column.rows}, {"farthest", column.farthest}};
-  report["outside"] = {{"rows", far->rows}, {"columns", columns}};
+    report.columns[column.name] = {column.rows, column.farthest};
   if (far->rows > 0) log_line("note: " + outside_text(*far, std::get<Table>(examples)));
+  return report;
 }
 
 /// Reads the foreign data of --ood. The command reads two files, so error messages name this one.
@@ -70,38 +70,22 @@ SeparationReport separation_of(const EvaluateRequest& r, const Model& model, con
       fmt::format("the foreign data '{}' (--ood): {}", foreign_text(r.ood), error.what()));
 }
 
-/// The report on the evaluated data, with the metrics of the uncertainty, and how well the scores tell the
-/// data of --ood.
-struct Scored {
-  json report;
-  std::optional<UncertaintyReport> uncertainty = {};
-  std::optional<SeparationReport> ood = {};
-};
-
-/// Returns the report as --json prints it, with what was asked for.
-json described(const EvaluateRequest& r, const Model& model, const Scored& scored) {
-  json report = scored.report;
-  report["method"] = model.method();
-  report["level"] = r.level;
-  if (model.calibration().groups > 0) report["calibration"] = "conformal";
-  if (report.contains("set_size")) report["sets"] = r.sets;
-  if (!r.split.empty()) report["split"] = r.split;
-  if (scored.ood) report["ood"] = fields_to_json(*scored.ood);
-  return report;
-}
-
-Scored scored(const EvaluateRequest& r, const Model& model, const Examples& data,
-              const ColumnChanges& changes, SharedChanges& shared) {
+/// Returns the report on the evaluated data: the metrics, and how well the scores tell the data of --ood.
+EvaluationReport scored(const EvaluateRequest& r, const Model& model, const Examples& data,
+                        const ColumnChanges& changes, SharedChanges& shared) {
+  EvaluationReport out{.method = model.method(), .level = r.level};
+  if (model.calibration().groups > 0) out.calibration = "conformal";
+  if (!r.split.empty()) out.split = r.split;
   if (model.schema().task.grid) {
     std::vector<BadRow> bad;
-    json report = report_by_pixel(r, model, data, bad);
+    out.metrics.evaluation = report_by_pixel(r, model, data, bad);
     check_answered(r, data, bad);
-    return {std::move(report)};
+    return out;
   }
   const Answers near = answers_with_progress("evaluate", model, data, {{r.level}, r.sets == "deterministic"});
   check_answered(r, data, near.bad);
-  Scored out{model.evaluate(data, near), uncertainty_of(model, data, near)};
-  if (out.uncertainty) out.report.update(fields_to_json(*out.uncertainty));
+  out.metrics = {model.evaluate(data, near), uncertainty_of(model, data, near)};
+  if (const auto& classes = out.metrics.evaluation.classes; classes && classes->set_size) out.sets = r.sets;
   if (r.ood.empty()) return out;
   const Examples foreign = read_foreign(r, model, changes, shared);
   if (hash_of(foreign) == hash_of(data))
@@ -111,14 +95,15 @@ Scored scored(const EvaluateRequest& r, const Model& model, const Examples& data
 }
 
 /// Prints the report as text, and the names of the plots.
-void print_text(const EvaluateRequest& r, const Model& model, const Scored& scored,
+void print_text(const EvaluateRequest& r, const Model& model, const EvaluationReport& report,
                 const std::vector<fs::path>& plots) {
   const std::string_view noun = noun_of(kind_of(model.encoder()));
-  print(report_table(scored.report, r.level, noun));
-  print(segmentation_text(scored.report));
-  if (scored.uncertainty)
-    print(selective_text(*scored.uncertainty, scored.report.value("n", int64_t{0}), noun));
-  if (scored.ood) print(separation_text(*scored.ood, r.ood));
+  const auto& [metrics, uncertainty] = report.metrics;
+  print(report_table(metrics, r.level, noun,
+                     uncertainty ? uncertainty->epistemic : std::optional<EpistemicReport>()));
+  print(segmentation_text(metrics));
+  if (uncertainty) print(selective_text(*uncertainty, metrics.n, noun));
+  if (report.ood) print(separation_text(*report.ood, r.ood));
   for (const fs::path& file : plots)
     print(fmt::format("{}{}\n", &file == &plots.front() ? "\n" : "", shown(file.string())));
 }
@@ -145,24 +130,23 @@ int run_command(const EvaluateRequest& r) {
         "was held out",
         noun_of(data)));
   const std::vector<fs::path> plots = plot_files(r.plots, model.schema().task, !r.ood.empty());
-  Scored all = scored(r, model, data, changes, shared);
-  json& report = all.report;
-  for (const std::string& note : persistence_notes(report, windows_of_part(report, r.split))) log_note(note);
-  report_outside(model, data, report);
+  EvaluationReport report = scored(r, model, data, changes, shared);
+  const Evaluation& metrics = report.metrics.evaluation;
+  for (const std::string& note : persistence_notes(metrics, windows_of_part(metrics.n, r.split)))
+    log_note(note);
+  report.outside = outside_report(model, data);
   if (!fitted_on || (!r.split.empty() && r.split != "train")) {  // the rows were not learned in training
     const std::string row = fmt::format("{}{}{}", r.split, r.split.empty() ? "" : " ", noun_of(data));
-    const std::string few = few_scored(report, row, r.split == "test" ? kTestMore : "");
+    const std::string few = few_scored(metrics.n, row, r.split == "test" ? kTestMore : "");
     if (!few.empty()) log_note(few);
-    for (const std::string& note : trust_notes(model, {{report, row + "s", r.level, /*fresh=*/true}}))
+    for (const std::string& note : trust_notes(model, {{metrics, row + "s", r.level, /*fresh=*/true}}))
       log_note(note);
   }
-  const PlottedReport plotted{report, all.uncertainty ? &*all.uncertainty : nullptr,
-                              all.ood ? &*all.ood : nullptr};
-  for (const fs::path& file : plots) write_plot(file, plotted);
+  for (const fs::path& file : plots) write_plot(file, report.metrics, report.ood);
   if (r.json)
-    print(described(r, model, all));
+    print(fields_to_json(std::move(report)));
   else
-    print_text(r, model, all, plots);
+    print_text(r, model, report, plots);
   return kDone;
 }
 

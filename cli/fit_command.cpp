@@ -21,44 +21,23 @@
 namespace slimbayes::cli {
 namespace {
 
-using nlohmann::json;
-
 void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_valid_rows) {
   const Model& model = *outcome.model;
-  const SplitRows& split = model.split();
   const std::string noun(noun_of(kind_of(model.encoder())));
   if (!r.json) {
     print(fitted_to(STDOUT_FILENO,
                     fmt::format("{}: {}\n{}", shown(r.model), model.fitted().summary().brief(noun),
                                 choices_text(model, r.fit.level))));
-    if (outcome.test.is_null()) print(fitted_to(STDOUT_FILENO, forecasts_text(outcome.valid, "validation")));
-    if (!outcome.test.is_null())
-      print(fmt::format("\ntest {}s\n{}{}", noun, report_table(outcome.test, r.fit.level, noun),
-                        segmentation_text(outcome.test)));
+    if (outcome.test)
+      print(fmt::format("\ntest {}s\n{}{}", noun, report_table(*outcome.test, r.fit.level, noun),
+                        segmentation_text(*outcome.test)));
+    else if (outcome.valid)
+      print(fitted_to(STDOUT_FILENO, forecasts_text(*outcome.valid, "validation")));
     return;
   }
-  json out = {{"method", model.method()},
-              {"model", r.model},
-              {"seed", r.fit.seed},
-              {"rows",
-               {{"train", split.train.size()},
-                {"valid", own_valid_rows > 0 ? own_valid_rows : std::ssize(split.valid)},
-                {"test", split.test.size()}}},
-              {"summary", to_json(model.fitted().summary())},
-              {"options", model.options()},
-              {"notes", outcome.notes}};
-  out["summary"]["seconds"] = model.fitted().summary().seconds;
-  if (const auto rows = split.calibration.size(); rows > 0) {
-    out["rows"]["calibration"] = rows;
-    out["calibration"] = r.fit.calibrate;
-  }
-  out.update(choices_json(model, r.fit.level));
-  if (!model.noise().empty()) out["noise"] = to_json(model.noise());
-  if (!model.noise().empty() && model.noise().folds == 0)
-    out["noise"].update({{"var", nullptr}, {"sd", nullptr}});  // cross-fitting did not run
-  if (!outcome.test.is_null()) out["test"] = outcome.test;
-  if (!outcome.valid.is_null()) out["valid"] = outcome.valid;
-  print(out);
+  FitReport out = fit_report(r, outcome);
+  if (own_valid_rows > 0) out.rows.valid = own_valid_rows;
+  print(fields_to_json(std::move(out)));
 }
 
 /// The data of a fit and its request, in which every choice has been made.
@@ -107,10 +86,9 @@ int run_command(const FitRequest& r) {
   const FitOutcome outcome =
       file.fit(inputs.request, inputs.train, inputs.valid ? &*inputs.valid : nullptr, inputs.notes, progress);
   if (outcome.interrupted) return kInterrupted;
-  const json& scored = outcome.valid;
-  const int64_t own = inputs.valid && !scored.is_null()
-                          ? scored.at("n").get<int64_t>() + scored.value("left_out", int64_t{0})
-                          : 0;
+  const std::optional<Evaluation>& scored = outcome.valid;
+  const int64_t own =
+      inputs.valid && scored ? scored->n + static_cast<int64_t>(scored->left_out.value_or(0)) : 0;
   print_outcome(r, outcome, own);
   return kDone;
 }

@@ -13,8 +13,6 @@
 namespace slimbayes::cli {
 namespace {
 
-using nlohmann::json;
-
 constexpr double kNoDifference = 1e-3;  // nats per row; NLLs that differ by less count as equal
 
 std::string tuning_text(const std::optional<TuningReport>& tuning) {
@@ -64,14 +62,31 @@ std::string choices_text(const Model& model, double level) {
   return chosen + tuning_text(model.tuning()) + conformal_text(model, level);
 }
 
-json choices_json(const Model& model, double level) {
-  json out = json::object();
-  if (model.tuning()) out["tuning"] = fields_to_json(*model.tuning());
-  if (const ConformalScores& scores = model.calibration(); scores.groups > 0) {
-    const auto [low, high] = coverage_range(scores.groups, level);
-    out["conformal"] = {
-        {"level", level}, {"factor", conformal_factor(scores, level)}, {"coverage_range", {low, high}}};
+FitReport fit_report(const FitRequest& r, const FitOutcome& outcome) {
+  const Model& model = outcome.model.value();
+  const SplitRows& split = model.split();
+  FitReport out{.method = model.method(), .model = r.model, .seed = r.fit.seed};
+  out.rows = {std::ssize(split.train), std::ssize(split.valid), std::ssize(split.test), {}};
+  out.summary = to_json(model.fitted().summary());
+  out.summary["seconds"] = model.fitted().summary().seconds;
+  out.options = model.options();
+  out.notes = outcome.notes;
+  if (!split.calibration.empty()) {
+    out.rows.calibration = std::ssize(split.calibration);
+    out.calibration = r.fit.calibrate;
   }
+  if (const ConformalScores& scores = model.calibration(); scores.groups > 0)
+    out.conformal = {r.fit.level, conformal_factor(scores, r.fit.level),
+                     coverage_range(scores.groups, r.fit.level)};
+  out.tuning = model.tuning();
+  if (const NoiseEstimate& noise = model.noise(); !noise.empty()) {
+    const bool estimated = noise.folds > 0;  // else cross-fitting did not run
+    out.noise = {noise.folds, noise.rows, estimated ? noise.var : NAN, estimated ? noise.sd : NAN,
+                 noise.notes, {}};
+    if (noise.interrupted) out.noise->interrupted = true;
+  }
+  out.test = outcome.test;
+  out.valid = outcome.valid;
   return out;
 }
 

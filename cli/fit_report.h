@@ -1,8 +1,10 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/request.h"
+#include "slimbayes/fit/fit_outcome.h"
+#include "slimbayes/fit/fit_report.h"
 #include "slimbayes/model/model.h"
 
 namespace slimbayes::cli {
@@ -12,8 +14,7 @@ namespace slimbayes::cli {
 /// the sets of classes at this level. "" if there was no choice.
 std::string choices_text(const Model& model, double level);
 
-/// Returns the report of --tune under the key `tuning` and the factor of the conformal calibration under the
-/// key `conformal`. A key is absent if the fit was not tuned or not calibrated.
-nlohmann::json choices_json(const Model& model, double level);
+/// Returns what `fit --json` says of a fit that has a model.
+FitReport fit_report(const FitRequest& request, const FitOutcome& outcome);
 
 }  // namespace slimbayes::cli

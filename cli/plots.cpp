@@ -19,7 +19,6 @@ namespace slimbayes::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr const char *kSelective = "selective.svg", *kReliability = "reliability.svg",
                      *kCalibration = "calibration.svg", *kScores = "scores.svg";
@@ -128,10 +127,10 @@ Chart scores_chart(const SeparationReport& ood) {
 }
 
 /// Returns the reliability of classes; of segmentation the one by pixel, which the report has.
-ReliabilityBins bins_of(const PlottedReport& plotted) {
-  if (plotted.uncertainty != nullptr) return plotted.uncertainty->reliability.value();
-  const json& pixels = plotted.report.at("reliability");
-  return {pixels.at("confidence"), pixels.at("accuracy"), pixels.at("rows")};
+ReliabilityBins bins_of(const AnswerMetrics& metrics) {
+  if (metrics.uncertainty) return metrics.uncertainty->reliability.value();
+  const PixelBins& pixels = metrics.evaluation.pixels.value().reliability;
+  return {pixels.confidence, pixels.accuracy, {pixels.rows.begin(), pixels.rows.end()}};
 }
 
 }  // namespace
@@ -152,13 +151,14 @@ std::vector<fs::path> plot_files(const std::string& folder, const Task& task, bo
   return files;
 }
 
-void write_plot(const fs::path& file, const PlottedReport& plotted) {
+void write_plot(const fs::path& file, const AnswerMetrics& metrics,
+                const std::optional<SeparationReport>& ood) {
   const std::string name = file.filename().string();
   const std::string image =
-      svg(name == kReliability   ? reliability_chart(bins_of(plotted), plotted.report.at("ece"))
-          : name == kScores      ? scores_chart(*plotted.ood)
-          : name == kCalibration ? calibration_chart(plotted.uncertainty->calibration_curve.value())
-                                 : selective_chart(plotted.uncertainty->selective));
+      svg(name == kReliability   ? reliability_chart(bins_of(metrics), metrics.evaluation.classes.value().ece)
+          : name == kScores      ? scores_chart(ood.value())
+          : name == kCalibration ? calibration_chart(metrics.uncertainty.value().calibration_curve.value())
+                                 : selective_chart(metrics.uncertainty.value().selective));
   write_atomically(file, std::as_bytes(std::span(image)));
 }
 

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "slimbayes/answers/uncertainty_facts.h"
+#include "slimbayes/answers/separation_report.h"
 #include "slimbayes/encoding/task.h"
 
 namespace slimbayes::cli {
@@ -17,14 +16,9 @@ namespace slimbayes::cli {
 /// the folder cannot be made or a file not be written.
 std::vector<std::filesystem::path> plot_files(const std::string& folder, const Task& task, bool foreign);
 
-/// What the plots of an evaluation show.
-struct PlottedReport {
-  const nlohmann::json& report;          // Model::evaluate()
-  const UncertaintyReport* uncertainty;  // nullptr for segmentation
-  const SeparationReport* ood;           // nullptr without foreign data
-};
-
-/// Draws the plot that the name of the file says from the numbers that --json prints, and writes it.
-void write_plot(const std::filesystem::path& file, const PlottedReport& plotted);
+/// Draws the plot that the name of the file says from the numbers that --json prints, and writes it. `ood` is
+/// that of foreign data.
+void write_plot(const std::filesystem::path& file, const AnswerMetrics& metrics,
+                const std::optional<SeparationReport>& ood);
 
 }  // namespace slimbayes::cli

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,6 @@ namespace slimbayes::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 PredictOptions with_progress(AnswerProgress& shown) {
   PredictOptions options;
@@ -51,8 +51,6 @@ void check_flags(const PredictRequest& r) {
     check(!given, "predict", "only --out, --maps and --on-bad-row with segmentation", flag, "leave it out");
 }
 
-std::string decimals(const json& number) { return fmt::format("{:.4f}", number.get<double>()); }
-
 }  // namespace
 
 void predict_pixels(const PredictRequest& r, const Model& model) {
@@ -74,8 +72,8 @@ void predict_pixels(const PredictRequest& r, const Model& model) {
   print_or_write(r.out, skips ? take_rows(all.table, rows_without(all.bad, count(images))) : all.table, 1);
 }
 
-json report_by_pixel(const EvaluateRequest& r, const Model& model, const Examples& images,
-                     std::vector<BadRow>& bad) {
+Evaluation report_by_pixel(const EvaluateRequest& r, const Model& model, const Examples& images,
+                           std::vector<BadRow>& bad) {
   if (!r.ood.empty())
     refuse("evaluate", "no --ood with segmentation, whose scores belong to pixels",
            "'" + foreign_text(r.ood) + "'",
@@ -84,33 +82,33 @@ json report_by_pixel(const EvaluateRequest& r, const Model& model, const Example
   return segmentation_report(model, images, with_progress(shown), &bad);
 }
 
-std::string segmentation_text(const json& report) {
-  if (!report.contains("iou")) return "";
+std::string segmentation_text(const Evaluation& report) {
+  if (!report.pixels || !report.classes || !report.classes->confusion) return "";
+  const PixelScores& scores = *report.pixels;
+  const auto& confusion = *report.classes->confusion;
   std::vector<std::vector<Cell>> rows = {{{"class"}, {"IoU"}, {"accuracy"}, {"pixels"}}};
-  const json& confusion = report.at("confusion");
   for (size_t c = 0; c < confusion.size(); ++c) {
-    const std::string name = report.at("classes")[c];
-    if (!report.at("iou").contains(name)) continue;
-    int64_t pixels = 0;
-    for (const json& cell : confusion[c]) pixels += cell.get<int64_t>();
+    const std::string& name = report.classes->classes[c];
+    if (!scores.iou.contains(name)) continue;
+    const int64_t pixels = std::accumulate(confusion[c].begin(), confusion[c].end(), int64_t{0});
     rows.push_back({{shown(name)},
-                    {decimals(report.at("iou")[name])},
-                    {decimals(report.at("class_accuracy")[name])},
+                    {decimals(scores.iou.at(name))},
+                    {decimals(scores.class_accuracy.at(name))},
                     {fmt::format("{}", pixels)}});
   }
   std::string text = "\n" + text_table(rows);
   std::vector<std::string> absent;
-  for (const json& name : report.at("absent")) absent.push_back(shown(name.get<std::string>()));
+  for (const std::string& name : scores.absent) absent.push_back(shown(name));
   if (!absent.empty())
     text += fmt::format("no pixel has the class {}: left out of miou and mpa\n", fmt::join(absent, ", "));
-  text += fmt::format("{} labelled pixels; {} without a class are left out\n",
-                      report.at("pixels").get<int64_t>(), report.at("void").get<int64_t>());
-  const json& errors = report.at("errors");
-  if (!errors.contains("auroc")) return text + errors.at("absent").get<std::string>() + "\n";
+  text +=
+      fmt::format("{} labelled pixels; {} without a class are left out\n", scores.pixels, scores.unlabelled);
+  const ErrorsReport& errors = scores.errors;
+  if (!errors.auroc || !errors.aupr_err) return text + errors.absent.value_or("") + "\n";
   std::vector<std::vector<Cell>> found = {{{"finding wrong pixels by"}, {"AUROC"}, {"AUPR-Err"}}};
-  for (const auto& item : errors.at("auroc").items())
-    found.push_back({{item.key()}, {decimals(item.value())}, {decimals(errors.at("aupr_err")[item.key()])}});
-  found.push_back({{"chance"}, {"0.5000"}, {decimals(errors.at("rate"))}});
+  for (const auto& [score, auroc] : *errors.auroc)
+    found.push_back({{score}, {decimals(auroc)}, {decimals(errors.aupr_err->at(score))}});
+  found.push_back({{"chance"}, {"0.5000"}, {decimals(errors.rate)}});
   return text + "\n" + text_table(found);
 }
 

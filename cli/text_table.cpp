@@ -78,6 +78,8 @@ std::string rounded(double x) {
   return size >= 1e4 && size < kLongest ? fmt::format("{:.0f}", x) : fmt::format("{:#.4g}", x);
 }
 
+std::string decimals(double number) { return fmt::format("{:.4f}", number); }
+
 NumberFormat::NumberFormat(std::span<const double> numbers) {
   double most = 0, least = std::numeric_limits<double>::infinity();
   for (double x : numbers) {

@@ -22,6 +22,9 @@ std::string text_table(std::vector<std::vector<Cell>> rows);
 /// Returns x as text with four significant digits; from 10,000 up to 1e9 as a whole number.
 std::string rounded(double x);
 
+/// Returns a number with four decimals.
+std::string decimals(double number);
+
 /// A mean and its spread over several runs.
 struct Spread {
   double mean = NAN, sd = NAN;  // sd: sample standard deviation, NaN for one run

@@ -15,8 +15,6 @@ namespace {
 
 constexpr double kShownShares[] = {1, 0.9, 0.8, 0.7};
 
-std::string decimals(double number) { return fmt::format("{:.4f}", number); }
-
 /// Returns the scores of a report in the order in which they are shown: the first score, then the others.
 std::vector<std::string> scores_of(const SelectiveReport& selective) {
   std::vector<std::string> names = {selective.score};

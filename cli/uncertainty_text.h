@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "slimbayes/answers/uncertainty_facts.h"
+#include "slimbayes/answers/separation_report.h"
 
 namespace slimbayes::cli {
 

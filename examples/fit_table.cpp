@@ -35,7 +35,7 @@ void run(const char* path, const char* target) {
                 range.lower[i].item<double>(), range.upper[i].item<double>(),
                 test.find(target)->values[static_cast<size_t>(i)]);
   }
-  std::printf("all test rows: %s\n", loaded.evaluate(test, 0.9).dump().c_str());
+  std::printf("all test rows: %s\n", sb::fields_to_json(loaded.evaluate(test, 0.9)).dump().c_str());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "slimbayes/answers/density.h"
 #include "slimbayes/core/normal.h"
 #include "slimbayes/model/answer_table.h"
+#include "slimbayes/model/evaluation_report.h"
 #include "slimbayes/model/trust_notes.h"
 #include "slimbayes/model/uncertainty.h"
 
@@ -17,7 +18,6 @@ namespace slimbayes::python {
 namespace {
 
 using Words = std::vector<std::string>;
-using nlohmann::json;
 
 /// The answers of a model to n examples, and the model that gave them.
 struct Answered {
@@ -110,19 +110,19 @@ Answered answered(const SharedModel& model, const Rows& examples, const std::vec
 std::pair<std::string, Words> evaluated(const Answered& a, double level) {
   const py::gil_scoped_release released;
   const Model& model = *a.model;
-  json report = model.evaluate(*a.examples, a.answers);
-  if (const auto uncertainty = uncertainty_of(model, *a.examples, a.answers))
-    report.update(fields_to_json(*uncertainty));
-  report["level"] = level;
-  report["method"] = model.method();
+  const EvaluationReport report{
+      .metrics = {model.evaluate(*a.examples, a.answers), uncertainty_of(model, *a.examples, a.answers)},
+      .method = model.method(),
+      .level = level};
+  const Evaluation& metrics = report.metrics.evaluation;
   Words notes;
   if (hash_of(*a.examples) != model.data_hash()) {
     const std::string noun = noun_of(*a.examples);
-    if (const std::string few = few_scored(report, noun, ""); !few.empty()) notes.push_back(few);
-    std::ranges::move(trust_notes(model, {{report, noun + "s", level, /*fresh=*/true}}),
+    if (const std::string few = few_scored(metrics.n, noun, ""); !few.empty()) notes.push_back(few);
+    std::ranges::move(trust_notes(model, {{metrics, noun + "s", level, /*fresh=*/true}}),
                       std::back_inserter(notes));
   }
-  return {to_text(report), in_python(notes)};
+  return {to_text(fields_to_json(report)), in_python(notes)};
 }
 
 /// Out-of-distribution scores by name, [n] each.

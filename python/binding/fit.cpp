@@ -150,7 +150,10 @@ Fit fit_examples(const Examples& examples, const Examples* valid, const Request&
   if (watcher.stopped() && !(out.model && watcher.by_keyboard())) watcher.raise();
   if (out.interrupted)
     out.notes.insert(out.notes.begin(), "interrupted: the model holds the best of what was fitted so far");
-  return {std::make_shared<Model>(*std::move(out.model)), to_text(out.valid), to_text(out.test),
+  const auto text_of = [](const std::optional<Evaluation>& report) {
+    return to_text(report ? fields_to_json(*report) : json());
+  };
+  return {std::make_shared<Model>(*std::move(out.model)), text_of(out.valid), text_of(out.test),
           in_python(out.notes), out.interrupted};
 }
 

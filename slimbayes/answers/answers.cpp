@@ -67,27 +67,25 @@ Intensity in_units_of(const Intensity& p, double shift, double) {
   return {{p.rate.log_mean + shift, p.rate.log_var}, p.zeroed};
 }
 
-nlohmann::json report_of(const Regression& p, const at::Tensor& y, const ReportOptions& o) {
+Evaluation report_of(const Regression& p, const at::Tensor& y, const ReportOptions& o) {
   return regression_report(p, y, o.target_sd, {o.level, o.interval ? *o.interval : interval(p, o.level)});
 }
 
-nlohmann::json report_of(const Classes& p, const at::Tensor& y, const ReportOptions& o) {
-  const int64_t classes = p.probabilities.size(-1);
-  if (std::ssize(o.levels) != classes)
-    refuse("report", fmt::format("the names of {} classes", classes),
-           fmt::format("{} names", o.levels.size()));
-  nlohmann::json report = classes_report(p, y);
-  report["classes"] = o.levels;
-  report["base_class"] = o.levels.at(report["base_class"].get<size_t>());
-  if (o.set) report.update(set_report(*o.set, y));
-  return report;
+Evaluation report_of(const Classes& p, const at::Tensor& y, const ReportOptions& o) {
+  Evaluation out = classes_report(p, y, o.levels);
+  if (!o.set) return out;
+  const SetReport sets = set_report(*o.set, y);
+  out.coverage = sets.coverage;
+  out.classes->set_size = sets.size;
+  out.classes->empty = sets.empty;
+  return out;
 }
 
-nlohmann::json report_of(const Counts& p, const at::Tensor& y, const ReportOptions& o) {
+Evaluation report_of(const Counts& p, const at::Tensor& y, const ReportOptions& o) {
   return counts_report(p, y, o.level);
 }
 
-nlohmann::json report_of(const Intensity&, const at::Tensor&, const ReportOptions&) {
+Evaluation report_of(const Intensity&, const at::Tensor&, const ReportOptions&) {
   refuse("report", "an answer with a target a row", "an intensity", "events_report scores it");
 }
 
@@ -134,7 +132,7 @@ at::Tensor row_nll(const Predictive& p, const at::Tensor& y) {
   return count_row_nll(*counts, y);
 }
 
-nlohmann::json report(const Predictive& p, const at::Tensor& y, const ReportOptions& options) {
+Evaluation report(const Predictive& p, const at::Tensor& y, const ReportOptions& options) {
   return std::visit([&](const auto& one) { return report_of(one, y, options); }, p);
 }
 

@@ -2,11 +2,11 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "slimbayes/answers/evaluation.h"
 #include "slimbayes/answers/prediction_set.h"
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/catalog/task.h"
@@ -55,14 +55,12 @@ struct ReportOptions {
   std::optional<PredictionSet> set = {};  // classes: prediction sets to score; absent: no set scores
 };
 
-/// Compares a predictive with the targets y [n] and returns the metrics as a JSON object. Regression: MAE,
-/// RMSE, NLL, coverage and more (see regression_report). Counts: see counts_report. Classes: accuracy, NLL,
-/// calibration errors and more (see classes_report), to which are added "classes", the list of class names,
-/// "base_class" as a name, and the scores of options.set if it is given (see set_report). Throws
+/// Compares a predictive with the targets y [n] and returns the metrics. Regression: MAE, RMSE, NLL, coverage
+/// and more (see regression_report). Counts: see counts_report. Classes: accuracy, NLL, calibration errors
+/// and more (see classes_report), and the scores of options.set if it is given (see set_report). Throws
 /// std::invalid_argument for an intensity (events_report in model/events.h scores events), and unless
 /// `levels` has one name per class.
-SLIMBAYES_EXPORT nlohmann::json report(const Predictive& p, const at::Tensor& y,
-                                       const ReportOptions& options);
+SLIMBAYES_EXPORT Evaluation report(const Predictive& p, const at::Tensor& y, const ReportOptions& options);
 
 /// Returns scores for out-of-distribution detection by name, [n] each. A larger score means farther from the
 /// training data.

@@ -42,12 +42,11 @@ at::Tensor bin_of(const at::Tensor& confidence, Bins kind, int64_t bins) {
   return at::floor_divide(less_confident * bins, confidence.size(0));
 }
 
-/// Adds the expected calibration errors with numbers of bins other than 15 to the report.
-void add_other_bins(const Classes& p, const at::Tensor& y, nlohmann::json& report) {
-  for (int64_t bins : {10, 20, 30}) {
-    report[fmt::format("ece_{}", bins)] = calibration_error(p, y, Bins::equal_mass, bins).expected;
-    report[fmt::format("ece_width_{}", bins)] = calibration_error(p, y, Bins::equal_width, bins).expected;
-  }
+/// Returns the expected calibration errors with numbers of bins other than 15.
+OtherBins other_bins(const Classes& p, const at::Tensor& y) {
+  const auto error = [&](Bins kind, int64_t bins) { return calibration_error(p, y, kind, bins).expected; };
+  return {error(Bins::equal_mass, 10),  error(Bins::equal_mass, 20),  error(Bins::equal_mass, 30),
+          error(Bins::equal_width, 10), error(Bins::equal_width, 20), error(Bins::equal_width, 30)};
 }
 
 }  // namespace
@@ -126,40 +125,49 @@ at::Tensor f1_scores(const at::Tensor& counts) {
   return 2 * counts.diagonal().to(at::kDouble) / either;                // 0 / 0 gives NaN
 }
 
-nlohmann::json classes_report(const Classes& p, const at::Tensor& y) {
+std::vector<std::vector<int64_t>> listed_counts(const at::Tensor& counts) {
+  const int64_t classes = counts.size(0);
+  std::vector<std::vector<int64_t>> rows;
+  for (int64_t c = 0; c < classes; ++c) {
+    const int64_t* row = counts.const_data_ptr<int64_t>() + c * classes;
+    rows.emplace_back(row, row + classes);
+  }
+  return rows;
+}
+
+Evaluation classes_report(const Classes& p, const at::Tensor& y, const std::vector<std::string>& levels) {
   constexpr int64_t kMostInAMatrix = 100;
+  const int64_t classes = p.probabilities.size(-1);
+  if (std::ssize(levels) != classes)
+    refuse("report", fmt::format("the names of {} classes", classes), fmt::format("{} names", levels.size()));
   at::Tensor label = checked(p, y, "classes_report");
+  Evaluation out{.n = y.size(0), .nll = class_nll(p, y)};
+  ClassScores& scores = out.classes.emplace();
+  scores.accuracy = accuracy(p, y);
+  scores.brier = brier(p, y);
   CalibrationError mass = calibration_error(p, y);
-  nlohmann::json report = {{"n", y.size(0)},
-                           {"accuracy", accuracy(p, y)},
-                           {"nll", class_nll(p, y)},
-                           {"brier", brier(p, y)},
-                           {"ece", mass.expected},
-                           {"mce", mass.maximum},
-                           {"ece_width", calibration_error(p, y, Bins::equal_width).expected}};
-  add_other_bins(p, y, report);
+  scores.ece = mass.expected;
+  scores.mce = mass.maximum;
+  scores.ece_width = calibration_error(p, y, Bins::equal_width).expected;
+  scores.other_bins = other_bins(p, y);
   at::Tensor share = at::bincount(label).to(at::kDouble) / y.size(0);
   if (double constant = -at::xlogy(share, share).sum().item<double>(); constant > 0)
-    report["nll_constant"] = constant;
-  report["base_rate"] = share.max().item<double>();
-  report["base_class"] = share.argmax().item<int64_t>();
+    out.nll_constant = constant;
+  scores.base_rate = share.max().item<double>();
+  scores.base_class = levels.at(static_cast<size_t>(share.argmax().item<int64_t>()));
+  scores.classes = levels;
   at::Tensor counts = confusion(p, y), f1 = f1_scores(counts);
-  report["f1_macro"] = at::nanmean(f1).item<double>();
-  if (f1.size(0) == 2 && f1[1].isfinite().item<bool>()) report["f1"] = f1[1].item<double>();
-  if (f1.size(0) <= kMostInAMatrix) {
-    for (int64_t c = 0; c < f1.size(0); ++c) {
-      const int64_t* row = counts.const_data_ptr<int64_t>() + c * f1.size(0);
-      report["confusion"].push_back(std::vector<int64_t>(row, row + f1.size(0)));
-    }
-  }
+  scores.f1_macro = at::nanmean(f1).item<double>();
+  if (classes == 2 && f1[1].isfinite().item<bool>()) scores.f1 = f1[1].item<double>();
+  if (classes <= kMostInAMatrix) scores.confusion = listed_counts(counts);
   int64_t positives = (label == 1).sum().item<int64_t>();
-  if (p.probabilities.size(1) == 2 && positives > 0 && positives < y.size(0)) {
+  if (classes == 2 && positives > 0 && positives < y.size(0)) {
     at::Tensor score = p.probabilities.select(1, 1);
     at::Tensor no = score.masked_select(label == 0), yes = score.masked_select(label == 1);
-    report["auroc"] = auroc(no, yes);
-    report["aupr"] = average_precision(no, yes);
+    scores.auroc = auroc(no, yes);
+    scores.aupr = average_precision(no, yes);
   }
-  return report;
+  return out;
 }
 
 }  // namespace slimbayes

@@ -2,10 +2,11 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
+#include "slimbayes/answers/evaluation.h"
 #include "slimbayes/answers/predictive.h"
-#include "slimbayes/answers/uncertainty_facts.h"
 
 namespace slimbayes {
 
@@ -59,26 +60,19 @@ Reliability reliability(const Classes& p, const at::Tensor& y, Bins kind = Bins:
 /// first.
 at::Tensor confusion(const Classes& p, const at::Tensor& y);
 
+/// Returns a confusion matrix as one list for each true class.
+std::vector<std::vector<int64_t>> listed_counts(const at::Tensor& counts);
+
 /// Returns the F1 score of each class, 2 TP / (2 TP + FP + FN), from a confusion matrix [C, C]. The score is
 /// NaN for a class that no row has and that is never predicted. [C]
 at::Tensor f1_scores(const at::Tensor& counts);
 
-/// Returns the metrics of a classification as a JSON object with these keys:
-///   n, accuracy, nll, brier  number of rows; accuracy(), class_nll() and brier()
-///   ece, mce                 expected and maximum calibration error in 15 bins of equal mass
-///   ece_width                expected calibration error in 15 bins of equal width
-///   ece_10, ece_20, ece_30, ece_width_10, ece_width_20, ece_width_30
-///                            the same two with other numbers of bins
-///   nll_constant             NLL of predicting the class frequencies of y for every row, a baseline; absent
-///                            if y has one class
-///   base_class, base_rate    number of the most frequent class in y, and the accuracy of always predicting
-///                            it
-///   f1_macro                 mean F1 over the classes that are true or predicted in some row
-///   confusion                the confusion matrix, one list per true class; absent for more than 100 classes
-///   f1, auroc, aupr          only for two classes: scores of class 1 as the positive class. auroc and aupr
-///                            rank the rows by its probability and are absent unless both classes occur in y;
-///                            f1 is absent if it is NaN
-nlohmann::json classes_report(const Classes& p, const at::Tensor& y);
+/// Returns the metrics of a classification into the classes with these names, one for each of the C. What may
+/// be absent: nll_constant, the NLL of predicting the class frequencies of y for every row, if y has one
+/// class; the confusion matrix for more than 100 classes; f1, auroc and aupr, the scores of class 1 as the
+/// positive class, unless there are two classes. auroc and aupr need both classes in y; f1 is absent if it is
+/// NaN. Throws std::invalid_argument unless there is a name for each class.
+Evaluation classes_report(const Classes& p, const at::Tensor& y, const std::vector<std::string>& levels);
 
 /// Returns how well scores of uncertainty [n], larger for a less certain row, tell the rows whose most
 /// probable class is wrong from the others. An uninformative score has the aupr_err `rate` and the aupr_succ

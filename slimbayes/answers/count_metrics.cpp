@@ -41,19 +41,19 @@ at::Tensor count_row_nll(const Counts& p, const at::Tensor& y) {
 
 double count_nll(const Counts& p, const at::Tensor& y) { return exact_mean(count_row_nll(p, y)); }
 
-nlohmann::json counts_report(const Counts& p, const at::Tensor& y, double level) {
+Evaluation counts_report(const Counts& p, const at::Tensor& y, double level) {
   at::Tensor target = checked(p, y, "counts_report"), centre = mean(p.rate), error = target - centre;
   Interval i = interval(p, level);
   check_finite(centre, "counts_report", "mean rates");
   check_finite(i.upper, "counts_report", "intervals");
-  return {{"n", y.size(0)},
-          {"mae", exact_mean(error.abs())},
-          {"rmse", std::sqrt(exact_mean(error.square()))},
-          {"nll", count_nll(p, y)},
-          {"nll_constant", constant_nll(target)},
-          {"coverage", coverage(i, target)},
-          {"width", interval_width(i)},
-          {"interval_score", interval_score(i, target, level)}};
+  return {.n = y.size(0),
+          .nll = count_nll(p, y),
+          .nll_constant = constant_nll(target),
+          .coverage = coverage(i, target),
+          .numbers = NumberScores{.mae = exact_mean(error.abs()),
+                                  .rmse = std::sqrt(exact_mean(error.square())),
+                                  .width = interval_width(i),
+                                  .interval_score = interval_score(i, target, level)}};
 }
 
 }  // namespace slimbayes

@@ -2,8 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <nlohmann/json.hpp>
-
+#include "slimbayes/answers/evaluation.h"
 #include "slimbayes/answers/predictive.h"
 
 namespace slimbayes {
@@ -19,9 +18,8 @@ double count_nll(const Counts& p, const at::Tensor& y);
 /// Returns the negative log likelihood of each row, whose mean is count_nll(). [n]
 at::Tensor count_row_nll(const Counts& p, const at::Tensor& y);
 
-/// Returns the metrics of predicted counts as a JSON object: n (rows); mae and rmse of the mean rate; nll;
-/// nll_constant, the NLL of one Poisson distribution with rate mean(y) for every row, a baseline; and
-/// coverage, width and interval_score of the intervals at `level`.
-nlohmann::json counts_report(const Counts& p, const at::Tensor& y, double level = 0.95);
+/// Returns the metrics of predicted counts, with those of the intervals at `level`. nll_constant, a baseline,
+/// is the NLL of one Poisson distribution with rate mean(y) for every row.
+Evaluation counts_report(const Counts& p, const at::Tensor& y, double level = 0.95);
 
 }  // namespace slimbayes

@@ -146,39 +146,39 @@ std::optional<EpistemicReport> epistemic_report(const Regression& p, const at::T
   return EpistemicReport{coverage(i, y), width, width / target_sd};
 }
 
-nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level) {
+Evaluation regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level) {
   return regression_report(p, y, target_sd, {level, interval(p, level)});
 }
 
-nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
-                                 const LevelInterval& given) {
+Evaluation regression_report(const Regression& p, const at::Tensor& y, double target_sd,
+                             const LevelInterval& given) {
   const auto& [level, i] = given;
   if (!(target_sd > 0 && std::isfinite(target_sd)))
     refuse("regression_report", "a finite target_sd > 0", std::to_string(target_sd),
            "a constant target has no standardised scale: pass 1");
-  double mae = mean_absolute_error(p, y), rmse = root_mean_squared_error(p, y), nll = regression_nll(p, y);
-  double score = crps(p, y), width = interval_width(i);
-  nlohmann::json report = {{"n", y.size(0)},
-                           {"mae", mae},
-                           {"rmse", rmse},
-                           {"nll", nll},
-                           {"crps", score},
-                           {"coverage", coverage(i, y)},
-                           {"width", width},
-                           {"interval_score", interval_score(i, y, level)},
-                           {"mae_standardized", mae / target_sd},
-                           {"rmse_standardized", rmse / target_sd},
-                           {"nll_standardized", nll - std::log(target_sd)},
-                           {"crps_standardized", score / target_sd},
-                           {"width_standardized", width / target_sd}};
+  Evaluation out{.n = y.size(0)};
+  NumberScores& scores = out.numbers.emplace();
+  scores.mae = mean_absolute_error(p, y);
+  scores.rmse = root_mean_squared_error(p, y);
+  out.nll = regression_nll(p, y);
+  scores.crps = crps(p, y);
+  scores.width = interval_width(i);
+  out.coverage = coverage(i, y);
+  scores.interval_score = interval_score(i, y, level);
+  StandardizedScores& standardized = scores.standardized.emplace();
+  standardized = {.mae = scores.mae / target_sd,
+                  .rmse = scores.rmse / target_sd,
+                  .nll = out.nll - std::log(target_sd),
+                  .crps = *scores.crps / target_sd,
+                  .width = scores.width / target_sd};
   if (double sd = y.to(at::kDouble).std(/*unbiased=*/false).item<double>(); sd > 0) {
     double constant = 0.5 * std::log(2 * std::numbers::pi * std::numbers::e) + std::log(sd);
-    report["nll_constant"] = constant;
-    report["rmse_constant"] = sd;
-    report["rmse_constant_standardized"] = sd / target_sd;
-    report["nll_constant_standardized"] = constant - std::log(target_sd);
+    out.nll_constant = constant;
+    scores.rmse_constant = sd;
+    standardized.rmse_constant = sd / target_sd;
+    standardized.nll_constant = constant - std::log(target_sd);
   }
-  return report;
+  return out;
 }
 
 }  // namespace slimbayes

@@ -2,11 +2,10 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "slimbayes/answers/evaluation.h"
 #include "slimbayes/answers/predictive.h"
-#include "slimbayes/answers/uncertainty_facts.h"
 #include "slimbayes/export.h"
 
 namespace slimbayes {
@@ -56,17 +55,12 @@ SLIMBAYES_EXPORT Regression epistemic_part(const Regression& p);
 /// level. Throws std::invalid_argument unless 0 <= misses <= n and 0 < level < 1.
 SLIMBAYES_EXPORT double probability_of_misses(int64_t misses, int64_t n, double level);
 
-/// Returns the metrics of a regression that `slimbayes evaluate` prints, as a JSON object.
-/// - In the target's units: n (rows), mae, rmse, nll, crps, and coverage, width and interval_score of the
-///   central intervals at `level`.
-/// - For the target divided by `target_sd`, with the suffix `_standardized`: mae, rmse, nll (nll - log
-///   target_sd), crps and width.
-/// - In both units, a baseline that a model with useful inputs beats: nll_constant, the NLL of one Gaussian
-///   with the mean and sd of y for every row, and rmse_constant, the RMSE of that mean. Absent if all y are
-///   equal.
+/// Returns the metrics of a regression that `slimbayes evaluate` prints: those of the central intervals at
+/// `level`, and standardised ones for the target divided by `target_sd`. The baselines nll_constant, the NLL
+/// of one Gaussian with the mean and sd of y for every row, and rmse_constant are absent if all y are equal.
 /// Throws std::invalid_argument unless `target_sd` is finite and > 0.
-SLIMBAYES_EXPORT nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
-                                                  double level = 0.95);
+SLIMBAYES_EXPORT Evaluation regression_report(const Regression& p, const at::Tensor& y, double target_sd,
+                                              double level = 0.95);
 
 /// Returns the coverage and the mean width of the Gaussian intervals of epistemic_part(p) at `level`; the
 /// standardised width is that of the target divided by `target_sd`. Returns nothing if the epistemic variance
@@ -80,9 +74,9 @@ struct LevelInterval {
   Interval interval;
 };
 
-/// Returns the same JSON object as the overload with `level`, but its coverage, width and interval score are
+/// Returns the same metrics as the overload with `level`, but its coverage, width and interval score are
 /// those of given intervals, for example conformal ones, instead of Gaussian ones.
-SLIMBAYES_EXPORT nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
-                                                  const LevelInterval& given);
+SLIMBAYES_EXPORT Evaluation regression_report(const Regression& p, const at::Tensor& y, double target_sd,
+                                              const LevelInterval& given);
 
 }  // namespace slimbayes

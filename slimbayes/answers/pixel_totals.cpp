@@ -52,72 +52,76 @@ void PixelTotals::add(const Classes& all, const at::Tensor& target) {
   }
 }
 
-nlohmann::json PixelTotals::report() const {
+Evaluation PixelTotals::report() const {
   const at::Tensor own = confusion_.sum(1), right = confusion_.diagonal().to(at::kDouble);
   const int64_t pixels = own.sum().item<int64_t>();
   check(pixels > 0, "evaluate", "a pixel with a class in the images", "label maps that are void everywhere",
         "give images with labels");
   const auto n = static_cast<double>(pixels);
+  const at::Tensor share = own.to(at::kDouble) / n;
+  Evaluation out{.nll = nll_ / n};
+  if (const double constant = -sum_of(at::xlogy(share, share)); constant > 0) out.nll_constant = constant;
+  ClassScores& scores = out.classes.emplace();
+  scores.accuracy = sum_of(right) / n;
+  scores.brier = brier_ / n;
+  scores.f1_macro = at::nanmean(f1_scores(confusion_)).item<double>();
+  scores.base_rate = share.max().item<double>();
+  scores.base_class = levels_.at(static_cast<size_t>(share.argmax().item<int64_t>()));
+  scores.classes = levels_;
+  scores.confusion = listed_counts(confusion_);
+  PixelScores& by_pixel = out.pixels.emplace();
+  by_pixel.pixels = pixels;
+  by_pixel.unlabelled = void_;
+  by_pixel.mean_entropy = entropy_ / n;
+  by_pixel.mean_mutual_information = information_ / n;
+  by_pixel.errors = errors();
+  add_classes(by_pixel);
+  add_calibration(scores, by_pixel.reliability);
+  return out;
+}
+
+void PixelTotals::add_classes(PixelScores& scores) const {
+  const at::Tensor own = confusion_.sum(1), right = confusion_.diagonal().to(at::kDouble), there = own > 0;
   const at::Tensor iou = right / (own + confusion_.sum(0) - confusion_.diagonal()), recall = right / own;
-  const at::Tensor share = own.to(at::kDouble) / n, there = own > 0;
-  nlohmann::json report = {{"pixels", pixels},
-                           {"void", void_},
-                           {"accuracy", sum_of(right) / n},
-                           {"nll", nll_ / n},
-                           {"brier", brier_ / n},
-                           {"miou", iou.masked_select(there).mean().item<double>()},
-                           {"mpa", recall.masked_select(there).mean().item<double>()},
-                           {"f1_macro", at::nanmean(f1_scores(confusion_)).item<double>()},
-                           {"base_rate", share.max().item<double>()},
-                           {"base_class", levels_.at(static_cast<size_t>(share.argmax().item<int64_t>()))},
-                           {"mean_entropy", entropy_ / n},
-                           {"mean_mutual_information", information_ / n},
-                           {"classes", levels_},
-                           {"absent", nlohmann::json::array()}};
-  if (const double constant = -sum_of(at::xlogy(share, share)); constant > 0)
-    report["nll_constant"] = constant;
+  scores.miou = iou.masked_select(there).mean().item<double>();
+  scores.mpa = recall.masked_select(there).mean().item<double>();
   for (int64_t c = 0; c < std::ssize(levels_); ++c) {
     const std::string& name = levels_[static_cast<size_t>(c)];
-    const int64_t* row = confusion_.const_data_ptr<int64_t>() + c * std::ssize(levels_);
-    report["confusion"].push_back(std::vector<int64_t>(row, row + std::ssize(levels_)));
     if (!there[c].item<bool>()) {
-      report["absent"].push_back(name);
+      scores.absent.push_back(name);
       continue;
     }
-    report["iou"][name] = iou[c].item<double>();
-    report["class_accuracy"][name] = recall[c].item<double>();
+    scores.iou[name] = iou[c].item<double>();
+    scores.class_accuracy[name] = recall[c].item<double>();
   }
-  add_calibration(report);
-  add_errors(report);
-  return report;
 }
 
-void PixelTotals::add_calibration(nlohmann::json& report) const {
+void PixelTotals::add_calibration(ClassScores& scores, PixelBins& bins) const {
   const Reliability r = scores_.at(kMaxSoftmax).reliability();
   const at::Tensor gap = (r.accuracy - r.confidence).abs(), rows = r.rows.to(at::kDouble);
-  report["ece"] = sum_of(gap * rows) / sum_of(rows);
-  report["mce"] = gap.max().item<double>();
-  report["ece_width"] = sum_of(gaps_.abs()) / sum_of(rows);
-  report["reliability"] = {{"confidence", listed_numbers(r.confidence)},
-                           {"accuracy", listed_numbers(r.accuracy)},
-                           {"rows", listed_numbers(r.rows)}};
+  scores.ece = sum_of(gap * rows) / sum_of(rows);
+  scores.mce = gap.max().item<double>();
+  scores.ece_width = sum_of(gaps_.abs()) / sum_of(rows);
+  bins = {listed_numbers(r.confidence), listed_numbers(r.accuracy), listed_numbers(r.rows)};
 }
 
-void PixelTotals::add_errors(nlohmann::json& report) const {
+ErrorsReport PixelTotals::errors() const {
   const ScoreBins& any = scores_.at(kMaxSoftmax);
   const int64_t wrong = any.wrong(), all = any.rows();
-  nlohmann::json errors = {{"wrong", wrong}, {"rate", static_cast<double>(wrong) / static_cast<double>(all)}};
+  ErrorsReport report{wrong, static_cast<double>(wrong) / static_cast<double>(all)};
   if (wrong == 0 || wrong == all) {
-    errors["absent"] = wrong == 0 ? "no pixel is wrong" : "no pixel is right";
-  } else {
-    for (const auto& [name, bins] : scores_) {
-      const ScoreBins::Auroc auroc = bins.auroc();
-      errors["auroc"][name] = auroc.value;
-      errors["bound"][name] = auroc.bound;
-      errors["aupr_err"][name] = bins.average_precision();
-    }
+    report.absent = wrong == 0 ? "no pixel is wrong" : "no pixel is right";
+    return report;
   }
-  report["errors"] = errors;
+  auto &aurocs = report.auroc.emplace(), &bounds = report.bound.emplace(),
+       &precisions = report.aupr_err.emplace();
+  for (const auto& [name, bins] : scores_) {
+    const ScoreBins::Auroc auroc = bins.auroc();
+    aurocs[name] = auroc.value;
+    bounds[name] = auroc.bound;
+    precisions[name] = bins.average_precision();
+  }
+  return report;
 }
 
 }  // namespace slimbayes

@@ -2,10 +2,10 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "slimbayes/answers/evaluation.h"
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/answers/score_bins.h"
 
@@ -22,27 +22,17 @@ class PixelTotals {
   /// Void pixels are counted and otherwise left out.
   void add(const Classes& p, const at::Tensor& y);
 
-  /// Returns the metrics of all pixels so far as a JSON object. Throws std::invalid_argument if all are void.
-  ///   pixels, void            numbers of labelled and of void pixels
-  ///   accuracy, nll, brier, base_class, base_rate, nll_constant, f1_macro, confusion, classes
-  ///                           those of classes_report() (answers/class_metrics.h)
-  ///   miou                    mean intersection over union of the classes that some pixel has, TP / (TP + FP
-  ///                           + FN)
-  ///   mpa                     mean pixel accuracy of these classes, TP / (TP + FN)
-  ///   iou, class_accuracy     the two by the name of the class
-  ///   absent                  names of the classes that no labelled pixel has: they are in neither mean
-  ///   ece, mce, reliability   calibration in 15 bins of equal mass, by ScoreBins
-  ///   ece_width               expected calibration error in 15 bins of equal width, exact
-  ///   mean_entropy, mean_mutual_information
-  ///                           means over the labelled pixels, in nats
-  ///   errors                  how well scores of uncertainty find the wrong pixels: wrong, rate; for each
-  ///                           score auroc, bound (of its rounding error) and aupr_err, by ScoreBins; absent
-  ///                           instead if no pixel or every pixel is wrong
-  nlohmann::json report() const;
+  /// Returns the metrics of all pixels so far; the number of images is left at 0. Those of `classes` are as
+  /// classes_report() (answers/class_metrics.h) has them. A class that no labelled pixel has is in neither
+  /// mean of PixelScores. ece, mce and reliability, auroc and aupr_err come from ScoreBins, the latter with
+  /// the bound of the rounding error; ece_width is exact. Throws std::invalid_argument if all pixels are
+  /// void.
+  Evaluation report() const;
 
  private:
-  void add_calibration(nlohmann::json& report) const;
-  void add_errors(nlohmann::json& report) const;
+  void add_classes(PixelScores& scores) const;
+  void add_calibration(ClassScores& scores, PixelBins& bins) const;
+  ErrorsReport errors() const;
 
   std::vector<std::string> levels_;
   int64_t void_ = 0;

@@ -72,14 +72,13 @@ PredictionSet deterministic_set(const Classes& p, const ConformalScores& scores,
   return prediction_set(p, at::zeros({p.probabilities.size(0)}, at::kDouble), scores, level);
 }
 
-nlohmann::json set_report(const PredictionSet& set, const at::Tensor& y) {
+SetReport set_report(const PredictionSet& set, const at::Tensor& y) {
   check_shape(y, {set.size(0)}, "set_report", "y");
   check_classes(y, set.size(1), "set_report");
   const at::Tensor size = set.sum(1).to(at::kDouble);
   const at::Tensor held = set.gather(1, y.to(at::kLong).unsqueeze(1)).to(at::kDouble);
-  return {{"coverage", held.mean().item<double>()},
-          {"set_size", size.mean().item<double>()},
-          {"empty", (size == 0).to(at::kDouble).mean().item<double>()}};
+  return {held.mean().item<double>(), size.mean().item<double>(),
+          (size == 0).to(at::kDouble).mean().item<double>()};
 }
 
 }  // namespace slimbayes

@@ -2,8 +2,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <nlohmann/json.hpp>
-
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/export.h"
@@ -43,9 +41,13 @@ SLIMBAYES_EXPORT PredictionSet prediction_set(const Classes& p, const at::Tensor
 SLIMBAYES_EXPORT PredictionSet deterministic_set(const Classes& p, const ConformalScores& scores,
                                                  double level);
 
-/// Returns the metrics of prediction sets as a JSON object: `coverage`, the share of rows whose set contains
-/// their class; `set_size`, the mean number of classes in a set; and `empty`, the share of rows with an empty
-/// set. y [n] class numbers.
-SLIMBAYES_EXPORT nlohmann::json set_report(const PredictionSet& set, const at::Tensor& y);
+/// The metrics of prediction sets.
+struct SetReport {
+  double coverage;  // share of rows whose set contains their class
+  double size;      // mean number of classes in a set
+  double empty;     // share of rows with an empty set
+};
+/// Returns the metrics of these sets. y [n] class numbers.
+SLIMBAYES_EXPORT SetReport set_report(const PredictionSet& set, const at::Tensor& y);
 
 }  // namespace slimbayes

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "slimbayes/answers/evaluation.h"
 #include "slimbayes/answers/predictive.h"
-#include "slimbayes/answers/uncertainty_facts.h"
 
 namespace slimbayes {
 

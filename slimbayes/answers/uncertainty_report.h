@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "slimbayes/answers/evaluation.h"
 #include "slimbayes/answers/predictive.h"
-#include "slimbayes/answers/uncertainty_facts.h"
 
 namespace slimbayes {
 

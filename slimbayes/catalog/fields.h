@@ -111,6 +111,28 @@ nlohmann::json field_json(T& value) {
   }
 }
 
+/// Collects the numbers of a report.
+struct NumberCollector {
+  std::map<std::string, double>& out;
+
+  void section(const std::string&) {}
+  template <class T, class... More>
+  void operator()(const char* name, T& field, More&&...) {
+    if constexpr (std::is_same_v<T, double>) out[name] = field;
+    if constexpr (std::is_same_v<T, std::optional<double>>)
+      if (field) out[name] = *field;
+  }
+  template <class P>
+  void part(P& fields) {
+    if constexpr (std::is_same_v<P, nlohmann::json>)
+      return;
+    else if constexpr (!kIs<P, std::optional>)
+      describe(fields, *this);
+    else if (fields)
+      describe(*fields, *this);
+  }
+};
+
 /// Returns the name of the type T of a field, as FieldDoc::type has it.
 template <class T>
 const char* field_type() {
@@ -125,7 +147,8 @@ const char* field_type() {
   return "any";
 }
 
-/// Lists the fields of a report.
+/// Lists the fields of a report. A key that two of its parts have, for different kinds of a model, stands
+/// once.
 struct FieldLister {
   std::vector<FieldDoc>& out;
   std::string before;         // the path of the object with the fields
@@ -135,6 +158,8 @@ struct FieldLister {
   template <class T, class... More>
   void operator()(const char* name, T&, std::string doc, More&&...) {
     std::string path = before + name;
+    for (const FieldDoc& known : out)
+      if (known.path == path) return;
     out.push_back({path, field_type<T>(), std::move(doc), all_optional || kIs<T, std::optional>});
     list<T>(path);
   }
@@ -177,6 +202,16 @@ struct FieldLister {
 template <class R>
 nlohmann::json fields_to_json(R report) {
   return detail::field_json(report);
+}
+
+/// Returns the floating-point fields of a report by key, those of its parts too, without empty ones and those
+/// of nested objects. Use it to list or average the scores of a report whatever they are.
+template <class R>
+std::map<std::string, double> field_numbers(R report) {
+  std::map<std::string, double> numbers;
+  detail::NumberCollector collector{numbers};
+  describe(report, collector);
+  return numbers;
 }
 
 /// Returns the descriptions of every field of the report R and of the structs in it, in the order of

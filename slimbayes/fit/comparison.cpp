@@ -27,8 +27,6 @@ namespace slimbayes {
 
 namespace {
 
-using nlohmann::json;
-
 /// The note in the report of a fit that used a network which an earlier fit of the comparison had trained.
 constexpr const char* kShared =
     "took a network that was trained before in this comparison, with the same seed, options and rows; the "
@@ -74,17 +72,20 @@ ComparedRun one_run(const Examples& examples, const FitOptions& fit, std::vector
   const auto start = std::chrono::steady_clock::now();
   const Model model = fit_model(examples, fit, nullptr, &callback, {}, networks);
   const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  ComparedRun run{{report_on(model, take(examples, model.split().test), fit.level, notes)},
+  const std::optional<Evaluation> test =
+      report_on(model, take(examples, model.split().test), fit.level, notes);
+  ComparedRun run{{test.value(), {}},
                   model.interrupted(),
                   spent,
                   networks ? networks->uses() : std::vector<NetworkCache::Use>{}};
   for (const NetworkCache::Use& use : run.networks) run.seconds -= use.waited;
-  const json valid = report_on(model, take(examples, model.split().valid), fit.level, notes);
-  RunOfFit& of = run.run.fit.emplace();
+  const std::optional<Evaluation> valid =
+      report_on(model, take(examples, model.split().valid), fit.level, notes);
+  RunOfFit& of = run.run.fit;
   of.seed = fit.seed;
   of.split_seed = fit.split_seed;
   if (fit.test_folds > 0) of.fold = fit.test_fold;
-  const std::vector<std::string> own = fit_notes(model, valid, run.run.report, fit.level);
+  const std::vector<std::string> own = fit_notes(model, valid, test, fit.level);
   of.notes = std::move(notes);
   of.notes.insert(of.notes.end(), own.begin(), own.end());
   of.facts = model.fitted().summary().facts;
@@ -102,7 +103,7 @@ MethodRun with_seconds(ComparedRun run, std::set<std::string>& known) {
     shares = true;
     shared += use.seconds;
   }
-  RunOfFit& of = *run.run.fit;
+  RunOfFit& of = run.run.fit;
   of.seconds = run.seconds;
   if (shares) {
     of.seconds_shared = shared;
@@ -192,9 +193,9 @@ void drop_fits_after(size_t i, const std::vector<ComparedFit>& fits, Jobs<Compar
 void note_few_scored(std::vector<MethodRuns>& results, InputKind kind) {
   for (MethodRuns& one : results)
     for (MethodRun& run : one.runs)
-      if (std::string few = few_scored(run.report, fmt::format("test {}", noun_of(kind)), kTestMore);
+      if (std::string few = few_scored(run.report.n, fmt::format("test {}", noun_of(kind)), kTestMore);
           !few.empty())
-        run.fit->notes.push_back(std::move(few));
+        run.fit.notes.push_back(std::move(few));
 }
 
 }  // namespace
@@ -288,17 +289,14 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
   return results;
 }
 
-std::vector<MethodRuns> forecasts_in(const std::vector<MethodRuns>& results) {
+std::map<std::string, ForecastScores> forecasts_in(const std::vector<MethodRuns>& results) {
   const auto first = std::ranges::find_if(results, [](const MethodRuns& each) { return !each.runs.empty(); });
-  std::vector<MethodRuns> found;
+  std::map<std::string, ForecastScores> found;
   if (first == results.end()) return found;
-  const json& report = first->runs.front().report;
-  for (const char* name : {"persistence", "seasonal_persistence"})
-    if (const auto at = report.find(name); at != report.end()) {
-      MethodRun forecast{*at};
-      for (const char* of_model : {"model_mae", "model_accuracy"}) forecast.report.erase(of_model);
-      found.push_back({name, {std::move(forecast)}});
-    }
+  const Evaluation& report = first->runs.front().report;
+  if (report.persistence) found["persistence"] = *report.persistence;
+  if (report.seasonal_persistence) found["seasonal_persistence"] = *report.seasonal_persistence;
+  for (auto& [name, scores] : found) scores.model_mae = scores.model_accuracy = std::nullopt;
   return found;
 }
 
@@ -313,16 +311,12 @@ std::optional<LeadingPair> leading_pair(const std::vector<MethodRuns>& results, 
     if (!one.failure.empty()) continue;
     Entry entry{&one, {}};
     std::map<std::pair<uint64_t, int64_t>, double> fits;
-    bool scored = true;
     for (const MethodRun& run : one.runs) {
-      const auto nll = run.report.find("nll");
-      scored = scored && run.fit && nll != run.report.end() && nll->is_number();
-      if (!scored) break;
-      const std::pair split{run.fit->split_seed, run.fit->fold.value_or(0)};
-      entry.by_split[split] += nll->get<double>();
+      const std::pair split{run.fit.split_seed, run.fit.fold.value_or(0)};
+      entry.by_split[split] += run.report.nll;
       fits[split] += 1;
     }
-    if (!scored || fits.size() < 2) continue;
+    if (fits.size() < 2) continue;
     for (auto& [split, sum] : entry.by_split) {
       sum /= fits[split];
       entry.mean += sum / static_cast<double>(fits.size());

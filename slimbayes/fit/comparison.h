@@ -3,12 +3,13 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "slimbayes/answers/evaluation.h"
 #include "slimbayes/catalog/call_options.h"
 #include "slimbayes/catalog/fields.h"
 #include "slimbayes/catalog/fit_options.h"
@@ -41,10 +42,10 @@ void describe(RunOfFit& f, V& v) {
     "the part of it that is the training of a network which an earlier run or method needs as well");
 }
 
-/// The report on the test examples (report_on) of a fit, or of a forecast without a model, which has no fit.
+/// A fit and its metrics on the test examples (report_on).
 struct MethodRun {
-  nlohmann::json report = {};
-  std::optional<RunOfFit> fit = {};
+  Evaluation report = {};
+  RunOfFit fit = {};
 };
 
 template <class V>
@@ -98,10 +99,10 @@ SLIMBAYES_EXPORT std::vector<MethodRuns> compare(const Examples& examples, const
                                                  const std::vector<std::string>& notes, Callback* callback);
 
 /// Returns the forecasts without a model that the reports of a comparison on windows contain, persistence and
-/// seasonal_persistence (model/persistence.h), in the form of results: one run each, with the metrics that
-/// the reports of methods have. They are taken from the first report, because all methods answer for the same
-/// test windows. A forecast may have values for fewer of them, its `n`. Empty for other examples.
-SLIMBAYES_EXPORT std::vector<MethodRuns> forecasts_in(const std::vector<MethodRuns>& results);
+/// seasonal_persistence (model/persistence.h), without the scores of the model. They are taken from the first
+/// report, because all methods answer for the same test windows. A forecast may have values for fewer of
+/// them, its `n`. Empty for other examples.
+SLIMBAYES_EXPORT std::map<std::string, ForecastScores> forecasts_in(const std::vector<MethodRuns>& results);
 
 /// The two methods with the lowest mean NLL, and the difference of their NLLs by split.
 struct LeadingPair {

@@ -15,8 +15,6 @@ namespace slimbayes {
 
 namespace {
 
-using nlohmann::json;
-
 /// Returns a note if the method's rank (the option with OptionDoc::at_most_rows) exceeds the number of
 /// training rows, else "". Only a default rank can: a fit refuses such a rank from the user.
 std::string too_large_a_rank(const Model& model, std::string_view noun) {
@@ -67,11 +65,14 @@ std::string wild_rows_note(const Table& table, const std::string& target, const 
       in_quotes(target), counted(std::ssize(rows), "row"), fmt::join(named, ", "));
 }
 
-std::vector<std::string> fit_notes(const Model& model, const json& valid, const json& test, double level) {
+std::vector<std::string> fit_notes(const Model& model, const std::optional<Evaluation>& valid,
+                                   const std::optional<Evaluation>& test, double level) {
   const Summary& summary = model.fitted().summary();
   const std::string_view noun = noun_of(kind_of(model.encoder()));
-  std::vector<std::string> notes = trust_notes(model, {{valid, fmt::format("validation {}s", noun), level},
-                                                       {test, fmt::format("test {}s", noun), level}});
+  std::vector<HeldOut> parts;
+  if (valid) parts.push_back({*valid, fmt::format("validation {}s", noun), level});
+  if (test) parts.push_back({*test, fmt::format("test {}s", noun), level});
+  std::vector<std::string> notes = trust_notes(model, parts);
   std::ranges::copy(model.noise().notes, std::back_inserter(notes));
   std::ranges::copy(notes_before_training(model.encoder(), model.split()), std::back_inserter(notes));
   notes.push_back(few_groups(model, noun));

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +20,8 @@ std::string wild_rows_note(const Table& table, const std::string& target, const 
 /// the most important first: whether held-out scores and intervals can be trusted and how the sd was
 /// determined (Model::noise); the split and the target; the columns (Encoder::notes); and events during the
 /// fit (Summary::notes, Summary::jitter). `valid` and `test` are the reports on the validation and the test
-/// rows (report_on) at `level`; null if there are no such rows.
-std::vector<std::string> fit_notes(const Model& model, const nlohmann::json& valid,
-                                   const nlohmann::json& test, double level);
+/// rows (report_on) at `level`; empty if there are no such rows.
+std::vector<std::string> fit_notes(const Model& model, const std::optional<Evaluation>& valid,
+                                   const std::optional<Evaluation>& test, double level);
 
 }  // namespace slimbayes

@@ -27,16 +27,17 @@ void score_held_out(FitOutcome& out, const FitData& data, double level) {
                                     : part(model.split().valid);
   out.test = part(model.split().test);
   const std::string test = fmt::format("test {}", noun_of(kind_of(model.encoder())));
-  if (const std::string few = few_scored(out.test, test, kTestMore); !few.empty()) add({few});
+  if (out.test)
+    if (const std::string few = few_scored(out.test->n, test, kTestMore); !few.empty()) add({few});
   add(fit_notes(model, out.valid, out.test, level));
-  add(out.test.is_null() ? persistence_notes(out.valid, windows_of_part(out.valid, "validation"))
-                         : persistence_notes(out.test, windows_of_part(out.test, "test")));
+  if (const auto& scored = out.test ? out.test : out.valid)
+    add(persistence_notes(*scored, windows_of_part(scored->n, out.test ? "test" : "validation")));
 }
 
 FitOutcome fit_in_memory(const ResolvedFit& request, const Examples& examples, const Examples* valid,
                          const std::vector<std::string>& notes, Callback& callback) {
   const FitData data(examples, valid);
-  FitOutcome out{.model = {}, .valid = {}, .test = {}, .notes = notes};
+  FitOutcome out{.model = {}, .notes = notes};
   try {
     out.model = fit_resolved(request, data, &callback);
   } catch (const std::exception&) {

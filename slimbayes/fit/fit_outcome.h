@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,8 +15,8 @@ namespace slimbayes {
 /// The result of a fit: the fitted model, its held-out reports, and whether the fit was interrupted.
 struct FitOutcome {
   std::optional<Model> model;  // absent if the fit was interrupted before there was a model worth keeping
-  /// Model::evaluate of the held-out examples; null if there are none or the fit was interrupted.
-  nlohmann::json valid, test;
+  /// Model::evaluate of the held-out examples; empty if there are none or the fit was interrupted.
+  std::optional<Evaluation> valid = {}, test = {};
   std::vector<std::string> notes;
   bool interrupted = false;
 };

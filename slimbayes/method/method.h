@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/answers/evaluation.h"
 #include "slimbayes/answers/predictive.h"
-#include "slimbayes/answers/uncertainty_facts.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/dataset.h"

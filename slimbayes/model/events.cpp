@@ -35,8 +35,8 @@ Integral expected_events(const Fitted& fitted, const Encoder& encoder, const at:
   return {scale * whole.value, scale * whole.error, whole.nodes};
 }
 
-nlohmann::json events_report(const Fitted& fitted, const Encoder& encoder, const at::Tensor& probes,
-                             const Intensity& p) {
+Evaluation events_report(const Fitted& fitted, const Encoder& encoder, const at::Tensor& probes,
+                         const Intensity& p) {
   int64_t n = p.rate.log_mean.size(0);
   check(n > 0, "events_report", "at least one event", "none");
   const Integral expected = expected_events(fitted, encoder, probes);
@@ -47,12 +47,9 @@ nlohmann::json events_report(const Fitted& fitted, const Encoder& encoder, const
         "model overflows away from its events; fit it with more events, fewer `.steps` or a smaller `.rank`",
         expected.value));
   }
-  nlohmann::json report = {{"n", n},
-                           {"nll", std::log(expected.value) - log_intensity},
-                           {"nll_uniform", log_volume(encoder)},
-                           {"expected", expected.value}};
-  if (expected.error > kNegligible * expected.value) report["expected_error"] = expected.error;
-  return report;
+  EventScores scores{.nll_uniform = log_volume(encoder), .expected = expected.value};
+  if (expected.error > kNegligible * expected.value) scores.expected_error = expected.error;
+  return {.n = n, .nll = std::log(expected.value) - log_intensity, .events = scores};
 }
 
 }  // namespace slimbayes

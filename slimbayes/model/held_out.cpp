@@ -7,11 +7,11 @@
 
 namespace slimbayes {
 
-nlohmann::json report_on(const Model& model, const Examples& examples, double level,
-                         std::vector<std::string>& notes) {
-  if (count(examples) == 0) return {};
+std::optional<Evaluation> report_on(const Model& model, const Examples& examples, double level,
+                                    std::vector<std::string>& notes) {
+  if (count(examples) == 0) return std::nullopt;
   std::vector<BadRow> bad;
-  nlohmann::json report = model.evaluate(examples, level, &bad);
+  Evaluation report = model.evaluate(examples, level, &bad);
   if (!bad.empty()) notes.push_back(bad_examples_text(examples, bad, "left out of the report"));
   return report;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,11 +8,11 @@
 
 namespace slimbayes {
 
-/// Evaluates the model on these examples and returns the report (Model::evaluate) with the intervals at
-/// `level`; null for no examples. Examples that get no answer are left out, and `notes` receives a sentence
-/// on them. Throws DataError if no example gets an answer.
-nlohmann::json report_on(const Model& model, const Examples& examples, double level,
-                         std::vector<std::string>& notes);
+/// Evaluates the model on these examples and returns the metrics (Model::evaluate) with the intervals at
+/// `level`; nothing for no examples. Examples that get no answer are left out, and `notes` receives a
+/// sentence on them. Throws DataError if no example gets an answer.
+std::optional<Evaluation> report_on(const Model& model, const Examples& examples, double level,
+                                    std::vector<std::string>& notes);
 
 /// Returns a part of `examples`, which must be the examples that the model was fitted on. `part` is "train",
 /// "valid", "calibration" or "test". Throws std::invalid_argument if the examples have another hash than

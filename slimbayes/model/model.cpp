@@ -65,7 +65,7 @@ Regression Model::predict(const Examples& examples, const PredictOptions& option
   return std::get<Regression>(std::move(p));
 }
 
-nlohmann::json Model::evaluate(const Examples& given, double level, std::vector<BadRow>* bad) const {
+Evaluation Model::evaluate(const Examples& given, double level, std::vector<BadRow>* bad) const {
   if (kind_of(*parts_.encoder) == InputKind::windows && std::holds_alternative<Table>(given))
     return evaluate(examples(given, true), level, bad);
   if (schema().task.grid) return segmentation_report(*this, given, {}, bad);
@@ -76,7 +76,7 @@ nlohmann::json Model::evaluate(const Examples& given, double level, std::vector<
   return evaluate(given, a);
 }
 
-nlohmann::json Model::evaluate(const Examples& given, const Answers& a) const {
+Evaluation Model::evaluate(const Examples& given, const Answers& a) const {
   check_same(given, a);
   check(!a.levels.empty(), "evaluate", "answers with a level", "answers without");
   const LevelAnswer& at = a.levels.front();
@@ -84,20 +84,20 @@ nlohmann::json Model::evaluate(const Examples& given, const Answers& a) const {
   check_targets(*parts_.encoder, given);
   const Task& task = schema().task;
   if (task.grid) return segmentation_report(*this, given, a);
-  nlohmann::json out;
+  Evaluation out;
   if (const auto* p = std::get_if<Intensity>(&a.answer)) {
     out = events_report(*parts_.fitted, std::get<Encoder>(*parts_.encoder), parts_.probes, *p);
   } else {
     const at::Tensor y = a.bad.empty() ? target_as_given(*parts_.encoder, given)
                                        : target_as_given(*parts_.encoder, take(given, a.rows));
     out = report(a.answer, y, {at.level, task.y_scale * task.encoded_sd, at.interval, task.levels, at.set});
-    out.update(inputs_report(*this, given, a, y));
+    out.inputs = inputs_report(*this, given, a, y);
   }
   if (std::holds_alternative<WindowTable>(given)) {
     const Examples answered = take(given, a.rows);
-    out.update(persistence_report(*parts_.encoder, std::get<WindowTable>(answered), a.answer));
+    add_persistence(*parts_.encoder, std::get<WindowTable>(answered), a.answer, out);
   }
-  if (!a.bad.empty()) out["left_out"] = a.bad.size();
+  if (!a.bad.empty()) out.left_out = a.bad.size();
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "slimbayes/answers/evaluation.h"
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/input_encoder.h"
 #include "slimbayes/export.h"
@@ -77,19 +78,19 @@ class SLIMBAYES_EXPORT Model {
   /// instead of intervals.
   std::optional<Interval> interval(const Predictive& p, double level) const;
 
-  /// Returns the metrics of the task on these examples, as JSON: regression_report with interval();
-  /// classes_report with the names of the classes, and set_report if calibrated; counts_report; or
-  /// events_report; segmentation_report, image block by image block. For windows adds persistence_report(),
-  /// the scores of forecasts without a model. Throws if the target's column is absent or a target is missing.
-  /// With a list `bad`, examples without an answer are left out, counted as "left_out" and listed in `bad`;
-  /// without it, throws DataError for them.
-  nlohmann::json evaluate(const Examples& examples, double level = 0.95,
-                          std::vector<BadRow>* bad = nullptr) const;
+  /// Returns the metrics of the task on these examples: regression_report with interval(); classes_report
+  /// with the names of the classes, and set_report if calibrated; counts_report; events_report; or
+  /// segmentation_report, image block by image block. For windows adds the scores of forecasts without a
+  /// model (add_persistence). fields_to_json() makes JSON of them. Throws if the target's column is absent or
+  /// a target is missing. With a list `bad`, examples without an answer are left out, counted as `left_out`
+  /// and listed in `bad`; without it, throws DataError for them.
+  Evaluation evaluate(const Examples& examples, double level = 0.95,
+                      std::vector<BadRow>* bad = nullptr) const;
 
-  /// Returns the same report from `answers`, which answers() gave for these examples. The intervals are those
-  /// of the first level in `answers`. Examples without an answer are left out. Throws DataError if no example
-  /// has an answer, and std::invalid_argument for answers without a level.
-  nlohmann::json evaluate(const Examples& examples, const Answers& answers) const;
+  /// Returns the same metrics from `answers`, which answers() gave for these examples. The intervals are
+  /// those of the first level in `answers`. Examples without an answer are left out. Throws DataError if no
+  /// example has an answer, and std::invalid_argument for answers without a level.
+  Evaluation evaluate(const Examples& examples, const Answers& answers) const;
 
   /// `with` returns the model that has also learned these examples. `without` returns the model whose
   /// posterior does not contain them any more (ExactPosterior::updated). Encoder, features, noise and prior

@@ -18,7 +18,6 @@ namespace slimbayes {
 
 namespace {
 
-using nlohmann::json;
 using Values = std::vector<double>;
 
 constexpr double kWeek = 7 * kDay;
@@ -78,13 +77,10 @@ double mean_size(const Values& error) {
   return sum / static_cast<double>(error.size());
 }
 
-/// Adds the mean absolute error and the root mean squared error, both divided by `scale`, to `out`: under the
-/// keys "mae" and "rmse" followed by `suffix`.
-void add_errors(json& out, const Values& error, double scale, const std::string& suffix) {
+double root_mean_square(const Values& error) {
   double squares = 0;
   for (const double e : error) squares += e * e / static_cast<double>(error.size());
-  out["mae" + suffix] = mean_size(error) / scale;
-  out["rmse" + suffix] = std::sqrt(squares) / scale;
+  return std::sqrt(squares);
 }
 
 /// Returns the model's answer minus the target, for the MAE: of numbers that of the median, as in the report
@@ -98,10 +94,11 @@ Values model_errors(const Predictive& answer, const at::Tensor& y) {
   return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
 }
 
-/// Returns the scores of a forecast without a model and of the model on the same windows; null if the
+/// Returns the scores of a forecast without a model and of the model on the same windows; nothing if the
 /// forecast has no values. `values` [m] are the forecast's values (NaN: none for this window), `truth` [m]
 /// the target's cells, `errors` [m] the errors of the model.
-json scores_of(const Values& values, const Values& truth, const Values& errors, const Task& task) {
+std::optional<ForecastScores> scores_of(const Values& values, const Values& truth, const Values& errors,
+                                        const Task& task) {
   const bool classes = task.kind == TaskKind::classification;
   Values own, model;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -109,68 +106,66 @@ json scores_of(const Values& values, const Values& truth, const Values& errors, 
     own.push_back(classes ? (values[i] == truth[i] ? 0 : 1) : values[i] - truth[i]);
     model.push_back(errors[i]);
   }
-  if (own.empty()) return nullptr;
-  json out = {{"n", own.size()}};
+  if (own.empty()) return std::nullopt;
+  ForecastScores out{.n = std::ssize(own)};
   if (classes) {
-    out["accuracy"] = 1 - mean_size(own);
-    out["model_accuracy"] = 1 - mean_size(model);
+    out.accuracy = 1 - mean_size(own);
+    out.model_accuracy = 1 - mean_size(model);
     return out;
   }
-  add_errors(out, own, 1, "");
-  if (task.kind == TaskKind::regression)
-    add_errors(out, own, task.y_scale * task.encoded_sd, "_standardized");
-  out["model_mae"] = mean_size(model);
+  out.mae = mean_size(own);
+  out.rmse = root_mean_square(own);
+  if (task.kind == TaskKind::regression) {
+    const double target_sd = task.y_scale * task.encoded_sd;
+    out.mae_standardized = *out.mae / target_sd;
+    out.rmse_standardized = *out.rmse / target_sd;
+  }
+  out.model_mae = mean_size(model);
   return out;
 }
 
 }  // namespace
 
-json persistence_report(const InputEncoder& encoder, const WindowTable& w, const Predictive& answer) {
-  json out = json::object();
+void add_persistence(const InputEncoder& encoder, const WindowTable& w, const Predictive& answer,
+                     Evaluation& report) {
   const Column& target = *w.table->find(target_of(encoder));
   const Task& task = schema_of(encoder).task;
   const Values errors = model_errors(answer, target_as_given(encoder, w));
   Values truth;
   for (const int64_t i : w.selected)
     truth.push_back(cell_at(w, target, w.windows->target[static_cast<size_t>(i)]));
-  json last = scores_of(last_known(w, target), truth, errors, task);
-  if (!last.is_null()) out["persistence"] = std::move(last);
+  report.persistence = scores_of(last_known(w, target), truth, errors, task);
   for (const double season : {kDay, kWeek}) {
     const std::optional<int64_t> steps = steps_of(*w.windows, season);
     if (!steps) continue;
-    json scores = scores_of(season_before(w, target, season), truth, errors, task);
-    if (scores.is_null()) continue;
-    scores["season"] = counted(*steps, "step");
-    out["seasonal_persistence"] = std::move(scores);
+    report.seasonal_persistence = scores_of(season_before(w, target, season), truth, errors, task);
+    if (!report.seasonal_persistence) continue;
+    report.seasonal_persistence->season = counted(*steps, "step");
     break;
   }
-  return out;
 }
 
-std::vector<std::string> persistence_notes(const json& report, const std::string& where) {
+std::vector<std::string> persistence_notes(const Evaluation& report, const std::string& where) {
   constexpr int64_t kFewest = 10;
   std::vector<std::string> notes;
-  for (const char* key : {"persistence", "seasonal_persistence"}) {
-    const auto found = report.is_object() ? report.find(key) : report.end();
-    if (!report.is_object() || found == report.end() || found->at("n") < kFewest) continue;
-    const bool classes = found->contains("accuracy");
-    const auto own = found->at(classes ? "accuracy" : "mae").get<double>();
-    const auto model = found->at(classes ? "model_accuracy" : "model_mae").get<double>();
+  for (const auto* forecast : {&report.persistence, &report.seasonal_persistence}) {
+    if (!*forecast || (*forecast)->n < kFewest) continue;
+    const ForecastScores& scores = **forecast;
+    const bool classes = scores.accuracy.has_value();
+    const double own = (classes ? scores.accuracy : scores.mae).value(),
+                 model = (classes ? scores.model_accuracy : scores.model_mae).value();
     if (classes ? model > own : model < own) continue;
-    const std::string what = found->contains("season")
-                                 ? fmt::format("the target {} before", found->at("season").get<std::string>())
-                                 : "the last target that a window sees";
-    const bool all = found->at("n") == report.at("n");
-    const std::string some =
-        fmt::format("{} of {} that have such a forecast", found->at("n").get<int64_t>(), where);
+    const std::string what = scores.season ? fmt::format("the target {} before", *scores.season)
+                                           : "the last target that a window sees";
+    const std::string some = fmt::format("{} of {} that have such a forecast", scores.n, where);
     notes.push_back(fmt::format("on {} the model's {}, {:.4g}, is no better than that of {}, {:.4g}",
-                                all ? where : some, classes ? "accuracy" : "MAE", model, what, own));
+                                scores.n == report.n ? where : some, classes ? "accuracy" : "MAE", model,
+                                what, own));
   }
   return notes;
 }
 
-std::string windows_of_part(const json& report, const std::string& part) {
-  const int64_t n = report.is_object() ? report.value("n", int64_t{0}) : 0;
+std::string windows_of_part(int64_t n, const std::string& part) {
   return fmt::format("the {} {}window{}", n, part.empty() ? "" : part + " ", n == 1 ? "" : "s");
 }
 

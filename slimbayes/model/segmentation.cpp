@@ -26,10 +26,10 @@ void add_answers(const Model& model, const Examples& images, const Answers& a, P
   totals.add(std::get<Classes>(a.answer), target_as_given(model.encoder(), answered).flatten());
 }
 
-nlohmann::json finished_report(const PixelTotals& totals, int64_t images, int64_t left_out) {
-  nlohmann::json report = totals.report();
-  report["n"] = images - left_out;
-  if (left_out > 0) report["left_out"] = left_out;
+Evaluation finished_report(const PixelTotals& totals, int64_t images, size_t left_out) {
+  Evaluation report = totals.report();
+  report.n = images - static_cast<int64_t>(left_out);
+  if (left_out > 0) report.left_out = left_out;
   return report;
 }
 
@@ -78,13 +78,13 @@ void over_image_blocks(const Model& model, const Examples& images, const Predict
   }
 }
 
-nlohmann::json segmentation_report(const Model& model, const Examples& images, const PredictOptions& options,
-                                   std::vector<BadRow>* bad) {
+Evaluation segmentation_report(const Model& model, const Examples& images, const PredictOptions& options,
+                               std::vector<BadRow>* bad) {
   PixelTotals totals(model.schema().task.levels);
-  int64_t left_out = 0;
+  size_t left_out = 0;
   over_image_blocks(model, images, options, [&](const ImageBlock& block) {
     add_answers(model, block.images, block.answers, totals);
-    left_out += std::ssize(block.answers.bad);
+    left_out += block.answers.bad.size();
     for (BadRow one : block.answers.bad) {
       one.row += block.first;
       if (bad == nullptr) throw_bad_example(images, one);
@@ -94,11 +94,11 @@ nlohmann::json segmentation_report(const Model& model, const Examples& images, c
   return finished_report(totals, count(images), left_out);
 }
 
-nlohmann::json segmentation_report(const Model& model, const Examples& images, const Answers& answers) {
+Evaluation segmentation_report(const Model& model, const Examples& images, const Answers& answers) {
   check_same(images, answers);
   PixelTotals totals(model.schema().task.levels);
   add_answers(model, images, answers, totals);
-  return finished_report(totals, count(images), std::ssize(answers.bad));
+  return finished_report(totals, count(images), answers.bad.size());
 }
 
 ImageSummaries image_summaries(const Model& model, const Examples& images, const PredictOptions& options,

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "slimbayes/answers/evaluation.h"
 #include "slimbayes/data/table/table.h"
 #include "slimbayes/model/model.h"
 
@@ -26,15 +26,15 @@ struct ImageBlock {
 void over_image_blocks(const Model& model, const Examples& images, const PredictOptions& options,
                        const std::function<void(const ImageBlock& block)>& each);
 
-/// Returns the report of a segmentation (PixelTotals::report) with "n", the number of answered images, and
-/// "left_out" if some have no answer. These are listed in `bad`; if it is nullptr, throws DataError for
+/// Returns the metrics of a segmentation (PixelTotals::report) with `n`, the number of answered images, and
+/// `left_out` if some have no answer. These are listed in `bad`; if it is nullptr, throws DataError for
 /// the first of them. Throws DataError or std::invalid_argument for images without labels, and if no pixel is
 /// labelled.
-nlohmann::json segmentation_report(const Model& model, const Examples& images,
-                                   const PredictOptions& options = {}, std::vector<BadRow>* bad = nullptr);
+Evaluation segmentation_report(const Model& model, const Examples& images, const PredictOptions& options = {},
+                               std::vector<BadRow>* bad = nullptr);
 
-/// Returns the same report from answers to all images.
-nlohmann::json segmentation_report(const Model& model, const Examples& images, const Answers& answers);
+/// Returns the same metrics from answers to all images.
+Evaluation segmentation_report(const Model& model, const Examples& images, const Answers& answers);
 
 /// A table with a line for each image, and the images that have no answer; their lines are empty.
 struct ImageSummaries {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "slimbayes/answers/uncertainty_facts.h"
+#include "slimbayes/answers/separation_report.h"
 #include "slimbayes/model/model.h"
 
 namespace slimbayes {

@@ -12,8 +12,6 @@ namespace slimbayes {
 
 namespace {
 
-using nlohmann::json;
-
 constexpr int64_t kFewest = 10;      // with fewer examples there is no warning
 constexpr double kUnlikely = 0.01;   // less probable misses are not put down to chance
 constexpr double kNoForecast = 0.9;  // warn from this share of a constant's RMSE
@@ -47,47 +45,43 @@ std::string advice(const Model& model, const HeldOut& held) {
 /// The constant is the best one for the scored examples themselves. On few examples that is too good for a
 /// fair comparison, so trust_notes() tests no part with fewer than kFewest.
 std::string nothing_learnt(const HeldOut& held, const Model& model) {
-  const json& report = held.report;
-  if (!report.contains("nll_constant")) return "";
-  const auto nll = report["nll"].get<double>(), constant = report["nll_constant"].get<double>();
-  if (nll < constant) return "";
+  const Evaluation& report = held.report;
+  if (!report.nll_constant || report.nll < *report.nll_constant) return "";
   return fmt::format(
       "on the {} {} the NLL, {:.4g}{}, is no better than that of one answer for every {}, {:.4g}: {}",
-      report["n"].get<int64_t>(), held.rows, nll,
-      report.contains("nll_standardized") ? " in the target's units" : "", noun_of(kind_of(model.encoder())),
-      constant, advice(model, held));
+      report.n, held.rows, report.nll,
+      report.numbers && report.numbers->standardized ? " in the target's units" : "",
+      noun_of(kind_of(model.encoder())), *report.nll_constant, advice(model, held));
 }
 
 /// Returns a warning if the RMSE of the predicted means is hardly below that of one number for all examples,
 /// else "". If the intervals are wide enough, neither the NLL nor the coverage shows this.
 std::string no_forecast(const HeldOut& held, const Model& model) {
-  const json& report = held.report;
-  if (!report.contains("rmse_constant")) return "";
-  const auto rmse = report["rmse"].get<double>(), constant = report["rmse_constant"].get<double>();
+  const std::optional<NumberScores>& numbers = held.report.numbers;
+  if (!numbers || !numbers->rmse_constant) return "";
+  const double rmse = numbers->rmse, constant = *numbers->rmse_constant;
   if (rmse < kNoForecast * constant) return "";
   return fmt::format(
       "on the {} {} the RMSE of the predicted means, {:.4g}, is {:.2f} of that of one number for every row, "
       "{:.4g}: {}",
-      report["n"].get<int64_t>(), held.rows, rmse, rmse / constant, constant, advice(model, held));
+      held.report.n, held.rows, rmse, rmse / constant, constant, advice(model, held));
 }
 
 /// Returns a warning if more examples lie outside their intervals than chance explains, else "". Does not
 /// test windows, which overlap and are not independent, nor a calibrated model, whose level holds only on
 /// average over possible calibration rows.
 std::string too_narrow(const HeldOut& held, const Model& model) {
-  const json& report = held.report;
-  if (!report.contains("coverage") || model.calibration().groups > 0 ||
-      kind_of(model.encoder()) == InputKind::windows)
+  const Evaluation& report = held.report;
+  if (!report.coverage || model.calibration().groups > 0 || kind_of(model.encoder()) == InputKind::windows)
     return "";
-  const auto n = report["n"].get<int64_t>();
-  const double covered = report["coverage"].get<double>(), level = held.level;
+  const int64_t n = report.n;
+  const double covered = *report.coverage, level = held.level;
   const int64_t misses = std::llround((1 - covered) * static_cast<double>(n));
   const std::string outside =
       fmt::format("{} of {} {} lie outside their {:g} % intervals, where {:.3g} are expected", misses, n,
                   held.rows, 100 * level, (1 - level) * static_cast<double>(n));
   // Rows with identical inputs are not independent, so the test counts each of the different inputs once.
-  const auto inputs = report.value("different_inputs", n);
-  const double covered_inputs = report.value("coverage_of_inputs", covered);
+  const auto [inputs, covered_inputs] = report.inputs.value_or(InputScores{n, covered});
   const auto missed_inputs =
       static_cast<int64_t>(std::floor((1 - covered_inputs) * static_cast<double>(inputs) + 1e-9));
   if (probability_of_misses(missed_inputs, inputs, level) < kUnlikely)
@@ -104,8 +98,9 @@ std::string too_narrow(const HeldOut& held, const Model& model) {
 
 }  // namespace
 
-json inputs_report(const Model& model, const Examples& examples, const Answers& a, const at::Tensor& y) {
-  if (!a.levels.front().interval || kind_of(model.encoder()) == InputKind::windows) return json::object();
+std::optional<InputScores> inputs_report(const Model& model, const Examples& examples, const Answers& a,
+                                         const at::Tensor& y) {
+  if (!a.levels.front().interval || kind_of(model.encoder()) == InputKind::windows) return std::nullopt;
   FitOptions options = model.fit_options();
   options.split = "grouped";
   if (const auto* encoder = std::get_if<Encoder>(&model.encoder()))
@@ -115,18 +110,17 @@ json inputs_report(const Model& model, const Examples& examples, const Answers& 
     std::erase_if(options.ignore, [&](const std::string& name) { return table->find(name) == nullptr; });
   const RowGroups groups = groups_of(examples, options);
   const int64_t inputs = count_groups(groups.of, a.rows);
-  if (inputs == std::ssize(a.rows)) return json::object();
+  if (inputs == std::ssize(a.rows)) return std::nullopt;
   const auto& [lower, upper] = *a.levels.front().interval;
   const at::Tensor inside = ((y >= lower) & (y <= upper)).to(at::kDouble),
                    weights = group_weights(groups.of, a.rows);
-  return {{"different_inputs", inputs},
-          {"coverage_of_inputs", (inside * weights).sum().item<double>() / static_cast<double>(inputs)}};
+  return InputScores{inputs, (inside * weights).sum().item<double>() / static_cast<double>(inputs)};
 }
 
 std::vector<std::string> trust_notes(const Model& model, const std::vector<HeldOut>& parts) {
   const auto first = [&](const auto& warning) -> std::string {
     for (const HeldOut& held : parts) {
-      if (!held.report.is_object() || held.report.value("n", int64_t{0}) < kFewest) continue;
+      if (held.report.n < kFewest) continue;
       if (std::string note = warning(held, model); !note.empty()) return note;
     }
     return "";
@@ -137,9 +131,8 @@ std::vector<std::string> trust_notes(const Model& model, const std::vector<HeldO
   return notes;
 }
 
-std::string few_scored(const json& report, const std::string& noun, const std::string& advice) {
+std::string few_scored(int64_t n, const std::string& noun, const std::string& advice) {
   constexpr int64_t kEnough = 30;
-  const int64_t n = report.is_object() ? report.value("n", kEnough) : kEnough;
   if (n >= kEnough) return "";
   return fmt::format("the scores rest on {}: too few to rank methods{}{}", counted(n, noun),
                      advice.empty() ? "" : "; ", advice);

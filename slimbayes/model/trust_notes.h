@@ -1,6 +1,7 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,21 +9,20 @@
 
 namespace slimbayes {
 
-/// The report on held-out examples, and what trust_notes() needs to know of them.
+/// The metrics of held-out examples, and what trust_notes() needs to know of them.
 struct HeldOut {
-  const nlohmann::json& report;  // from Model::evaluate; null: there are no such examples
-  std::string rows;              // their name in the notes, such as "validation rows"
-  double level;                  // of the intervals in the report
-  bool fresh = false;            // new data of a user, not a part of the fit: no advice on training
+  const Evaluation& report;  // from Model::evaluate
+  std::string rows;          // their name in the notes, such as "validation rows"
+  double level;              // of the intervals in the report
+  bool fresh = false;        // new data of a user, not a part of the fit: no advice on training
 };
 
-/// Returns what a report on these examples says of those with identical inputs, which are not independent:
-/// all of them share one error. "different_inputs" is the number of different inputs, and
-/// "coverage_of_inputs" the mean over them of the share of their examples whose target lies inside its
-/// interval. `answers` are those to `examples`, and y [m] the targets of those with an answer. An empty
-/// object if all inputs differ, for windows, and for answers without intervals. O(n d).
-nlohmann::json inputs_report(const Model& model, const Examples& examples, const Answers& answers,
-                             const at::Tensor& y);
+/// Returns the scores of examples with identical inputs, which are not independent: all of them share one
+/// error. coverage_of_inputs is the mean over the different inputs of the share of their examples whose
+/// target lies inside its interval. `answers` are those to `examples`, and y [m] the targets of those with an
+/// answer. Nothing if all inputs differ, for windows, and for answers without intervals. O(n d).
+std::optional<InputScores> inputs_report(const Model& model, const Examples& examples, const Answers& answers,
+                                         const at::Tensor& y);
 
 /// Returns warnings that the scores of the held-out examples justify; empty if there are none. There are two:
 /// more examples lie outside their intervals than chance explains; and the NLL is no better than that of one
@@ -31,10 +31,10 @@ nlohmann::json inputs_report(const Model& model, const Examples& examples, const
 /// it applies.
 std::vector<std::string> trust_notes(const Model& model, const std::vector<HeldOut>& parts);
 
-/// Returns a note if a report rests on fewer than thirty examples, rows or windows, which are too few to rank
-/// methods; else "". `noun` names one of them, such as "test window". `advice` is the end of the sentence and
-/// says how to score more of them; it may be empty.
-std::string few_scored(const nlohmann::json& report, const std::string& noun, const std::string& advice);
+/// Returns a note if a report rests on n examples, rows or windows, and fewer than thirty, which are too few
+/// to rank methods; else "". `noun` names one of them, such as "test window". `advice` is the end of the
+/// sentence and says how to score more of them; it may be empty.
+std::string few_scored(int64_t n, const std::string& noun, const std::string& advice);
 
 /// The argument `advice` of few_scored for the test part of a fit.
 inline constexpr const char* kTestMore = "a larger `.test_fraction` holds out more";

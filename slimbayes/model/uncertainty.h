@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "slimbayes/answers/uncertainty_facts.h"
+#include "slimbayes/answers/evaluation.h"
 #include "slimbayes/model/model.h"
 
 namespace slimbayes {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "slimbayes/answers/uncertainty_facts.h"
+#include "slimbayes/answers/evaluation.h"
 #include "slimbayes/catalog/fields.h"
 
 namespace slimbayes {

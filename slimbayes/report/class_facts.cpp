@@ -14,8 +14,6 @@
 namespace slimbayes {
 namespace {
 
-using nlohmann::json;
-
 constexpr int64_t kShares = 20, kEntropyBins = 24;
 
 ReliabilityFact reliability_of(const ScoredExamples& s, const ReliabilityBins& bins, double ece,
@@ -35,8 +33,8 @@ ReliabilityFact reliability_of(const ScoredExamples& s, const ReliabilityBins& b
   return out;
 }
 
-ConfusionFact confusion_of(const json& metrics, std::string_view noun) {
-  ConfusionFact out{metrics.at("classes"), metrics.at("confusion"), ""};
+ConfusionFact confusion_of(const ClassScores& scores, std::string_view noun) {
+  ConfusionFact out{scores.classes, scores.confusion.value(), ""};
   const auto& counts = out.counts;
   int64_t most = 0;
   size_t from = 0, to = 0;
@@ -93,8 +91,8 @@ EntropyFact entropy_of(const Classes& p, const at::Tensor& right) {
   return {edges, rows_where(is_right), rows_where(~is_right), says};
 }
 
-SetFact sets_of(const ScoredExamples& s, const PredictionSet& set, const json& metrics) {
-  const double coverage = metrics.at("coverage"), size = metrics.at("set_size");
+SetFact sets_of(const ScoredExamples& s, const PredictionSet& set, const Evaluation& metrics) {
+  const double coverage = metrics.coverage.value(), size = metrics.classes.value().set_size.value();
   const auto [low, high] = binomial_band(s.level(), s.size(), 0.99);
   return {s.level(), coverage, size, list_of(at::bincount(set.sum(1), {}, set.size(1) + 1)),
           fmt::format("The sets hold the true class in {} of the {}s at the nominal {}{}; a set has "
@@ -116,13 +114,14 @@ at::Tensor confidence_of(const Classes& p) { return std::get<0>(p.probabilities.
 
 }  // namespace
 
-ClassFacts class_facts(const ScoredExamples& s, const json& metrics, const ReliabilityBins& bins) {
+ClassFacts class_facts(const ScoredExamples& s, const Evaluation& metrics, const ReliabilityBins& bins) {
+  const ClassScores& scores = metrics.classes.value();
   const auto& p = std::get<Classes>(s.answer());
   const at::Tensor right = right_answers(s), confidence = confidence_of(p);
   ClassFacts out;
-  out.reliability = reliability_of(s, bins, metrics.at("ece"), right, confidence);
+  out.reliability = reliability_of(s, bins, scores.ece, right, confidence);
   out.entropy = entropy_of(p, right);
-  if (metrics.contains("confusion")) out.confusion = confusion_of(metrics, s.noun());
+  if (scores.confusion) out.confusion = confusion_of(scores, s.noun());
   Scores uncertainty = {{"max_softmax", 1 - confidence}};
   uncertainty["mutual_information"] = mutual_information(p);
   out.selective = selective_of(s, right, uncertainty);

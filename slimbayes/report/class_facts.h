@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "slimbayes/report/answer_facts.h"
@@ -8,9 +7,9 @@
 
 namespace slimbayes {
 
-/// Returns what the report says of class probabilities. `metrics` is the report of Model::evaluate(),
-/// `bins` its reliability (uncertainty_of()).
-ClassFacts class_facts(const ScoredExamples& s, const nlohmann::json& metrics, const ReliabilityBins& bins);
+/// Returns what the report says of class probabilities. `metrics` are those of Model::evaluate(), `bins` is
+/// their reliability (uncertainty_of()).
+ClassFacts class_facts(const ScoredExamples& s, const Evaluation& metrics, const ReliabilityBins& bins);
 
 /// Returns the accuracy of the answers by the levels of each categorical column.
 std::vector<GroupFact> class_groups(const ScoredExamples& s);

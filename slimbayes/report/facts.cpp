@@ -23,8 +23,6 @@
 namespace slimbayes {
 namespace {
 
-using nlohmann::json;
-
 constexpr int64_t kMostDrawn = 1000;
 constexpr double kShareOfAnswers = 0.3;  // of the progress; the rest is the importance
 
@@ -82,16 +80,16 @@ std::string part_text(const Part& part, int64_t all, const std::string& noun,
 }
 
 /// Appends the notes that `evaluate` logs on such a report.
-void add_notes(const Model& model, const Part& part, const ScoredExamples& s, const json& metrics,
+void add_notes(const Model& model, const Part& part, const ScoredExamples& s, const Evaluation& metrics,
                std::vector<std::string>& notes) {
   const std::string name = part.name == "all" ? "" : part.name;
-  for (const std::string& note : persistence_notes(metrics, windows_of_part(metrics, name)))
+  for (const std::string& note : persistence_notes(metrics, windows_of_part(metrics.n, name)))
     notes.push_back(note);
   if (const auto far = outside(model.encoder(), s.examples); far && far->rows > 0)
     notes.push_back(outside_text(*far, std::get<Table>(s.examples)));
   if (part.fitted_on && (name.empty() || name == "train")) return;  // learned in training
   const std::string row = fmt::format("{}{}{}", name, name.empty() ? "" : " ", s.noun());
-  if (const std::string few = few_scored(metrics, row, name == "test" ? kTestMore : ""); !few.empty())
+  if (const std::string few = few_scored(metrics.n, row, name == "test" ? kTestMore : ""); !few.empty())
     notes.push_back(few);
   for (const std::string& note : trust_notes(model, {{metrics, row + "s", s.level(), /*fresh=*/true}}))
     notes.push_back(note);
@@ -118,7 +116,7 @@ PredictedRows predicted_rows(const ScoredExamples& s) {
 }
 
 /// Adds the parts of the report that the examples have.
-void add_parts(const ScoredExamples& s, const json& metrics,
+void add_parts(const ScoredExamples& s, const Evaluation& metrics,
                const std::optional<UncertaintyReport>& uncertainty, const PredictOptions& predict,
                ReportFacts& facts) {
   const bool classes = are_classes(s.answer());
@@ -166,9 +164,8 @@ ReportFacts report_facts(const Model& model, const Examples& given, const FactsO
   if (left_out > 0 && !answers.rows.empty())
     notes.push_back(bad_examples_text(part.examples, answers.bad, "left out of the report"));
   const ScoredExamples s = scored_examples(model, part.examples, std::move(answers), part.places);
-  json metrics = model.evaluate(s.examples, s.answers);
+  const Evaluation metrics = model.evaluate(s.examples, s.answers);
   const std::optional<UncertaintyReport> uncertainty = uncertainty_of(model, s.examples, s.answers);
-  if (uncertainty) metrics.update(fields_to_json(*uncertainty));
   add_notes(model, part, s, metrics, notes);
   ReportFacts facts;
   facts.title = fmt::format("{} predicted by {}", model.target(), model.method());
@@ -182,7 +179,7 @@ ReportFacts report_facts(const Model& model, const Examples& given, const FactsO
   facts.card = card_facts(model);
   facts.data = {file, part.name, all, s.size(), left_out, part.fitted_on, scored_text};
   facts.scores = score_facts(s, metrics);
-  facts.report = metrics;
+  facts.report = {metrics, uncertainty};
   facts.warnings = std::move(warnings);
   facts.notes = std::move(notes);
   add_parts(s, metrics, uncertainty, options.predict, facts);

@@ -104,7 +104,7 @@ struct ReportFacts {
   ModelCard card;
   DataFacts data;
   std::vector<ScoreFact> scores;
-  nlohmann::json report;
+  AnswerMetrics report;
   std::vector<std::string> warnings, notes;
   std::optional<NumberFacts> numbers;  // of numbers and counts
   std::optional<ClassFacts> classes;   // of classes
@@ -129,7 +129,7 @@ void describe(ReportFacts& f, V& v) {
   v("card", f.card, "the model");
   v("data", f.data, "the data that are scored");
   v("scores", f.scores, "the scores with a word on each");
-  v("report", f.report, "every metric, with the names that evaluate reports");
+  v("report", f.report, "every metric, as evaluate reports it");
   v("warnings", f.warnings, "sentences on what makes the scores less trustworthy");
   v("notes", f.notes, "sentences on data and trust");
   v.part(f.numbers);

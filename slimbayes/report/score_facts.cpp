@@ -15,20 +15,13 @@
 namespace slimbayes {
 namespace {
 
-using nlohmann::json;
-
 constexpr double kGoodError = 0.5, kPoorError = 0.9;  // shares of the constant's RMSE
 constexpr double kGoodNats = 0.1;                     // below the constant's NLL
 
-double value_of(const json& metrics, const char* key) {
-  const auto found = metrics.find(key);
-  return found == metrics.end() || !found->is_number() ? NAN : found->get<double>();
-}
-
-void add_score(std::vector<ScoreFact>& scores, const json& metrics, const char* key, const std::string& label,
-               const std::string& word, const char* verdict) {
-  if (!std::isfinite(value_of(metrics, key))) return;
-  scores.push_back({key, label, value_of(metrics, key), word, verdict});
+/// Adds a score, unless it is absent or not finite.
+void add_score(std::vector<ScoreFact>& scores, const char* key, std::optional<double> value,
+               const std::string& label, const std::string& word, const char* verdict) {
+  if (value && std::isfinite(*value)) scores.push_back({key, label, *value, word, verdict});
 }
 
 /// Returns the verdict on a quotient that is 1 for a model without inputs and 0 for a perfect one.
@@ -42,10 +35,9 @@ double constant_rmse(const ScoredExamples& s) {
   return sd > 0 ? sd : NAN;
 }
 
-void add_rmse(std::vector<ScoreFact>& scores, const ScoredExamples& s, const json& metrics) {
-  const double rmse = value_of(metrics, "rmse"), constant = constant_rmse(s);
-  const double share = rmse / constant;
-  add_score(scores, metrics, "rmse", "RMSE of the mean",
+void add_rmse(std::vector<ScoreFact>& scores, const ScoredExamples& s, double rmse) {
+  const double constant = constant_rmse(s), share = rmse / constant;
+  add_score(scores, "rmse", rmse, "RMSE of the mean",
             std::isnan(share)
                 ? "in the target's units"
                 : fmt::format("one number for every row has {}; the model explains {} of the variance",
@@ -53,10 +45,9 @@ void add_rmse(std::vector<ScoreFact>& scores, const ScoredExamples& s, const jso
             verdict_of(share));
 }
 
-void add_nll(std::vector<ScoreFact>& scores, const json& metrics, const char* constant_answer) {
-  const double nll = value_of(metrics, "nll"), constant = value_of(metrics, "nll_constant");
-  const double gain = constant - nll;
-  add_score(scores, metrics, "nll", "NLL, nats a row",
+void add_nll(std::vector<ScoreFact>& scores, const Evaluation& metrics, const char* constant_answer) {
+  const double constant = metrics.nll_constant.value_or(NAN), gain = constant - metrics.nll;
+  add_score(scores, "nll", metrics.nll, "NLL, nats a row",
             std::isnan(gain)
                 ? "lower is better"
                 : fmt::format("{:.3g} nats {} {}, {}", std::abs(gain), gain > 0 ? "below" : "above",
@@ -67,9 +58,9 @@ void add_nll(std::vector<ScoreFact>& scores, const json& metrics, const char* co
                                : "poor");
 }
 
-void add_coverage(std::vector<ScoreFact>& scores, const ScoredExamples& s, const json& metrics) {
-  const double coverage = value_of(metrics, "coverage");
-  if (std::isnan(coverage)) return;
+void add_coverage(std::vector<ScoreFact>& scores, const ScoredExamples& s, const Evaluation& metrics) {
+  if (!metrics.coverage || std::isnan(*metrics.coverage)) return;
+  const double coverage = *metrics.coverage;
   const std::string word = width_word(coverage, s.size(), s.level());
   const bool sets = are_classes(s.answer());
   const char* what = sets ? "sets" : "intervals";
@@ -78,7 +69,7 @@ void add_coverage(std::vector<ScoreFact>& scores, const ScoredExamples& s, const
                             : word == "too wide"   ? "too large"
                                                    : "as large as they should be";
   const auto n = static_cast<double>(s.size());
-  add_score(scores, metrics, "coverage", fmt::format("coverage of the {} {}", percent_text(s.level()), what),
+  add_score(scores, "coverage", coverage, fmt::format("coverage of the {} {}", percent_text(s.level()), what),
             fmt::format("{}: {} of {} {}s lie outside, where {:.3g} are expected", shown,
                         std::llround((1 - coverage) * n), s.size(), s.noun(), (1 - s.level()) * n),
             word == "too narrow" ? "poor"
@@ -87,13 +78,14 @@ void add_coverage(std::vector<ScoreFact>& scores, const ScoredExamples& s, const
 }
 
 /// Adds the model's MAE divided by that of a forecast without a model on the same windows.
-void add_persistence(std::vector<ScoreFact>& scores, const std::string& key, const json& forecast) {
-  const double own = value_of(forecast, "model_mae"), of = value_of(forecast, "mae"), quotient = own / of;
+void add_persistence(std::vector<ScoreFact>& scores, const std::optional<ForecastScores>& forecast) {
+  if (!forecast || !forecast->mae || !forecast->model_mae) return;
+  const double own = *forecast->model_mae, of = *forecast->mae, quotient = own / of;
   if (!std::isfinite(quotient)) return;
-  const std::string rival = key == "persistence"
-                                ? "the last value seen"
-                                : "the value " + forecast.at("season").get<std::string>() + " before";
-  scores.push_back({key, key == "persistence" ? "MAE / persistence" : "MAE / seasonal persistence", quotient,
+  const std::optional<std::string>& season = forecast->season;
+  const std::string rival = season ? "the value " + *season + " before" : "the last value seen";
+  scores.push_back({season ? "seasonal_persistence" : "persistence",
+                    season ? "MAE / seasonal persistence" : "MAE / persistence", quotient,
                     fmt::format("the model has {} where {} has {}; below 1 the model is better",
                                 number_text_of(own), rival, number_text_of(of)),
                     quotient < 0.9 ? "good"
@@ -101,51 +93,52 @@ void add_persistence(std::vector<ScoreFact>& scores, const std::string& key, con
                                    : "poor"});
 }
 
-void add_numbers(std::vector<ScoreFact>& scores, const ScoredExamples& s, const json& metrics) {
-  add_rmse(scores, s, metrics);
+void add_numbers(std::vector<ScoreFact>& scores, const ScoredExamples& s, const Evaluation& metrics) {
+  const NumberScores& own = metrics.numbers.value();
+  add_rmse(scores, s, own.rmse);
   const bool counts = std::holds_alternative<Counts>(s.answer());
-  const double mae = value_of(metrics, "mae"), crps = value_of(metrics, "crps");
-  add_score(scores, metrics, "mae", counts ? "MAE of the mean" : "MAE of the median",
+  add_score(scores, "mae", own.mae, counts ? "MAE of the mean" : "MAE of the median",
             "mean absolute error in the target's units", "");
   add_nll(scores, metrics,
           counts ? "that of one Poisson rate for all rows" : "that of one Gaussian for all rows");
-  add_score(scores, metrics, "crps", "CRPS",
-            mae > 0 ? fmt::format("{:.2f} of the MAE; honest Gaussian answers have about 0.71", crps / mae)
-                    : "in the target's units",
+  add_score(scores, "crps", own.crps, "CRPS",
+            own.mae > 0 ? fmt::format("{:.2f} of the MAE; honest Gaussian answers have about 0.71",
+                                      own.crps.value_or(NAN) / own.mae)
+                        : "in the target's units",
             "");
   add_coverage(scores, s, metrics);
-  const double sds = value_of(metrics, "width_standardized");
-  add_score(scores, metrics, "width", fmt::format("mean width at {}", percent_text(s.level())),
-            std::isnan(sds) ? "in the target's units" : fmt::format("{:.2g} sds of the target", sds), "");
-  for (const char* key : {"persistence", "seasonal_persistence"})
-    if (metrics.contains(key)) add_persistence(scores, key, metrics[key]);
+  add_score(scores, "width", own.width, fmt::format("mean width at {}", percent_text(s.level())),
+            own.standardized ? fmt::format("{:.2g} sds of the target", own.standardized->width)
+                             : "in the target's units",
+            "");
+  add_persistence(scores, metrics.persistence);
+  add_persistence(scores, metrics.seasonal_persistence);
 }
 
-void add_classes(std::vector<ScoreFact>& scores, const ScoredExamples& s, const json& metrics) {
-  const double accuracy = value_of(metrics, "accuracy"), base = value_of(metrics, "base_rate"),
-               ece = value_of(metrics, "ece");
-  add_score(scores, metrics, "accuracy", "accuracy",
-            fmt::format("always {} would be right in {}",
-                        in_plain_quotes(metrics.at("base_class").get<std::string>()), percent_text(base)),
-            base >= 1 ? "" : verdict_of((1 - accuracy) / (1 - base)));
+void add_classes(std::vector<ScoreFact>& scores, const ScoredExamples& s, const Evaluation& metrics) {
+  const ClassScores& own = metrics.classes.value();
+  add_score(scores, "accuracy", own.accuracy, "accuracy",
+            fmt::format("always {} would be right in {}", in_plain_quotes(own.base_class),
+                        percent_text(own.base_rate)),
+            own.base_rate >= 1 ? "" : verdict_of((1 - own.accuracy) / (1 - own.base_rate)));
   add_nll(scores, metrics, "that of the class frequencies");
-  add_score(scores, metrics, "brier", "Brier score", "squared error of the probabilities, 0 to 2", "");
-  add_score(scores, metrics, "ece", "calibration error (ECE)",
-            fmt::format("confidence and accuracy differ by {:.2g} points on average", 100 * ece),
-            ece < 0.03   ? "good"
-            : ece < 0.08 ? "fair"
-                         : "poor");
-  add_score(scores, metrics, "f1_macro", "F1, mean over the classes",
+  add_score(scores, "brier", own.brier, "Brier score", "squared error of the probabilities, 0 to 2", "");
+  add_score(scores, "ece", own.ece, "calibration error (ECE)",
+            fmt::format("confidence and accuracy differ by {:.2g} points on average", 100 * own.ece),
+            own.ece < 0.03   ? "good"
+            : own.ece < 0.08 ? "fair"
+                             : "poor");
+  add_score(scores, "f1_macro", own.f1_macro, "F1, mean over the classes",
             "1 is perfect; small classes count as large ones", "");
-  add_score(scores, metrics, "auroc", "AUROC",
+  add_score(scores, "auroc", own.auroc, "AUROC",
             "how well the probability ranks the two classes; 0.5 is chance", "");
   add_coverage(scores, s, metrics);
-  add_score(scores, metrics, "set_size", "mean size of a set", "classes in the set of a row", "");
+  add_score(scores, "set_size", own.set_size, "mean size of a set", "classes in the set of a row", "");
 }
 
 }  // namespace
 
-std::vector<ScoreFact> score_facts(const ScoredExamples& s, const json& metrics) {
+std::vector<ScoreFact> score_facts(const ScoredExamples& s, const Evaluation& metrics) {
   std::vector<ScoreFact> scores;
   if (are_classes(s.answer()))
     add_classes(scores, s, metrics);
@@ -154,16 +147,16 @@ std::vector<ScoreFact> score_facts(const ScoredExamples& s, const json& metrics)
   return scores;
 }
 
-std::string headline_of(const ScoredExamples& s, const json& metrics) {
+std::string headline_of(const ScoredExamples& s, const Evaluation& metrics) {
   if (are_classes(s.answer())) {
-    const double accuracy = value_of(metrics, "accuracy"), sure = value_of(metrics, "ece");
+    const ClassScores& scores = metrics.classes.value();
     return fmt::format(
         "The most probable class is right in {} of the {}s; its probability is off by {:.2g} points "
         "on average.",
-        percent_text(accuracy), s.noun(), 100 * sure);
+        percent_text(scores.accuracy), s.noun(), 100 * scores.ece);
   }
-  const double rmse = value_of(metrics, "rmse"), constant = constant_rmse(s),
-               coverage = value_of(metrics, "coverage");
+  const double rmse = metrics.numbers.value().rmse, constant = constant_rmse(s),
+               coverage = metrics.coverage.value();
   const std::string beside =
       std::isnan(constant) ? ""
                            : fmt::format(", {} of that of one number for all", percent_text(rmse / constant));

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -9,11 +8,10 @@
 
 namespace slimbayes {
 
-/// Returns the scores that the report shows. `metrics` is the report of Model::evaluate() with
-/// uncertainty_of().
-std::vector<ScoreFact> score_facts(const ScoredExamples& s, const nlohmann::json& metrics);
+/// Returns the scores that the report shows, of the metrics of Model::evaluate().
+std::vector<ScoreFact> score_facts(const ScoredExamples& s, const Evaluation& metrics);
 
 /// Returns the sentence at the head of the report: the error and the honesty of the uncertainty in brief.
-std::string headline_of(const ScoredExamples& s, const nlohmann::json& metrics);
+std::string headline_of(const ScoredExamples& s, const Evaluation& metrics);
 
 }  // namespace slimbayes

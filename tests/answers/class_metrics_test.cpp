@@ -21,6 +21,13 @@ const Classes kFiveClasses =
     answer(row({.7, .2, .1, .1, .6, .3, .3, .3, .4, .05, .9, .05, .25, .5, .25}).reshape({5, 3}));
 const at::Tensor kLabels = row({0, 1, 0, 1, 2});
 
+/// The metrics, of classes with the names "0", "1", ...
+Evaluation scores_of(const Classes& p, const at::Tensor& y) {
+  std::vector<std::string> levels;
+  for (int64_t c = 0; c < p.probabilities.size(1); ++c) levels.push_back(std::to_string(c));
+  return classes_report(p, y, levels);
+}
+
 TEST(ClassMetrics, MatchScikitLearn) {
   // Reference values: scikit-learn 1.9.1, accuracy_score, log_loss, brier_score_loss(scale_by_half=False).
   EXPECT_DOUBLE_EQ(accuracy(kFiveClasses, kLabels), 0.6);
@@ -34,20 +41,22 @@ TEST(ClassMetrics, ConfusionAndF1MatchScikitLearn) {
   at::Tensor expected = at::tensor({1, 0, 1, 0, 2, 0, 0, 1, 0}, at::TensorOptions().dtype(at::kLong));
   EXPECT_TRUE(at::equal(counts, expected.reshape({3, 3})));
   EXPECT_TRUE(at::allclose(f1_scores(counts), row({2 / 3., 0.8, 0})));
-  nlohmann::json report = classes_report(kFiveClasses, kLabels);
-  EXPECT_NEAR(report["f1_macro"], 0.48888888888888893, 1e-15);
-  EXPECT_EQ(report["confusion"].dump(), "[[1,0,1],[0,2,0],[0,1,0]]");
-  EXPECT_DOUBLE_EQ(report["base_rate"], 0.4);
-  EXPECT_EQ(report["base_class"], 0);  // the first of two equally frequent classes
-  EXPECT_FALSE(report.contains("f1"));
+  const ClassScores report = scores_of(kFiveClasses, kLabels).classes.value();
+  EXPECT_NEAR(report.f1_macro, 0.48888888888888893, 1e-15);
+  EXPECT_EQ(report.confusion, (std::vector<std::vector<int64_t>>{{1, 0, 1}, {0, 2, 0}, {0, 1, 0}}));
+  EXPECT_DOUBLE_EQ(report.base_rate, 0.4);
+  EXPECT_EQ(report.base_class, "0");  // the first of two equally frequent classes
+  EXPECT_FALSE(report.f1);
 }
 
 TEST(ClassMetrics, F1LeavesOutAClassThatIsNowhere) {
-  nlohmann::json report = classes_report(answer(row({.9, .1, 0, .2, .8, 0}).reshape({2, 3})), row({0, 0}));
-  EXPECT_DOUBLE_EQ(report["f1_macro"], 1 / 3.);  // 2/3 and 0; the third class is neither true nor predicted
-  nlohmann::json two = classes_report(binary(row({0.1, 0.8, 0.9, 0.2})), row({0, 1, 0, 1}));
-  EXPECT_DOUBLE_EQ(two["f1"], 0.5);  // F1 of the second class: one hit, one miss, one false alarm
-  EXPECT_FALSE(classes_report(binary(row({0.1, 0.2})), row({0, 0})).contains("f1"));
+  const Evaluation three = scores_of(answer(row({.9, .1, 0, .2, .8, 0}).reshape({2, 3})), row({0, 0}));
+  EXPECT_DOUBLE_EQ(three.classes.value().f1_macro,
+                   1 / 3.);  // 2/3 and 0; the third class is neither true nor predicted
+  const Evaluation two = scores_of(binary(row({0.1, 0.8, 0.9, 0.2})), row({0, 1, 0, 1}));
+  EXPECT_DOUBLE_EQ(two.classes.value().f1.value(),
+                   0.5);  // F1 of the second class: one hit, one miss, one false alarm
+  EXPECT_FALSE(scores_of(binary(row({0.1, 0.2})), row({0, 0})).classes.value().f1);
 }
 
 TEST(ClassMetrics, ByHand) {
@@ -125,7 +134,7 @@ TEST(ClassMetrics, ACalibratedAnswerHasASmallError) {
 }
 
 TEST(ClassMetrics, ReportHoldsTheContractsKeys) {
-  nlohmann::json many = classes_report(kFiveClasses, kLabels);
+  nlohmann::json many = fields_to_json(scores_of(kFiveClasses, kLabels));
   EXPECT_EQ(many["n"], 5);
   for (const char* key : {"accuracy", "nll", "brier", "ece", "mce", "ece_width"})
     EXPECT_TRUE(many.contains(key));
@@ -136,15 +145,15 @@ TEST(ClassMetrics, ReportHoldsTheContractsKeys) {
   }
   EXPECT_FALSE(many.contains("auroc"));
   at::Tensor p = row({0.1, 0.4, 0.35, 0.8});
-  nlohmann::json two = classes_report(binary(p), row({0, 0, 1, 1}));
+  nlohmann::json two = fields_to_json(scores_of(binary(p), row({0, 0, 1, 1})));
   EXPECT_DOUBLE_EQ(two["auroc"], 0.75);
   EXPECT_DOUBLE_EQ(two["aupr"], average_precision(row({0.1, 0.4}), row({0.35, 0.8})));
-  nlohmann::json one = classes_report(binary(p), row({1, 1, 1, 1}));
+  nlohmann::json one = fields_to_json(scores_of(binary(p), row({1, 1, 1, 1})));
   EXPECT_FALSE(one.contains("auroc"));
   EXPECT_FALSE(one.contains("nll_constant"));
   // An answer that equals the share of each class is the constant answer.
   at::Tensor label = row({0, 1, 1, 1});
-  nlohmann::json shares = classes_report(binary(at::full({4}, 0.75, at::kDouble)), label);
+  nlohmann::json shares = fields_to_json(scores_of(binary(at::full({4}, 0.75, at::kDouble)), label));
   EXPECT_NEAR(shares["nll_constant"], shares["nll"], 1e-12);
 }
 
@@ -152,6 +161,7 @@ TEST(ClassMetrics, BadInputIsNamed) {
   EXPECT_THROW(accuracy(kFiveClasses, row({0, 1})), std::invalid_argument);
   EXPECT_THROW(accuracy(kFiveClasses, row({0, 1, 2, 3, 0})), std::invalid_argument);
   EXPECT_THROW(brier(kFiveClasses, row({0, 1, 2, 0.5, 0})), std::invalid_argument);
+  EXPECT_THROW(classes_report(kFiveClasses, kLabels, {"a", "b"}), std::invalid_argument);
   EXPECT_THROW(class_nll(answer(at::zeros({0, 3}, at::kDouble)), row({})), std::invalid_argument);
   EXPECT_THROW(calibration_error(kFiveClasses, kLabels, Bins::equal_mass, 0), std::invalid_argument);
 }

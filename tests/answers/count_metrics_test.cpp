@@ -13,7 +13,7 @@ namespace {
 
 TEST(CountMetrics, ByHandWhereTheRateIsKnown) {
   Counts p{{row({std::log(2), std::log(2)}), row({0, 0})}};
-  nlohmann::json r = counts_report(p, row({1, 5}), 0.9);
+  nlohmann::json r = fields_to_json(counts_report(p, row({1, 5}), 0.9));
   EXPECT_EQ(r["n"], 2);
   EXPECT_NEAR(r["mae"], 2, 1e-12);
   EXPECT_NEAR(r["rmse"], std::sqrt(5), 1e-12);
@@ -21,11 +21,11 @@ TEST(CountMetrics, ByHandWhereTheRateIsKnown) {
   // is 5.
   EXPECT_NEAR(r["nll"], (2 - std::log(2) + 2 - std::log(32 / 120.)) / 2, 1e-10);
   EXPECT_NEAR(r["nll_constant"], (3 - std::log(3) + 3 - std::log(243 / 120.)) / 2, 1e-10);  // Poisson(3)
-  EXPECT_EQ(counts_report(p, row({0, 0}))["nll_constant"], 0);
+  EXPECT_EQ(counts_report(p, row({0, 0})).nll_constant, 0);
   EXPECT_EQ(r["coverage"], 1);
   EXPECT_EQ(r["width"], 5);
-  EXPECT_EQ(counts_report(p, row({1, 6}), 0.9)["coverage"], 0.5);
-  EXPECT_NEAR(counts_report(p, row({1, 6}), 0.9)["interval_score"], 5 + 0.5 * 20, 1e-10);
+  EXPECT_EQ(counts_report(p, row({1, 6}), 0.9).coverage, 0.5);
+  EXPECT_NEAR(counts_report(p, row({1, 6}), 0.9).numbers.value().interval_score, 5 + 0.5 * 20, 1e-10);
 }
 
 TEST(CountMetrics, IntervalsOfTheRightModelCoverAtLeastTheirLevel) {
@@ -37,7 +37,7 @@ TEST(CountMetrics, IntervalsOfTheRightModelCoverAtLeastTheirLevel) {
              y = (gaps.cumsum(1) < rate.unsqueeze(1)).sum(1).to(at::kDouble);
   Counts p{{m, v}};
   for (double level : {0.5, 0.9}) {
-    double got = counts_report(p, y, level)["coverage"];
+    double got = counts_report(p, y, level).coverage.value();
     EXPECT_GT(got, level - 0.02);
     EXPECT_LT(got, level + 0.12);  // whole-number bounds cover more than asked for if counts are small
   }

@@ -63,7 +63,7 @@ TEST(PredictionSet, HoldsItsLevelWhateverTheModel) {
       const auto report = set_report(prediction_set(fresh.p, fresh.u, scores, level), fresh.y);
       // The sd of the coverage with 4,000 calibration rows and 20,000 fresh rows; the tolerance is five sds.
       const double sd = std::sqrt(level * (1 - level) * (1.0 / 4000 + 1.0 / 20000));
-      EXPECT_NEAR(report["coverage"].get<double>(), level, 5 * sd) << sharper << " " << level;
+      EXPECT_NEAR(report.coverage, level, 5 * sd) << sharper << " " << level;
     }
   }
 }
@@ -77,8 +77,8 @@ TEST(PredictionSet, DeterministicSetsHoldEveryRandomisedOne) {
       EXPECT_TRUE((prediction_set(fresh.p, u, scores, 0.8) <= set).all().item<bool>()) << sharper;
     const auto report = set_report(set, fresh.y);
     const double sd = std::sqrt(0.8 * 0.2 * (1.0 / 2000 + 1.0 / 20000));
-    EXPECT_GT(report["coverage"].get<double>(), 0.8 - 5 * sd) << sharper;
-    EXPECT_EQ(report["empty"].get<double>(), 0) << sharper;
+    EXPECT_GT(report.coverage, 0.8 - 5 * sd) << sharper;
+    EXPECT_EQ(report.empty, 0) << sharper;
     // No class more than a small u gives: the set is the union of the randomised ones.
     const at::Tensor widest = prediction_set(fresh.p, at::full({20000}, 1e-12, at::kDouble), scores, 0.8);
     EXPECT_TRUE(at::equal(widest, set)) << sharper;
@@ -89,8 +89,8 @@ TEST(PredictionSet, ASureModelMayAnswerWithNoClass) {
   const Sample calibration(2000, 10, Stream(3)), fresh(2000, 10, Stream(4));
   const ConformalScores scores(std::get<0>(set_scores(calibration.p, calibration.y, calibration.u).sort()));
   const auto report = set_report(prediction_set(fresh.p, fresh.u, scores, 0.5), fresh.y);
-  EXPECT_GT(report["empty"].get<double>(), 0.1);
-  EXPECT_LT(report["set_size"].get<double>(), 1);
+  EXPECT_GT(report.empty, 0.1);
+  EXPECT_LT(report.size, 1);
 }
 
 TEST(PredictionSet, RefusesWhatIsNoClass) {

@@ -82,6 +82,30 @@ TEST(fields_to_json, NestsStructsListsAndMaps) {
   EXPECT_EQ(found["says"], "so");
 }
 
+TEST(field_numbers, AreThoseOfTheReportAndOfItsParts) {
+  Outer outer;
+  outer.part.width = 0.5;
+  outer.by["b"] = Inner{7, 1.5};  // a nested object, whose numbers are not the report's
+  EXPECT_EQ(field_numbers(outer), (std::map<std::string, double>{{"beta", 2}, {"width", 0.5}}));
+}
+
+/// A report whose parts have a key in common.
+struct TwoParts {
+  std::optional<Inner> first = {}, second = {};
+};
+
+template <class V>
+void describe(TwoParts& f, V& v) {
+  v.part(f.first);
+  v.part(f.second);
+}
+
+TEST(field_docs, ListAKeyOfTwoPartsOnce) {
+  std::vector<std::string> paths;
+  for (const FieldDoc& doc : field_docs<TwoParts>()) paths.push_back(doc.path);
+  EXPECT_EQ(paths, (std::vector<std::string>{"rows", "width"}));
+}
+
 TEST(field_docs, ListEveryPathWithItsTypeAndSentence) {
   const std::vector<FieldDoc> docs = field_docs<Outer>();
   std::vector<std::string> lines;

@@ -72,7 +72,7 @@ TEST(Calibration, SavedAndLoadedItIsTheSame) {
   Model loaded = Model::from_file(file, "m");
   EXPECT_TRUE(at::equal(loaded.calibration().value, model.calibration().value));
   EXPECT_EQ(loaded.split().calibration, model.split().calibration);
-  EXPECT_EQ(loaded.evaluate(table, 0.9), model.evaluate(table, 0.9));
+  EXPECT_EQ(fields_to_json(loaded.evaluate(table, 0.9)), fields_to_json(model.evaluate(table, 0.9)));
   EXPECT_EQ(to_bytes(loaded.to_file()), to_bytes(file));
   FitOptions plain = on_steps();
   plain.calibrate = "none";
@@ -120,10 +120,10 @@ TEST(Calibration, OfClassesGivesSetsThatHoldTheirLevel) {
   const Table fresh = overlapping(4000, 2);
   const Model model = fit_model(overlapping(2500, 1), fit);
   for (double level : {0.6, 0.8, 0.95}) {
-    const nlohmann::json report = model.evaluate(fresh, level);
+    const Evaluation report = model.evaluate(fresh, level);
     // The sd of the coverage with 1,000 calibration rows and 4,000 fresh rows; the tolerance is five sds.
     const double sd = std::sqrt(level * (1 - level) * (1.0 / 1000 + 1.0 / 4000));
-    EXPECT_NEAR(report["coverage"].get<double>(), level, 5 * sd);
+    EXPECT_NEAR(report.coverage.value(), level, 5 * sd);
   }
   const Answers whole = model.answers(fresh, {{0.8}});
   const Answers some = model.answers(take_rows(fresh, {7, 3}), {{0.8}});
@@ -179,7 +179,7 @@ TEST(Calibration, RowsOfOneInputCountOnce) {
   EXPECT_EQ(loaded.calibration().groups, 20);
   EXPECT_TRUE(at::equal(loaded.interval(p, 0.9).upper, model.interval(p, 0.9).upper));
   EXPECT_EQ(to_bytes(loaded.to_file()), to_bytes(file));
-  const std::vector<std::string> notes = fit_notes(model, nullptr, nullptr, 0.95);
+  const std::vector<std::string> notes = fit_notes(model, std::nullopt, std::nullopt, 0.95);
   EXPECT_EQ(
       std::ranges::count_if(notes,
                             [](const std::string& note) {
@@ -206,7 +206,7 @@ TEST(Calibration, HoldsItsLevelOnHeteroscedasticRows) {
     // The coverage is Beta(k, m + 1 - k), with an sd below sqrt(level (1 - level) / m). The fresh rows add
     // variance.
     double sd = std::sqrt(level * (1 - level) * (1.0 / 900 + 1.0 / 20000));
-    EXPECT_NEAR(model.evaluate(fresh, level)["coverage"].get<double>(), level, 4 * sd) << level;
+    EXPECT_NEAR(model.evaluate(fresh, level).coverage.value(), level, 4 * sd) << level;
   }
 }
 
@@ -228,7 +228,7 @@ TEST_P(CalibrationReal, CoversNinetyPercentWithinTwoPoints) {
     fit.test_fraction = 0.3;
     fit.calibration_fraction = 0.2;
     Model model = fit_model(table, fit);
-    sum += model.evaluate(take_rows(table, model.split().test), 0.9)["coverage"].get<double>();
+    sum += model.evaluate(take_rows(table, model.split().test), 0.9).coverage.value();
   }
   EXPECT_NEAR(sum / static_cast<double>(GetParam().splits), 0.9, 0.02);
 }

@@ -73,9 +73,9 @@ TEST(Comparison, CountsTheTrainingForEveryMethod) {
   };
   for (size_t seed = 0; seed < 2; ++seed) {
     const MethodRun &shared_run = shared[1].runs[seed], &own_run = alone[0].runs[seed];
-    EXPECT_GT(shared_run.fit->seconds_shared.value(), 0);
-    EXPECT_GT(shared_run.fit->seconds, *shared_run.fit->seconds_shared);
-    EXPECT_FALSE(own_run.fit->seconds_shared);
+    EXPECT_GT(shared_run.fit.seconds_shared.value(), 0);
+    EXPECT_GT(shared_run.fit.seconds, *shared_run.fit.seconds_shared);
+    EXPECT_FALSE(own_run.fit.seconds_shared);
     for (const MethodRuns* other : {&shared[0], &shared[2], &alone[0]})
       EXPECT_FALSE(noted(other->runs[seed]));
     EXPECT_TRUE(noted(shared_run));
@@ -122,7 +122,7 @@ TEST(Comparison, RepeatsGiveEveryMethodTheSameSplits) {
     EXPECT_EQ(a["nll_constant"], b["nll_constant"]);  // the same test rows
     differences.push_back(a["nll"].get<double>() - b["nll"].get<double>());
   }
-  EXPECT_NE(results[0].runs[0].report["nll"], results[0].runs[1].report["nll"]);
+  EXPECT_NE(results[0].runs[0].report.nll, results[0].runs[1].report.nll);
   const auto pair = leading_pair(results, 0.2);
   ASSERT_TRUE(pair);
   const bool ridge_first = pair->first == "ridge";

@@ -29,7 +29,7 @@ Coverage coverage_of(const std::string& method, int64_t rows) {
   Coverage all;
   for (uint64_t seed = 0; seed < kTables; ++seed) {
     const Model model = fit_model(steps(rows, seed + 10), small(method));
-    const auto one = model.evaluate(steps(2000, 3))["coverage"].get<double>();
+    const double one = model.evaluate(steps(2000, 3)).coverage.value();
     all.mean += one / kTables;
     all.least = std::min(all.least, one);
   }

@@ -41,7 +41,7 @@ TEST(Events, TheExpectedCountIsThatOfTheWholeTableWhateverTheSplit) {
     double expected =
         expected_events(model.fitted(), std::get<Encoder>(model.encoder()), model.probes()).value;
     EXPECT_NEAR(expected / static_cast<double>(table.rows), 1, 0.06) << held_out;
-    EXPECT_EQ(model.evaluate(table)["expected"].get<double>(), expected);
+    EXPECT_EQ(model.evaluate(table).events.value().expected, expected);
   }
 }
 
@@ -52,9 +52,9 @@ TEST(Events, TheIntensityIsPerUnitOfTheUsersCoordinates) {
              b = mean(std::get<Intensity>(far.answer(wide)).rate);
   EXPECT_TRUE(at::allclose(a, 16 * b, 1e-12, 0));
   // The NLL changes by the log of the volume; its difference from the uniform density's NLL does not change.
-  nlohmann::json r = near.evaluate(table), s = far.evaluate(wide);
-  EXPECT_NEAR(s["nll"].get<double>() - r["nll"].get<double>(), std::log(16), 1e-10);
-  EXPECT_NEAR(s["nll_uniform"].get<double>() - r["nll_uniform"].get<double>(), std::log(16), 1e-10);
+  const Evaluation r = near.evaluate(table), s = far.evaluate(wide);
+  EXPECT_NEAR(s.nll - r.nll, std::log(16), 1e-10);
+  EXPECT_NEAR(s.events.value().nll_uniform - r.events.value().nll_uniform, std::log(16), 1e-10);
 }
 
 /// Returns `near` events around .3137 and `wide` events that are uniform on [0, 1].
@@ -87,11 +87,11 @@ TEST(Events, TheExpectedCountIsTheIntegralOfTheIntensityHoweverNarrowItsPeaks) {
   fit.options = {{"steps", 300}, {"rank", 32}};
   Model model = fit_model(table, fit);
   const double by_hand = mean(std::get<Intensity>(model.answer(cells(200'000))).rate).mean().item<double>();
-  nlohmann::json report = model.evaluate(take_rows(table, {0, 950}));  // any rows will do
-  EXPECT_NEAR(report["expected"].get<double>(), by_hand, 1e-4 * by_hand);
-  EXPECT_FALSE(report.contains("expected_error"));
+  const EventScores report = model.evaluate(take_rows(table, {0, 950})).events.value();  // any rows will do
+  EXPECT_NEAR(report.expected, by_hand, 1e-4 * by_hand);
+  EXPECT_FALSE(report.expected_error);
   Model back = Model::from_file(model.to_file(), "memory");
-  EXPECT_EQ(back.evaluate(table)["expected"].get<double>(), report["expected"].get<double>());
+  EXPECT_EQ(back.evaluate(table).events.value().expected, report.expected);
 }
 
 TEST(Events, HaveNoRegressionToPredict) {

@@ -49,7 +49,7 @@ TEST(Model, SavedAndLoadedItIsTheSame) {
   EXPECT_EQ(loaded.options(), model.options());
   EXPECT_EQ(loaded.split().test, model.split().test);
   EXPECT_EQ(loaded.data_hash(), table_hash(scaled_steps()));
-  EXPECT_EQ(loaded.evaluate(scaled_steps()), model.evaluate(scaled_steps()));
+  EXPECT_EQ(fields_to_json(loaded.evaluate(scaled_steps())), fields_to_json(model.evaluate(scaled_steps())));
 }
 
 TEST(Model, FindsColumnsByName) {

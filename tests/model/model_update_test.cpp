@@ -126,7 +126,7 @@ TEST(ModelUpdate, ThePosteriorMeanLearnsToo) {
   fit.options["mean"] = "network";
   const Model plain = fit_model(first_rows(0, 60), fit);
   const Model more = model.with(first_rows(60, 300));
-  const auto mae = [&](const Model& m) { return m.evaluate(test)["mae"].get<double>(); };
+  const auto mae = [&](const Model& m) { return m.evaluate(test).numbers.value().mae; };
   EXPECT_LT(mae(model), 0.95 * mae(plain));
   EXPECT_LT(mae(more), mae(plain));
   const Model kept = plain.with(first_rows(60, 300));

@@ -47,6 +47,13 @@ Case case_of(const Table& table, int64_t window, int64_t horizon,
 
 Regression answer_of(const at::Tensor& mean) { return {mean, at::ones_like(mean), at::ones_like(mean)}; }
 
+/// The scores of the forecasts alone, of which a report has no other number.
+Evaluation with_forecasts(const InputEncoder& encoder, const WindowTable& windows, const Predictive& answer) {
+  Evaluation report;
+  add_persistence(encoder, windows, answer, report);
+  return report;
+}
+
 std::vector<double> squares(int64_t n) {
   std::vector<double> values;
   for (int64_t i = 0; i < n; ++i) values.push_back(static_cast<double>(i * i));
@@ -58,7 +65,7 @@ TEST(persistence, OfNumbersIsTheLastKnownTargetAndThatOfADayBefore) {
   y[30] = kNone;
   const Case given = case_of(stepped(y, 3600), 4, 2);
   const at::Tensor truth = target_as_given(given.encoder, given.windows);
-  const nlohmann::json report = persistence_report(given.encoder, given.windows, answer_of(truth + 3));
+  const Evaluation report = with_forecasts(given.encoder, given.windows, answer_of(truth + 3));
   double sum = 0, squared = 0, seasonal = 0;
   int64_t n = 0, seasons = 0;
   for (int64_t last = 3; last + 2 < 60; ++last) {  // dense
@@ -69,35 +76,33 @@ TEST(persistence, OfNumbersIsTheLastKnownTargetAndThatOfADayBefore) {
     if (last + 2 < 24 || last + 2 - 24 == 30) continue;
     seasonal += at(last + 2) - at(last + 2 - 24), ++seasons;
   }
-  const nlohmann::json& last = report.at("persistence");
-  EXPECT_EQ(last.at("n"), n);
-  EXPECT_NEAR(last.at("mae").get<double>(), sum / static_cast<double>(n), 1e-9);
-  EXPECT_NEAR(last.at("rmse").get<double>(), std::sqrt(squared / static_cast<double>(n)), 1e-9);
-  EXPECT_NEAR(last.at("model_mae").get<double>(), 3, 1e-9);
+  const ForecastScores last = report.persistence.value();
+  EXPECT_EQ(last.n, n);
+  EXPECT_NEAR(last.mae.value(), sum / static_cast<double>(n), 1e-9);
+  EXPECT_NEAR(last.rmse.value(), std::sqrt(squared / static_cast<double>(n)), 1e-9);
+  EXPECT_NEAR(last.model_mae.value(), 3, 1e-9);
   const Task& task = schema_of(given.encoder).task;
-  EXPECT_NEAR(last.at("mae_standardized").get<double>() * task.y_scale * task.encoded_sd,
-              last.at("mae").get<double>(), 1e-9);
-  const nlohmann::json& season = report.at("seasonal_persistence");
-  EXPECT_EQ(season.at("season"), "24 steps");
-  EXPECT_EQ(season.at("n"), seasons);
-  EXPECT_NEAR(season.at("mae").get<double>(), seasonal / static_cast<double>(seasons), 1e-9);
+  EXPECT_NEAR(last.mae_standardized.value() * task.y_scale * task.encoded_sd, last.mae.value(), 1e-9);
+  const ForecastScores season = report.seasonal_persistence.value();
+  EXPECT_EQ(season.season, "24 steps");
+  EXPECT_EQ(season.n, seasons);
+  EXPECT_NEAR(season.mae.value(), seasonal / static_cast<double>(seasons), 1e-9);
 }
 
 TEST(persistence, TheModelsErrorIsThatOfTheMedianAsInItsReport) {
   const Case given = case_of(stepped(squares(60), 3600), 4, 2);
   const at::Tensor truth = target_as_given(given.encoder, given.windows), ones = at::ones_like(truth);
   const Regression skewed = mixed({{0.8, truth + 1, ones, ones}, {0.2, truth + 40, ones, ones}});
-  const nlohmann::json report = persistence_report(given.encoder, given.windows, skewed);
-  EXPECT_NEAR(report.at("persistence").at("model_mae").get<double>(), mean_absolute_error(skewed, truth),
-              1e-9);
+  const Evaluation report = with_forecasts(given.encoder, given.windows, skewed);
+  EXPECT_NEAR(report.persistence.value().model_mae.value(), mean_absolute_error(skewed, truth), 1e-9);
 }
 
 TEST(persistence, TheSeasonIsAWeekOfDaysAndNoneThatIsNotKnownYet) {
   const auto season = [](const Table& table, int64_t horizon) -> std::string {
     const Case given = case_of(table, 2, horizon);
     const at::Tensor y = target_as_given(given.encoder, given.windows);
-    const nlohmann::json report = persistence_report(given.encoder, given.windows, answer_of(y));
-    return report.contains("seasonal_persistence") ? report["seasonal_persistence"]["season"] : "none";
+    const Evaluation report = with_forecasts(given.encoder, given.windows, answer_of(y));
+    return report.seasonal_persistence ? report.seasonal_persistence->season.value() : "none";
   };
   EXPECT_EQ(season(stepped(squares(40), 86400), 1), "7 steps");
   EXPECT_EQ(season(stepped(squares(40), 86400), 8), "none");
@@ -123,8 +128,8 @@ TEST(persistence, NeverTakesTheValueOfAnotherSeries) {
                             std::make_shared<const Windows>(std::move(found)), chosen};
   const InputEncoder encoder = WindowEncoder::fit(windows, encoding);
   const at::Tensor y = target_as_given(encoder, windows);
-  const nlohmann::json report = persistence_report(encoder, windows, answer_of(y));
-  EXPECT_EQ(report.at("seasonal_persistence").at("n"), 12);  // hours 24 to 29 of each
+  const Evaluation report = with_forecasts(encoder, windows, answer_of(y));
+  EXPECT_EQ(report.seasonal_persistence.value().n, 12);  // hours 24 to 29 of each
 }
 
 TEST(persistence, OfBeijingsLastWindowsIsThatOfTheDocumentation) {
@@ -141,9 +146,9 @@ TEST(persistence, OfBeijingsLastWindowsIsThatOfTheDocumentation) {
   const InputEncoder encoder = fit_encoder(all, split.train, fit, "standard");
   const auto test = std::get<WindowTable>(take(all, split.test));
   const at::Tensor y = target_as_given(encoder, test);
-  const nlohmann::json report = persistence_report(encoder, test, answer_of(y));
-  EXPECT_EQ(report["persistence"]["n"], 6240);
-  EXPECT_NEAR(report["persistence"]["mae"].get<double>(), 10.92, 0.005);  // docs/inputs.md, measured apart
+  const Evaluation report = with_forecasts(encoder, test, answer_of(y));
+  EXPECT_EQ(report.persistence.value().n, 6240);
+  EXPECT_NEAR(report.persistence.value().mae.value(), 10.92, 0.005);  // docs/inputs.md, measured apart
 }
 
 TEST(persistence, OfClassesHasAnAccuracy) {
@@ -155,33 +160,33 @@ TEST(persistence, OfClassesHasAnAccuracy) {
                    truth = target_as_given(given.encoder, given.windows);
   const at::Tensor p = at::stack({1 - truth, truth}, 1).to(at::kDouble);
   const Classes answer{p, one, one};
-  const nlohmann::json report = persistence_report(given.encoder, given.windows, answer);
-  EXPECT_EQ(report["persistence"]["model_accuracy"], 1);
+  const Evaluation report = with_forecasts(given.encoder, given.windows, answer);
+  EXPECT_EQ(report.persistence.value().model_accuracy, 1);
   int64_t same = 0;
   for (int64_t last = 3; last + 1 < 40; ++last)
     same += y[static_cast<size_t>(last)] == y[static_cast<size_t>(last + 1)];
-  EXPECT_NEAR(report["persistence"]["accuracy"].get<double>(),
-              static_cast<double>(same) / static_cast<double>(m), 1e-12);
-  EXPECT_FALSE(report["persistence"].contains("mae"));
-  EXPECT_EQ(report["seasonal_persistence"]["accuracy"], 1);  // 24 hours are four of its periods
+  EXPECT_NEAR(report.persistence.value().accuracy.value(), static_cast<double>(same) / static_cast<double>(m),
+              1e-12);
+  EXPECT_FALSE(report.persistence.value().mae);
+  EXPECT_EQ(report.seasonal_persistence.value().accuracy, 1);  // 24 hours are four of its periods
 }
 
 TEST(persistence, NotesAModelThatIsNoBetter) {
-  nlohmann::json report = {{"n", 40}, {"persistence", {{"n", 40}, {"mae", 0.5}, {"model_mae", 0.5}}}};
+  Evaluation report{.n = 40, .persistence = ForecastScores{.n = 40, .mae = 0.5, .model_mae = 0.5}};
   ASSERT_EQ(persistence_notes(report, "the 40 test windows").size(), 1u);
   expect_has(persistence_notes(report, "the 40 test windows")[0],
              "on the 40 test windows the model's MAE, 0.5, is no better than that of the last target that a "
              "window sees, 0.5");
-  report["persistence"]["model_mae"] = 0.49;
+  report.persistence->model_mae = 0.49;
   EXPECT_TRUE(persistence_notes(report, "").empty());
-  report["seasonal_persistence"] = {
-      {"n", 30}, {"accuracy", 0.9}, {"model_accuracy", 0.8}, {"season", "24 steps"}};
+  report.seasonal_persistence =
+      ForecastScores{.n = 30, .accuracy = 0.9, .model_accuracy = 0.8, .season = "24 steps"};
   expect_has(persistence_notes(report, "the 40 windows").at(0),
              "on 30 of the 40 windows that have such a forecast the model's accuracy, 0.8, is no better than "
              "that of the "
              "target 24 "
              "steps before, 0.9");
-  EXPECT_TRUE(persistence_notes(nullptr, "").empty());
+  EXPECT_TRUE(persistence_notes({.n = 40}, "").empty());
 }
 
 }  // namespace

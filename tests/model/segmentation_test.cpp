@@ -37,8 +37,8 @@ const Model& dropout_model() {
 TEST(Segmentation, BlocksGiveTheReportOfAllPixels) {
   const Model& model = dropout_model();
   const Examples images = horizons(21, 5);  // more than two blocks
-  const json streamed = model.evaluate(images),
-             whole = model.evaluate(images, model.answers(images, {{0.95}}));
+  const json streamed = fields_to_json(model.evaluate(images)),
+             whole = fields_to_json(model.evaluate(images, model.answers(images, {{0.95}})));
   EXPECT_EQ(streamed["n"], 21);
   EXPECT_EQ(streamed["pixels"], 21 * 8 * 11);
   EXPECT_EQ(streamed["void"], 21 * 8);
@@ -87,9 +87,9 @@ TEST(Segmentation, LeavesVoidAndAbsentClassesOut) {
   const Model& model = dropout_model();
   Images sky = horizons(3, 8);
   sky.labels.masked_fill_(sky.labels == 1, 2);
-  const json report = model.evaluate(sky);
-  EXPECT_EQ(report["absent"], json{"ground"});
-  EXPECT_DOUBLE_EQ(report["mpa"], report["class_accuracy"]["sky"]);
+  const PixelScores scores = model.evaluate(sky).pixels.value();
+  EXPECT_EQ(scores.absent, std::vector<std::string>{"ground"});
+  EXPECT_DOUBLE_EQ(scores.mpa, scores.class_accuracy.at("sky"));
   sky.labels.fill_(2);
   expect_has(error_of([&] { model.evaluate(sky); }), "label maps that are void everywhere");
   Images nothing = horizons(20);
@@ -149,11 +149,11 @@ TEST(Segmentation, ABatchHasEightImagesUnlessGiven) {
 TEST(Segmentation, ClassWeightsCountPixels) {
   FitOptions fit = by_pixel("dnn", 20);
   fit.options["class_weights"] = "balanced";
-  EXPECT_TRUE(std::isfinite(fit_model(horizons(20), fit).evaluate(horizons(4, 2))["nll"].get<double>()));
+  EXPECT_TRUE(std::isfinite(fit_model(horizons(20), fit).evaluate(horizons(4, 2)).nll));
   fit = by_pixel("full-rank", 20);
   fit.options.erase("dropout");
   fit.options["class_weights"] = "balanced";
-  EXPECT_TRUE(std::isfinite(fit_model(horizons(20), fit).evaluate(horizons(4, 2))["nll"].get<double>()));
+  EXPECT_TRUE(std::isfinite(fit_model(horizons(20), fit).evaluate(horizons(4, 2)).nll));
 }
 
 }  // namespace

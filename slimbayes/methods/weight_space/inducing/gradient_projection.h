@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/answers/uncertainty_facts.h"
+#include "slimbayes/answers/evaluation.h"
 #include "slimbayes/bayes/random_weights.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/method/head.h"

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slimbayes/answers/evaluation.h"
+#include "slimbayes/catalog/fields.h"
+#include "slimbayes/model/tuning_report.h"
+
+namespace slimbayes {
+
+// What `fit` says as JSON: structs of catalog/fields.h.
+
+/// The number of examples in each part of a fit.
+struct RowsOfFit {
+  int64_t train = 0, valid = 0, test = 0;
+  std::optional<int64_t> calibration = {};
+};
+
+template <class V>
+void describe(RowsOfFit& f, V& v) {
+  v("train", f.train, "examples that the model learned from");
+  v("valid", f.valid, "examples that chose among parameters");
+  v("test", f.test, "examples that the fit did not see");
+  v("calibration", f.calibration, "examples kept for the calibration; of a calibrated model");
+}
+
+/// The estimate of the noise by cross-fitting (model/noise_estimate.h). NaN is null in JSON.
+struct NoiseReport {
+  int64_t folds = 0, rows = 0;
+  double var = 0, sd = 0;
+  std::vector<std::string> notes = {};
+  std::optional<bool> interrupted = {};
+};
+
+template <class V>
+void describe(NoiseReport& f, V& v) {
+  v("folds", f.folds, "number of folds; 0 if there is no estimate");
+  v("rows", f.rows, "number of rows that it rests on");
+  v("var", f.var, "least aleatoric variance, of the standardised target; null without an estimate");
+  v("sd", f.sd, "its root in the target's units; null without an estimate");
+  v("notes", f.notes, "sentences on the estimate");
+  v("interrupted", f.interrupted, "true if the user stopped it before the last fold; else absent");
+}
+
+/// The conformal calibration at the level of a fit.
+struct ConformalReport {
+  double level = 0, factor = 0;
+  std::pair<double, double> coverage_range = {};
+};
+
+template <class V>
+void describe(ConformalReport& f, V& v) {
+  v("level", f.level, "level of the intervals or sets");
+  v("factor", f.factor, "what takes the place of the normal quantile; of classes the summed probability");
+  v("coverage_range", f.coverage_range, "coverage of new examples with probability 90 %: least and largest");
+}
+
+/// The report of the tool's `fit`.
+struct FitReport {
+  std::string method = {}, model = {};
+  uint64_t seed = 0;
+  RowsOfFit rows = {};
+  nlohmann::json summary = {}, options = {};
+  std::vector<std::string> notes = {};
+  std::optional<std::string> calibration = {};
+  std::optional<ConformalReport> conformal = {};
+  std::optional<TuningReport> tuning = {};
+  std::optional<NoiseReport> noise = {};
+  std::optional<Evaluation> test = {}, valid = {};
+};
+
+template <class V>
+void describe(FitReport& f, V& v) {
+  v("method", f.method, "name of the method");
+  v("model", f.model, "name of the model file");
+  v("seed", f.seed, "seed of the fit");
+  v("rows", f.rows, "number of examples in each part of the split");
+  v("summary", f.summary, "steps, epochs, seconds, best score and why the training stopped");
+  v("options", f.options, "every option of the method");
+  v("notes", f.notes, "sentences on the data, the fit and its trust");
+  v("calibration", f.calibration, "conformal; of a calibrated model");
+  v("conformal", f.conformal, "the calibration; of a calibrated model");
+  v("tuning", f.tuning, "what the search over options tried; of a tuned model");
+  v("noise", f.noise, "the estimate of the noise by cross-fitting; of a fit with few validation rows");
+  v("test", f.test, "the metrics of the test examples, as evaluate reports them");
+  v("valid", f.valid, "the metrics of the validation examples");
+}
+
+}  // namespace slimbayes
