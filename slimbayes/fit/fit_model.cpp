@@ -71,7 +71,8 @@ FittedMethod fitted_method(const ResolvedFit& request, const Method& method, con
                          .possible = request.kind == InputKind::table && !around,
                          .noun = noun_of(request.kind),
                          .splits = !around,
-                         .known = start.noise_rows};
+                         .known = start.noise_rows,
+                         .options = fit.tune.empty() ? request.options : nlohmann::json()};
   CrossFitted made = fit_with_noise_folds(*request.method, main, encoded.parts, folds, context);
   FittedMethod out{std::move(made.main.fitted), std::move(made.main.report), std::move(made.noise)};
   if (start.noise.var > out.noise.var) out.noise = start.noise;

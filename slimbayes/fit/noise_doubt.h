@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,9 @@ struct NoiseFolds {
   std::string_view noun = "row";  // the word for one example in notes
   bool splits = true;             // notes may advise a larger validation fraction
   int64_t known = 0;              // validation rows that gave the noise of a network from another model
+  /// The options of the main fit if they are known before it, so that folds can run beside it; null if it
+  /// chooses them (tune).
+  nlohmann::json options = {};
 };
 
 /// Cross-fitting fits the method once more for each fold. It is used for at most kMostRows training rows:

@@ -74,6 +74,7 @@ NoiseSeries::NoiseSeries(const MethodInfo& method, const Split& parts, const Noi
           within_memory(context, parts.train, {{fold_method_.name, fold_method_.resolve(json::object())}})),
       all_(joined(parts.train, parts.valid)),
       group_(input_groups(all_, folds.grouped)),
+      options_(folds.options),
       residual_(at::empty({0}, at::kDouble)),
       var_(residual_),
       weight_(residual_),
@@ -89,7 +90,8 @@ bool NoiseSeries::recorded() const { return is_record(context_.checkpoint, kNois
 
 Jobs<NoiseSeries::Part> NoiseSeries::jobs(const std::function<Tuned(const FitContext&)>& main) const {
   const auto title = [this](size_t job) {
-    return job == 0 ? "" : fmt::format("fold {}/{}", job, folds_.size());
+    if (job == 0) return std::string(context_.workers > 1 ? "main fit" : "");
+    return fmt::format("fold {}/{}", job, folds_.size());
   };
   const auto run = [this, main](size_t job, const JobContext& of) -> Part {
     if (job > 0) return {{}, "", without(job - 1, of)};
@@ -123,8 +125,10 @@ Jobs<NoiseSeries::Part> NoiseSeries::jobs(const std::function<Tuned(const FitCon
 CrossFitted NoiseSeries::run(const std::function<Tuned(const FitContext&)>& main) {
   Jobs<Part> all = jobs(main);
   all.begin();
+  if (!options_.is_null()) all.ahead(0, folds_.size() + 1);
   const Part first = all.take(0).value();
   main_ = first.main;
+  if (options_.is_null()) options_ = main_.options;
   why_ = first.why;
   if (main_.interrupted()) return {main_, unknown("the fit was interrupted before it was estimated", true)};
   return run_folds(all);
@@ -132,6 +136,7 @@ CrossFitted NoiseSeries::run(const std::function<Tuned(const FitContext&)>& main
 
 CrossFitted NoiseSeries::run_after(Tuned main, std::string why) {
   main_ = std::move(main);
+  options_ = main_.options;
   why_ = std::move(why);
   Jobs<Part> all = jobs(nullptr);
   all.begin_after({main_, why_, {}});
@@ -176,8 +181,7 @@ NoiseSeries::HeldOut NoiseSeries::without(size_t fold, const JobContext& job) co
   const Fold& rows = folds_[fold];
   const auto n = std::ssize(rows.train);
   if (n < 2) throw NumericalError("fewer than 2 rows are left to train on");
-  const json options =
-      options_had(fold_method_, fold_options(method_, main_.options, parts_.train.size(), n));
+  const json options = options_had(fold_method_, fold_options(method_, options_, parts_.train.size(), n));
   const std::unique_ptr<Method> method = registry_row(fold_method_.name).make(options);
   FitContext own =
       part_of(context_, context_.stream.split("noise fold").split(static_cast<uint64_t>(fold)), job);

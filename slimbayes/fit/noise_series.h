@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct CrossFitted {
   NoiseEstimate noise;
 };
 
-/// The cross-fitting of the noise in progress (fit_with_noise_folds): the main fit, then the fits of the
-/// folds, which are independent of each other. A run that is killed and resumed gives the same bits
+/// The cross-fitting of the noise in progress (fit_with_noise_folds): the main fit and the fits of the folds,
+/// which are independent of each other. The folds need the options of the main fit: if these are known before
+/// it (NoiseFolds::options), folds run beside it. A run that is killed and resumed gives the same bits
 /// (train/jobs.h). The constructor's arguments must outlive this object.
 class NoiseSeries {
  public:
@@ -38,7 +40,7 @@ class NoiseSeries {
   /// Returns whether the checkpoint to resume from was written by a NoiseSeries of an earlier run.
   bool recorded() const;
 
-  /// Runs the main fit, then the folds, and returns the main fit with the estimate of its noise.
+  /// Runs the main fit and the folds, and returns the main fit with the estimate of its noise.
   CrossFitted run(const std::function<Tuned(const FitContext&)>& main);
 
   /// Runs the folds for a main fit that has been made already, and returns it with the estimate of its noise.
@@ -76,6 +78,7 @@ class NoiseSeries {
   std::vector<int64_t> group_;  // [n] group of each row
   std::vector<Fold> folds_;
   Tuned main_;
+  nlohmann::json options_;              // of the main fit; null while they are not known
   int64_t served_ = 0, groups_ = 0;     // folds that succeeded; groups of inputs held out in them
   at::Tensor residual_, var_, weight_;  // of the rows held out so far, float64 [rows]
   std::vector<std::string> notes_;
