@@ -45,14 +45,14 @@ std::optional<char> foreign_separator(std::string_view header) {
 /// the file up to the end of this record.
 std::vector<std::string> read_header(const CsvRecords& header, std::string_view text, char delimiter,
                                      const TableFile& file) {
-  const auto& [source, reading, bound] = file;
+  const std::string& source = file.source;
   const int64_t line = line_at(text, 0);
   std::vector<std::string> names;
   for (int32_t c = 0; c < header.parser->num_cols(); ++c) {
     header.each(c, [&](std::string_view name, bool) {
-      if (name.size() > bound.cell)
-        throw DataError(source, "expected names of columns; received " + long_cell(bound) + "; " + kShorten,
-                        line);
+      if (name.size() > file.bound.cell)
+        throw DataError(
+            source, "expected names of columns; received " + long_cell(file.bound) + "; " + kShorten, line);
       names.emplace_back(trimmed(name));
     });
   }
