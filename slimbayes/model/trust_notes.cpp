@@ -1,5 +1,6 @@
 #include "slimbayes/model/trust_notes.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <cmath>

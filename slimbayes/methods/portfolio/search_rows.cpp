@@ -60,7 +60,7 @@ SearchRows search_rows(const Split& split, int64_t folds, const Stream& stream) 
 }
 
 Split rows_of_fit(const TriedCandidate& tried, const SearchRows& rows, size_t k) {
-  const auto part = [&](std::vector<int64_t> of) {
+  const auto part = [&](const std::vector<int64_t>& of) {
     return rows_in_view(tried.view,
                         of.empty() ? Dataset{rows.all.schema, nullptr} : rows.all.subset(indices(of)));
   };
@@ -68,14 +68,14 @@ Split rows_of_fit(const TriedCandidate& tried, const SearchRows& rows, size_t k)
   if (k >= rows.folds.size() && all) {
     std::vector<int64_t> every(static_cast<size_t>(rows.all.size()));
     std::iota(every.begin(), every.end(), 0);
-    return {part(std::move(every)), part({})};
+    return {part(every), part({})};
   }
   const Fold& fold = rows.folds[rows.in_folds ? k : 0];
   if (!all || !rows.in_folds) return {part(fold.train), part(fold.valid)};
   std::vector<int64_t> both = fold.train;
   both.insert(both.end(), fold.valid.begin(), fold.valid.end());
   std::ranges::sort(both);
-  return {part(std::move(both)), part({})};
+  return {part(both), part({})};
 }
 
 size_t needed_fits(const Candidate& candidate, const SearchRows& rows) {
