@@ -34,10 +34,10 @@ struct ResolvedFit {
 
 /// Makes the choices that `fit` leaves open and checks the request as a whole: the kind of the examples, the
 /// columns, the fractions, the method with its options, and the network. `examples` may still be the table of
-/// a time series (examples_of in data/fit_examples.h). `network` is the model that FitOptions::network_from names, if the caller has read it
-/// already; otherwise it is read here. If the values of a target column decide the task, the method is
-/// checked against the task later, when the column is encoded. Throws std::invalid_argument, and DataError
-/// for a model file that cannot be read.
+/// a time series (examples_of in data/fit_examples.h). `network` is the model that FitOptions::network_from
+/// names, if the caller has read it already; otherwise it is read here. If the values of a target column
+/// decide the task, the method is checked against the task later, when the column is encoded. Throws
+/// std::invalid_argument, and DataError for a model file that cannot be read.
 SLIMBAYES_EXPORT ResolvedFit resolve_fit(const Examples& examples, FitOptions fit,
                                          const MethodChoices& choices = {},
                                          std::shared_ptr<const Model> network = nullptr);

@@ -177,7 +177,8 @@ class Search {
 
   /// Returns the fits that will probably be taken next, the surest first: what candidate i still needs, then
   /// those of the candidates after it that nothing known rules out, then that of the best one to all rows. Of
-  /// one that races the first fit decides before others begin. The fits of i must end at `until` or, if each has a share, after so many seconds.
+  /// one that races the first fit decides before others begin. The fits of i must end at `until` or, if each
+  /// has a share, after so many seconds.
   std::vector<std::pair<size_t, JobDeadline>> probably_next(size_t i, JobDeadline until,
                                                             std::optional<double> share) {
     std::vector<std::pair<size_t, JobDeadline>> order, later;
