@@ -8,8 +8,8 @@
 #include "slimbayes/methods/portfolio/portfolio.h"
 #include "slimbayes/methods/portfolio/search_rows.h"
 
-// The fits of the candidates of `auto` as jobs. They may run on several threads at once, so they use only what
-// the search does not change.
+// The fits of the candidates of `auto` as jobs. They may run on several threads at once, so they use only
+// what the search does not change.
 
 namespace slimbayes {
 

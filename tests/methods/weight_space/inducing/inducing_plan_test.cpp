@@ -38,7 +38,8 @@ FidGpOptions of_paper(int64_t size) {
 }
 
 TEST(InducingPlan, ThePresetOfThePaperHasTheNumbersOfItsTable) {
-  // FiD-GP table 6 with our own counts (experiments/f_table6): ResNet-18, 100 classes, output layer 100 x 128.
+  // FiD-GP table 6 with our own counts (experiments/f_table6): ResNet-18, 100 classes, output layer
+  // 100 x 128.
   const NetworkLayout layout = resnet(64, 100);
   EXPECT_EQ(trained_numbers(layout, {}), 11220132);
   const std::pair<int64_t, int64_t> counts[] = {
