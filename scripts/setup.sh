@@ -41,6 +41,7 @@ libxxhash-dev   header xxhash.h
 libutf8proc-dev header utf8proc.h
 librandom123-dev header Random123/philox.h
 libpng-dev      header png.h
+libhwy-dev      header hwy/highway.h
 libboost-math-dev header boost/math/quadrature/gauss_kronrod.hpp
 python3         command -v python3
 python3-venv    python3 -c import\ venv,ensurepip

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/nn/layers.h"
 
@@ -81,6 +82,18 @@ Traced Network::traced(const Input& input, const Binding& binding, const Forward
   Traced traced;
   traced.output = run(input, binding, context, &traced.taps);
   return traced;
+}
+
+BoundNetwork::BoundNetwork(const NetworkSpec& spec, const std::string& prefix, const Network::Lookup& lookup)
+    : network_(spec, prefix),
+      binding_(bound(network_.layout(), lookup)),
+      engine_(EngineNetwork::of(spec, network_.layout(), binding_)),
+      dropout_(has_layer<Dropout>(spec)) {}
+
+at::Tensor BoundNetwork::operator()(const Input& input, const ForwardContext& context) const {
+  const bool drops = dropout_ && (context.training || context.dropout_draw);
+  if (engine_ && !drops && !input.mask.defined() && engine_->takes(input.x)) return (*engine_)(input.x);
+  return network_(input, binding_, context);
 }
 
 }  // namespace slimbayes

@@ -10,6 +10,7 @@
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/nn/binding.h"
+#include "slimbayes/nn/engine_network.h"
 #include "slimbayes/nn/parameters.h"
 
 namespace slimbayes {
@@ -102,16 +103,14 @@ class Network {
   std::vector<Layer> layers_;
 };
 
-/// A network together with one fixed set of weights.
+/// A network together with one fixed set of weights. Its passes run through the engine where that can compute
+/// them (nn/engine_network.h), else through libtorch.
 class BoundNetwork {
  public:
   /// Throws std::invalid_argument if the spec's layers do not fit each other or a tensor has a wrong shape.
-  BoundNetwork(const NetworkSpec& spec, const std::string& prefix, const Network::Lookup& lookup)
-      : network_(spec, prefix), binding_(bound(network_.layout(), lookup)) {}
+  BoundNetwork(const NetworkSpec& spec, const std::string& prefix, const Network::Lookup& lookup);
 
-  at::Tensor operator()(const Input& input, const ForwardContext& context = {}) const {
-    return network_(input, binding_, context);
-  }
+  at::Tensor operator()(const Input& input, const ForwardContext& context = {}) const;
   Traced traced(const Input& input, const ForwardContext& context = {}) const {
     return network_.traced(input, binding_, context);
   }
@@ -119,6 +118,8 @@ class BoundNetwork {
  private:
   Network network_;
   Binding binding_;
+  std::shared_ptr<const EngineNetwork> engine_;  // nullptr: the engine cannot compute the network
+  bool dropout_;                                 // whether the network has a dropout layer
 };
 
 }  // namespace slimbayes

@@ -18,7 +18,8 @@ _CORE = _BASE | {"core"}
 _ANSWERS = _CORE | {"answers"}
 _ENCODING = _BASE | {"table", "encoding"}
 _DATA = _ANSWERS | _ENCODING | {"data"}
-_NN = _CORE | {"nn"}
+_ENGINE = _BASE | {"kernels", "engine"}
+_NN = _CORE | _ENGINE | {"nn"}
 ENTRY = {
     "storage": {"storage"},
     "catalog": _BASE,
@@ -26,6 +27,8 @@ ENTRY = {
     "answers": _ANSWERS,
     "table": {"storage", "catalog", "table"},
     "encoding": _ENCODING,
+    "kernels": _BASE | {"kernels"},
+    "engine": _ENGINE,
     "data": _DATA,
     "nn": _NN,
     "basis": _NN | {"basis"},
@@ -43,7 +46,7 @@ for _room in "fit", "theory", "report":
 ENTRY["root"] = set(ENTRY) | {"root"}  # slimbayes/*.h: version
 TOOL_ENTRY = {"storage", "catalog", "facts", "root"}  # of the executable, which opens the engine only when it must
 
-TORCH_FREE = {"storage", "catalog", "table", "encoding", "facts"}
+TORCH_FREE = {"storage", "catalog", "table", "encoding", "kernels", "engine", "facts"}
 TORCH = re.compile(r"^(ATen|torch|c10|caffe2)/")
 # What a family says of its methods before a tensor exists: their options and facts. CMake knows these files by the same names.
 FACTS = re.compile(r"slimbayes/methods/.*(/facts|_options)\.(h|cpp)$")

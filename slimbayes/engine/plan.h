@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "slimbayes/catalog/network/network_spec.h"
+#include "slimbayes/kernels/kernels.h"
+
+namespace slimbayes::engine {
+
+// The engine computes networks on the CPU without libtorch. A Plan is made once from a NetworkSpec; it is a
+// list of operations whose sizes and places in memory are known. A batch passes in chunks of at most
+// kChunkRows rows, so that what an operation writes is still in the cache when the next one reads it.
+
+/// The largest number of rows of a chunk: a multiple of the rows of a tile in kernels/products.cpp.
+inline constexpr int64_t kChunkRows = 60;
+
+/// A place on the tape of a chunk: an array [kChunkRows, width] with padded rows.
+struct Slot {
+  int64_t offset = 0, width = 0;
+
+  int64_t ld() const { return kernels::padded(width); }
+  kernels::Rows of(int64_t rows) const { return {rows, width, ld()}; }
+};
+
+/// y = x W^T + b, times the multipliers of Scales. `weight` [out, in] and `bias` [out] are indices of tensors.
+struct DenseStep {
+  Slot in, out;
+  size_t weight = 0, bias = kNone;
+  float weight_scale = 1, bias_scale = 1;
+  bool input_gradient = true;  // false for a layer that no parameter precedes
+  int64_t transposed = 0, padded = 0, shift = 0;  // offsets of the packed W^T, W and b
+
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+};
+
+/// An activation function in place. `slope` keeps its derivative.
+struct ActivationStep {
+  enum class Function : uint8_t { silu, tanh, relu };
+  Slot at, slope;
+  Function function = Function::silu;
+};
+
+/// The layer norm.
+struct NormStep {
+  Slot in, out, unit;
+  int64_t inverse_sd = 0;  // offset on the tape, kChunkRows floats
+  size_t scale = 0, shift = 0;
+  int64_t packed_scale = 0, packed_shift = 0;
+};
+
+/// Copies a row, so that the next step may change it in place.
+struct CopyStep {
+  Slot in, out;
+};
+
+/// Where a residual begins. Backward adds the gradient of its shortcut here.
+struct ForkStep {
+  Slot at;
+  int64_t depth = 0;
+};
+
+/// Where a residual ends: body += shortcut.
+struct JoinStep {
+  Slot body, shortcut;
+  int64_t depth = 0;
+};
+
+/// y = x * scale, feature by feature.
+struct ScaleStep {
+  Slot in, out;
+  size_t scale = 0;
+  int64_t packed_scale = 0;
+};
+
+using Step = std::variant<DenseStep, ActivationStep, NormStep, CopyStep, ForkStep, JoinStep, ScaleStep>;
+
+/// The passes of a network as a list of operations. It holds no values: parameters come as pointers in the
+/// order of tensors(), each contiguous float32.
+class Plan {
+ public:
+  /// Starts a plan for rows of `inputs` numbers, with no operation.
+  explicit Plan(int64_t inputs);
+
+  /// Appends the layers of a network, whose tensors are named as shapes_of(spec, prefix) says. Returns "" or
+  /// why the plan cannot compute it, such as "attention"; the plan is then of no use. Dropout is the identity
+  /// here, as in prediction.
+  std::string append(const NetworkSpec& spec, const std::string& prefix);
+  /// Append single operations: y = x W^T + b (without b if `bias` is empty), an activation, y = x * scale.
+  void append_dense(const std::string& weight, const std::string& bias, int64_t out, const Scales& scales = {});
+  void append_activation(ActivationStep::Function function);
+  void append_scale(const std::string& scale);
+
+  int64_t inputs() const { return inputs_; }
+  int64_t outputs() const { return at_.width; }
+  /// Returns the names of the parameters.
+  const std::vector<std::string>& tensors() const { return tensors_; }
+  /// Returns the numbers of floats that pack() writes, that a chunk's tape has, and that backward() needs
+  /// beside it.
+  int64_t packed_floats() const { return packed_; }
+  int64_t tape_floats() const { return tape_; }
+  int64_t work_floats() const { return (2 + depth_) * work_slot(); }
+
+  /// Copies the parameters into the layout that the passes read. Call it when they have changed.
+  void pack(const kernels::Kernels& kernels, std::span<const float* const> values, float* packed) const;
+
+  /// Computes `rows` rows, at most kChunkRows. x [rows, inputs] with row stride ldx. Returns the outputs, an
+  /// array on the tape [rows, outputs] with padded rows.
+  float* forward(const kernels::Kernels& kernels, const float* packed, const float* x, int64_t ldx, int64_t rows,
+                 float* tape) const;
+
+  /// Adds to each of `gradients` that is not nullptr the gradient of its parameter, given the gradient of the
+  /// outputs, an array at forward()'s place and in its layout: `gradient` [rows, outputs] padded, which is
+  /// changed. Returns the gradient of x [rows, inputs] padded if `to_input`, else nullptr.
+  float* backward(const kernels::Kernels& kernels, const float* packed, int64_t rows, float* tape,
+                  float* gradient, float* work, std::span<float* const> gradients, bool to_input = false) const;
+
+  const std::vector<Step>& steps() const { return steps_; }
+
+ private:
+  std::string append(const LayerSpec& layer, const Shape& input, const std::string& name);
+  Slot new_slot(int64_t width);
+  size_t tensor(const std::string& name);
+  int64_t new_packed(int64_t floats);
+  int64_t work_slot() const { return kChunkRows * kernels::padded(widest_); }
+
+  int64_t inputs_, packed_ = 0, tape_ = 0, widest_ = 0, depth_ = 0;
+  Slot at_;            // the output of the last operation
+  bool held_ = false;  // whether at_ must keep its values: it is the input, or a shortcut
+  int64_t open_ = 0;   // residuals that have begun and not ended
+  std::vector<std::string> tensors_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace slimbayes::engine

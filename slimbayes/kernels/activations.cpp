@@ -1,0 +1,84 @@
+// Activation functions of whole rows with their derivatives. Padding stays zero: every function here maps 0 to
+// 0, and the derivative there multiplies a gradient that is zero.
+#include "slimbayes/kernels/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "slimbayes/kernels/activations.cpp"
+#include "hwy/foreach_target.h"
+#include "slimbayes/kernels/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace slimbayes::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+/// x s with e = exp(-x) and s = 1 / (1 + e). The derivative is s + x s (1 - s), where 1 - s = e s, which does
+/// not cancel.
+struct Silu {
+  HWY_INLINE void operator()(float* x, float* slope) const {
+    const Vec in = Load(x), one = All(1);
+    const Vec e = Exp(hn::Neg(in)), s = hn::Div(one, hn::Add(one, e)), y = hn::Mul(in, s);
+    Store(y, x);
+    Store(hn::MulAdd(y, hn::Mul(e, s), s), slope);
+  }
+};
+
+/// sign(x) (1 - t) / (1 + t) with t = exp(-2 |x|); near 0, where the difference cancels, a polynomial.
+struct Tanh {
+  HWY_INLINE void operator()(float* x, float* slope) const {
+    const Vec in = Load(x), one = All(1), size = hn::Abs(in), square = hn::Mul(in, in);
+    Vec p = All(-5.70498872745e-3F);
+    p = hn::MulAdd(p, square, All(2.06390887954e-2F));
+    p = hn::MulAdd(p, square, All(-5.37397155531e-2F));
+    p = hn::MulAdd(p, square, All(1.33314422036e-1F));
+    p = hn::MulAdd(p, square, All(-3.33332819422e-1F));
+    const Vec near = hn::MulAdd(hn::Mul(p, square), in, in);
+    const Vec t = Exp(hn::Mul(All(-2), size));
+    const Vec far = hn::CopySign(hn::Div(hn::Sub(one, t), hn::Add(one, t)), in);
+    const Vec y = hn::IfThenElse(hn::Lt(size, All(0.625F)), near, far);
+    Store(y, x);
+    Store(hn::NegMulAdd(y, y, one), slope);
+  }
+};
+
+/// max(x, 0); NaN stays NaN. The derivative at 0 is 0.
+struct Relu {
+  HWY_INLINE void operator()(float* x, float* slope) const {
+    const Vec in = Load(x), zero = hn::Zero(kTag);
+    Store(hn::IfThenElse(hn::Lt(in, zero), zero, in), x);
+    Store(hn::IfThenElseZero(hn::Gt(in, zero), All(1)), slope);
+  }
+};
+
+template <class F>
+void Activate(Rows at, float* x, float* slope) {
+  const int64_t width = padded(at.width);
+  for (int64_t i = 0; i < at.rows; ++i)
+    for (int64_t j = i * at.ld; j < i * at.ld + width; j += kLanes) F()(x + j, slope + j);
+}
+
+void Multiply(Rows at, float* x, const float* other) {
+  const int64_t width = padded(at.width);
+  for (int64_t i = 0; i < at.rows; ++i)
+    for (int64_t j = i * at.ld; j < i * at.ld + width; j += kLanes)
+      Store(hn::Mul(Load(x + j), Load(other + j)), x + j);
+}
+
+}  // namespace
+
+void FillActivations(Kernels& table) {
+  table.silu = Activate<Silu>;
+  table.tanh = Activate<Tanh>;
+  table.relu = Activate<Relu>;
+  table.multiply = Multiply;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace slimbayes::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace slimbayes::kernels {
+void fill_activations(int64_t target, Kernels& table) { SLIMBAYES_FILL(FillActivations, target, table); }
+}  // namespace slimbayes::kernels
+#endif

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace slimbayes::kernels {
+
+// Kernels are the inner loops of the engine: small matrix products and functions of rows of float32 numbers,
+// written once and compiled for several instruction sets (targets). This header shows no SIMD types; the
+// engine calls through a table of function pointers, one table for each target.
+//
+// A matrix has a row stride `ld` in floats. Where a comment says "padded", the stride is a multiple of kPad,
+// and the elements of a row from its width up to the next multiple of kPad are zero. Kernels may read and
+// write them, and keep them zero.
+//
+// The same arguments give the same bits on AVX2, AVX-512 and NEON: every element of a product is one chain of
+// fused multiply-adds in the order of the summed index, and every sum over a row goes through the same tree
+// of 16 partial sums, whatever the width of a register. SSE4 has no fused multiply-add; its bits differ.
+
+/// Rows are padded to a multiple of this number of floats.
+inline constexpr int64_t kPad = 16;
+
+/// Returns n rounded up to a multiple of kPad.
+constexpr int64_t padded(int64_t n) { return (n + kPad - 1) / kPad * kPad; }
+
+/// Which elements of the second factor of a product may differ from zero.
+enum class Shape : uint8_t {
+  full,
+  lower,  // b[p, j] only for p >= j: a lower triangular matrix
+  upper   // b[p, j] only for p <= j
+};
+
+/// c = a b + bias. a [m, k], b [k, n] padded, c [m, n] padded. bias [n] padded, or nullptr for none.
+struct Product {
+  int64_t m = 0, k = 0, n = 0;
+  const float* a = nullptr;
+  int64_t lda = 0;
+  const float* b = nullptr;
+  int64_t ldb = 0;
+  float* c = nullptr;
+  int64_t ldc = 0;
+  const float* bias = nullptr;
+  Shape shape = Shape::full;  // of b; k == n unless full
+};
+
+/// c += scale a^T b, where m is the summed index. a [m, k], b [m, n] padded, c [k, n] with any stride; nothing
+/// is written beyond column n. With `lower`, elements of c above the diagonal may or may not change.
+struct TransposedProduct {
+  int64_t m = 0, k = 0, n = 0;
+  const float* a = nullptr;
+  int64_t lda = 0;
+  const float* b = nullptr;
+  int64_t ldb = 0;
+  float* c = nullptr;
+  int64_t ldc = 0;
+  float scale = 1;
+  bool lower = false;
+};
+
+/// Rows that a kernel reads or changes: `rows` rows of `width` floats, padded, all with the same stride.
+struct Rows {
+  int64_t rows = 0, width = 0, ld = 0;
+};
+
+/// The constants of one step of AdamW.
+struct AdamWStep {
+  float rate = 1e-3F, decay = 0;             // learning rate; decoupled weight decay
+  float beta1 = 0.9F, beta2 = 0.999F, eps = 1e-8F;
+  float correction1 = 1, correction2 = 1;    // 1 - beta1^t and 1 - beta2^t
+};
+
+/// The kernels of one target. Functions of rows act in place unless a second array is named.
+struct Kernels {
+  const char* target = "";  // "AVX3" (AVX-512), "AVX2", "SSE4", "NEON"
+
+  // Products
+  void (*product)(const Product&) = nullptr;
+  void (*transposed_product)(const TransposedProduct&) = nullptr;
+  /// to [columns, rows] padded = scale times the transpose of from [rows, columns], stride `ld`.
+  void (*transpose)(const float* from, int64_t ld, int64_t rows, int64_t columns, float scale, float* to,
+                    int64_t to_ld) = nullptr;
+
+  // Activations, in place. `slope` [rows, width] padded becomes the derivative at each element, by which
+  // backward multiplies the gradient.
+  void (*silu)(Rows, float* x, float* slope) = nullptr;
+  void (*tanh)(Rows, float* x, float* slope) = nullptr;
+  void (*relu)(Rows, float* x, float* slope) = nullptr;
+  void (*multiply)(Rows, float* x, const float* other) = nullptr;  // x *= other
+
+  // Layer norm over the width: y = scale (x - mean) / sd + shift with sd = sqrt(var + 1e-5). Forward stores
+  // (x - mean) / sd in `unit` [rows, width] and 1 / sd in `inverse_sd` [rows]. Backward adds the gradients of
+  // scale and shift [width] to theirs. scale and shift are padded.
+  void (*layer_norm)(Rows, const float* x, const float* scale, const float* shift, float* y, float* unit,
+                     float* inverse_sd) = nullptr;
+  void (*layer_norm_backward)(Rows, float* g, const float* unit, const float* inverse_sd, const float* scale,
+                              float* grad_scale, float* grad_shift) = nullptr;
+
+  // Rows and columns
+  void (*add)(Rows, float* x, const float* other) = nullptr;                      // x += other
+  void (*scale_columns)(Rows, float* x, const float* scale) = nullptr;            // x[:, j] *= scale[j]
+  void (*add_column_sums)(Rows, const float* x, float weight, float* sums) = nullptr;  // [width], any end
+  /// sums[j] += sum_i x[i, j] other[i, j].
+  void (*add_column_products)(Rows, const float* x, const float* other, float* sums) = nullptr;
+  void (*row_squares)(Rows, const float* x, float* squares) = nullptr;            // [rows]: sum_j x^2
+  void (*row_products)(Rows, const float* x, const float* with, float* out) = nullptr;  // x with [width]
+  void (*scale_rows)(Rows, float* x, const float* scale) = nullptr;               // x[i, :] *= scale[i]
+  /// x[i, :] += scale[i] with[:]
+  void (*add_outer)(Rows, float* x, const float* scale, const float* with) = nullptr;
+
+  /// One update of n parameters by AdamW (Loshchilov and Hutter 2019), as torch.optim.AdamW does it.
+  void (*adamw)(int64_t n, const AdamWStep&, float* value, const float* grad, float* first,
+                float* second) = nullptr;
+};
+
+/// Returns the kernels of the best target that this processor has. The environment variable
+/// SLIMBAYES_KERNELS, such as AVX2, chooses another one for tests and comparisons. Throws
+/// std::invalid_argument if it names none that the processor has.
+const Kernels& kernels();
+
+/// Returns the kernels of every target that this processor has, the best one first. Empty: the processor has
+/// none of them, and kernels() throws.
+const std::vector<Kernels>& all_kernels();
+
+}  // namespace slimbayes::kernels

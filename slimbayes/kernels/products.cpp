@@ -1,0 +1,176 @@
+// Matrix products. A tile of the result, up to 6 rows by 4 registers, stays in registers while the summed
+// index runs; each step of it loads the registers of a row of b once and multiplies them by one element of
+// each row of a. The matrices of a network are small, so that nothing is copied: a tile's part of b stays in
+// the first cache while all rows of a chunk pass.
+#include "slimbayes/kernels/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "slimbayes/kernels/products.cpp"
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "hwy/foreach_target.h"
+#include "slimbayes/kernels/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace slimbayes::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Registers in a row of a tile: with 6 rows, 24 of 32 accumulators (AVX-512, NEON) or 12 of 16.
+constexpr int kWide = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 2;
+constexpr int kTall = 6;
+
+template <int Rows, int Wide>
+struct Tile {
+  std::array<Vec, static_cast<size_t>(Rows) * Wide> sum;
+
+  template <size_t... I>
+  HWY_INLINE void clear(std::index_sequence<I...>) {
+    ((sum[I] = hn::Zero(kTag)), ...);
+  }
+  template <size_t... J>
+  HWY_INLINE void start(const float* bias, std::index_sequence<J...>) {
+    const std::array<Vec, Wide> b = {Load(bias + static_cast<int64_t>(J) * kLanes)...};
+    repeat(b, std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
+  }
+  template <size_t... I>
+  HWY_INLINE void repeat(const std::array<Vec, Wide>& b, std::index_sequence<I...>) {
+    ((sum[I] = b[I % Wide]), ...);
+  }
+  /// sum += a b^T with a, one element a row at `step` floats from each other, and a row of b.
+  template <size_t... I, size_t... J>
+  HWY_INLINE void add(const float* a, int64_t step, const float* b, std::index_sequence<I...>,
+                      std::index_sequence<J...>) {
+    const std::array<Vec, Wide> row = {Load(b + static_cast<int64_t>(J) * kLanes)...};
+    ((add_row<I>(All(a[static_cast<int64_t>(I) * step]), row, std::index_sequence<J...>())), ...);
+  }
+  /// Calls f(row, column offset, sum) for every register. The indices are constants, so that the sums stay in
+  /// registers.
+  template <class F, size_t... I>
+  HWY_INLINE void each(F f, std::index_sequence<I...>) const {
+    (f(static_cast<int64_t>(I / Wide), static_cast<int64_t>(I % Wide) * kLanes, sum[I]), ...);
+  }
+  template <size_t I, size_t... J>
+  HWY_INLINE void add_row(Vec a, const std::array<Vec, Wide>& row, std::index_sequence<J...>) {
+    ((sum[I * Wide + J] = hn::MulAdd(a, row[J], sum[I * Wide + J])), ...);
+  }
+};
+
+template <int Rows, int Wide>
+void product_tile(const Product& p, int64_t i, int64_t j, int64_t from, int64_t to) {
+  constexpr auto rows = std::make_index_sequence<Rows>();
+  constexpr auto wide = std::make_index_sequence<Wide>();
+  Tile<Rows, Wide> tile;
+  if (p.bias != nullptr)
+    tile.start(p.bias + j, wide);
+  else
+    tile.clear(std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
+  const float *a = p.a + i * p.lda, *b = p.b + from * p.ldb + j;
+  for (int64_t k = from; k < to; ++k, b += p.ldb) tile.add(a + k, p.lda, b, rows, wide);
+  float* c = p.c + i * p.ldc + j;
+  tile.each([&](int64_t r, int64_t at, Vec sum) HWY_ATTR { Store(sum, c + r * p.ldc + at); },
+            std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
+}
+
+template <int Wide>
+void product_columns(const Product& p, int64_t j) {
+  const int64_t width = Wide * kLanes;
+  const int64_t from = p.shape == Shape::lower ? std::min(j, p.k) : 0,
+                to = p.shape == Shape::upper ? std::min(j + width, p.k) : p.k;
+  int64_t i = 0;
+  for (; i + kTall <= p.m; i += kTall) product_tile<kTall, Wide>(p, i, j, from, to);
+  for (; i + 4 <= p.m; i += 4) product_tile<4, Wide>(p, i, j, from, to);
+  for (; i + 2 <= p.m; i += 2) product_tile<2, Wide>(p, i, j, from, to);
+  if (i < p.m) product_tile<1, Wide>(p, i, j, from, to);
+}
+
+void Multiply(const Product& p) {
+  const int64_t n = padded(p.n);
+  int64_t j = 0;
+  for (; j + kWide * kLanes <= n; j += kWide * kLanes) product_columns<kWide>(p, j);
+  if constexpr (kWide > 2)
+    for (; j + 2 * kLanes <= n; j += 2 * kLanes) product_columns<2>(p, j);
+  for (; j < n; j += kLanes) product_columns<1>(p, j);
+}
+
+/// c += scale sum.
+HWY_INLINE void AddTo(float* c, Vec scale, Vec sum) { Store(hn::MulAdd(scale, sum, Load(c)), c); }
+
+/// The same for the first `count` elements, which may be none.
+HWY_NOINLINE void AddToFirst(float* c, Vec scale, Vec sum, int64_t count) {
+  if (count > 0) StoreFirst(hn::MulAdd(scale, sum, LoadFirst(c, count)), c, count);
+}
+
+template <int Rows, int Wide>
+void transposed_tile(const TransposedProduct& p, int64_t i, int64_t j) {
+  constexpr auto rows = std::make_index_sequence<Rows>();
+  constexpr auto wide = std::make_index_sequence<Wide>();
+  Tile<Rows, Wide> tile;
+  tile.clear(std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
+  const float *a = p.a + i, *b = p.b + j;
+  for (int64_t k = 0; k < p.m; ++k, a += p.lda, b += p.ldb) tile.add(a, 1, b, rows, wide);
+  const Vec scale = All(p.scale);
+  float* c = p.c + i * p.ldc + j;
+  constexpr auto all = std::make_index_sequence<static_cast<size_t>(Rows) * Wide>();
+  if (j + Wide * kLanes <= p.n)
+    tile.each([&](int64_t r, int64_t at, Vec sum) HWY_ATTR { AddTo(c + r * p.ldc + at, scale, sum); }, all);
+  else
+    tile.each(
+        [&](int64_t r, int64_t at, Vec sum) HWY_ATTR { AddToFirst(c + r * p.ldc + at, scale, sum, p.n - j - at); },
+        all);
+}
+
+template <int Wide>
+void transposed_columns(const TransposedProduct& p, int64_t j) {
+  int64_t i = p.lower ? j / kTall * kTall : 0;
+  for (; i + kTall <= p.k; i += kTall) transposed_tile<kTall, Wide>(p, i, j);
+  for (; i + 4 <= p.k; i += 4) transposed_tile<4, Wide>(p, i, j);
+  for (; i + 2 <= p.k; i += 2) transposed_tile<2, Wide>(p, i, j);
+  if (i < p.k) transposed_tile<1, Wide>(p, i, j);
+}
+
+void MultiplyTransposed(const TransposedProduct& p) {
+  const int64_t n = padded(p.n);
+  int64_t j = 0;
+  for (; j + kWide * kLanes <= n; j += kWide * kLanes) transposed_columns<kWide>(p, j);
+  if constexpr (kWide > 2)
+    for (; j + 2 * kLanes <= n; j += 2 * kLanes) transposed_columns<2>(p, j);
+  for (; j < n; j += kLanes) transposed_columns<1>(p, j);
+}
+
+// Blocks of 16 x 16, so that what is read and what is written stay in the first cache.
+void Transpose(const float* from, int64_t ld, int64_t rows, int64_t columns, float scale, float* to,
+               int64_t to_ld) {
+  const int64_t wide = padded(rows);
+  for (int64_t i = 0; i < wide; i += 16) {
+    for (int64_t j = 0; j < columns; j += 16) {
+      const int64_t last = std::min<int64_t>(columns, j + 16), present = std::min<int64_t>(rows, i + 16);
+      for (int64_t c = j; c < last; ++c) {
+        float* out = to + c * to_ld;
+        for (int64_t r = i; r < present; ++r) out[r] = scale * from[r * ld + c];
+        for (int64_t r = std::max(i, present); r < i + 16; ++r) out[r] = 0;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void FillProducts(Kernels& table) {
+  table.target = hwy::TargetName(HWY_TARGET);
+  table.product = Multiply;
+  table.transposed_product = MultiplyTransposed;
+  table.transpose = Transpose;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace slimbayes::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace slimbayes::kernels {
+void fill_products(int64_t target, Kernels& table) { SLIMBAYES_FILL(FillProducts, target, table); }
+}  // namespace slimbayes::kernels
+#endif

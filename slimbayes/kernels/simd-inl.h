@@ -1,0 +1,92 @@
+// Types and functions of one target for the sources of this room. Highway compiles it once for each target:
+// its include guard is toggled, so that every target gets its own copy.
+#if defined(SLIMBAYES_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SLIMBAYES_KERNELS_SIMD_INL_H_
+#undef SLIMBAYES_KERNELS_SIMD_INL_H_
+#else
+#define SLIMBAYES_KERNELS_SIMD_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstring>
+
+#include "hwy/highway.h"
+#include "slimbayes/kernels/kernels.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace slimbayes::kernels {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::ScalableTag<float>;
+using Vec = hn::Vec<Tag>;
+
+constexpr Tag kTag;
+constexpr int64_t kLanes = HWY_MAX_BYTES / static_cast<int64_t>(sizeof(float));
+constexpr int64_t kVecs = kPad / kLanes;  // registers in one group of kPad floats
+
+HWY_INLINE Vec Load(const float* p) { return hn::LoadU(kTag, p); }
+HWY_INLINE void Store(Vec v, float* p) { hn::StoreU(v, kTag, p); }
+HWY_INLINE Vec All(float x) { return hn::Set(kTag, x); }
+
+/// Loads the first `count` floats, the others are zero. 0 < count.
+HWY_INLINE Vec LoadFirst(const float* p, int64_t count) {
+  if (count >= kLanes) return Load(p);
+  alignas(64) float part[kLanes] = {};
+  std::memcpy(part, p, static_cast<size_t>(count) * sizeof(float));
+  return Load(part);
+}
+
+/// Stores the first `count` elements of v. 0 < count.
+HWY_INLINE void StoreFirst(Vec v, float* p, int64_t count) {
+  if (count >= kLanes) return Store(v, p);
+  alignas(64) float part[kLanes];
+  Store(v, part);
+  std::memcpy(p, part, static_cast<size_t>(count) * sizeof(float));
+}
+
+/// The sums of 16 interleaved parts of a row, whatever the width of a register.
+struct PartialSums {
+  Vec part[kVecs];
+
+  HWY_INLINE PartialSums() {
+    for (Vec& each : part) each = hn::Zero(kTag);
+  }
+
+  /// Adds the parts: i + 8 to i, i + 4 to i, i + 2 to i, 1 to 0.
+  HWY_INLINE float total() const {
+    alignas(64) float all[kPad];
+    for (int64_t i = 0; i < kVecs; ++i) Store(part[i], all + i * kLanes);
+    const hn::FixedTag<float, 4> four;
+    const auto low = hn::Add(hn::LoadU(four, all), hn::LoadU(four, all + 8));
+    const auto high = hn::Add(hn::LoadU(four, all + 4), hn::LoadU(four, all + 12));
+    hn::StoreU(hn::Add(low, high), four, all);
+    return (all[0] + all[2]) + (all[1] + all[3]);
+  }
+};
+
+/// exp, within 2 units in the last place between -87 and 88, constant beyond; NaN stays NaN. x = n log 2 + r,
+/// exp x = 2^n exp r, with a polynomial for exp r on |r| <= log(2) / 2.
+HWY_INLINE Vec Exp(Vec x) {
+  const hn::RebindToSigned<Tag> integers;
+  const Vec inside = hn::Min(hn::Max(x, All(-87.0F)), All(88.0F));
+  const Vec n = hn::Round(hn::Mul(inside, All(1.44269504088896341F)));
+  Vec r = hn::NegMulAdd(n, All(0.693359375F), inside);  // log 2 in two parts, the first with few digits
+  r = hn::NegMulAdd(n, All(-2.12194440e-4F), r);
+  Vec p = All(1.9875691500e-4F);
+  p = hn::MulAdd(p, r, All(1.3981999507e-3F));
+  p = hn::MulAdd(p, r, All(8.3334519073e-3F));
+  p = hn::MulAdd(p, r, All(4.1665795894e-2F));
+  p = hn::MulAdd(p, r, All(1.6666665459e-1F));
+  p = hn::MulAdd(p, r, All(5.0000001201e-1F));
+  p = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), All(1));
+  const auto power = hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(integers, n), hn::Set(integers, 127)));
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Mul(p, hn::BitCast(kTag, power)));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace slimbayes::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "slimbayes/engine/tape.h"
+#include "slimbayes/nn/binding.h"
+
+namespace slimbayes {
+
+/// The passes of a network through the engine (engine/plan.h) for float32 tensors on the CPU. It is the second
+/// execution of a BoundNetwork; libtorch's is the other one, for every layer and device. The results of both
+/// agree up to rounding.
+///
+/// In autograd a pass is one node: backward() adds the gradients straight to the `grad` of the parameters,
+/// without a node for each of them. Derivatives by torch::autograd::grad and second derivatives do not see
+/// through it; take libtorch's passes for those.
+class EngineNetwork : public std::enable_shared_from_this<EngineNetwork> {
+ public:
+  /// Returns the network, or nullptr if the engine cannot compute it; `why` then says why. It can if a plan
+  /// knows every layer, and every tensor of `binding` is contiguous, float32, on the CPU, and either a
+  /// parameter with a gradient buffer (nn/parameters.h) or a constant. The environment variable
+  /// SLIMBAYES_ENGINE=libtorch turns the engine off.
+  static std::shared_ptr<const EngineNetwork> of(const NetworkSpec& spec, const NetworkLayout& layout,
+                                                 const Binding& binding, std::string* why = nullptr);
+
+  /// Returns whether the engine can compute these rows: float32 on the CPU, without a gradient of their own.
+  bool takes(const at::Tensor& x) const;
+
+  /// Returns the outputs [b, out] for rows x [b, ...]. Safe to call from several threads.
+  at::Tensor operator()(const at::Tensor& x) const;
+
+ private:
+  friend struct EnginePass;
+  explicit EngineNetwork(std::shared_ptr<const engine::Plan> plan) : plan_(std::move(plan)) {}
+
+  /// Lends a tape with the present values of the parameters, and takes it back.
+  std::unique_ptr<engine::Tape> borrow() const;
+  void give_back(std::unique_ptr<engine::Tape> tape) const;
+
+  std::shared_ptr<const engine::Plan> plan_;
+  std::vector<at::Tensor> tensors_;  // in the order of the plan's; they keep the memory alive
+  std::vector<const float*> values_;
+  std::vector<float*> gradients_;  // nullptr for constants
+  bool trained_ = false;           // whether a parameter may change
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<engine::Tape>> tapes_;  // those that nobody uses
+};
+
+}  // namespace slimbayes
