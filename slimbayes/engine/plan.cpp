@@ -263,11 +263,10 @@ float* Plan::forward(const Kernels& kernels, const float* packed, const float* x
   return pass.at(at_);
 }
 
-float* Plan::backward(const Kernels& kernels, const float* packed, int64_t rows, float* tape, float* gradient,
-                      float* work, std::span<float* const> gradients, bool to_input) const {
+float* Plan::backward(const Kernels& kernels, const float* packed, int64_t rows, float* tape, float* work,
+                      std::span<float* const> gradients, bool to_input) const {
   const Pass pass{kernels, packed, rows, tape};
   const int64_t slot = work_slot();
-  std::copy_n(gradient, rows * at_.ld(), work);
   Back back{pass, gradients, work, work + slot, work + 2 * slot, slot, to_input};
   for (size_t i = steps_.size(); i-- > 0;)
     std::visit([&](const auto& one) { backward_step(back, one); }, steps_[i]);

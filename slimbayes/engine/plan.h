@@ -112,11 +112,11 @@ class Plan {
   float* forward(const kernels::Kernels& kernels, const float* packed, const float* x, int64_t ldx, int64_t rows,
                  float* tape) const;
 
-  /// Adds to each of `gradients` that is not nullptr the gradient of its parameter, given the gradient of the
-  /// outputs, an array at forward()'s place and in its layout: `gradient` [rows, outputs] padded, which is
-  /// changed. Returns the gradient of x [rows, inputs] padded if `to_input`, else nullptr.
-  float* backward(const kernels::Kernels& kernels, const float* packed, int64_t rows, float* tape,
-                  float* gradient, float* work, std::span<float* const> gradients, bool to_input = false) const;
+  /// Adds to each of `gradients` that is not nullptr the gradient of its parameter. The gradient of the outputs,
+  /// [rows, outputs] with padded rows, must stand at the start of `work`, which is changed. Returns the
+  /// gradient of x [rows, inputs] padded, a place in `work`, if `to_input`, else nullptr.
+  float* backward(const kernels::Kernels& kernels, const float* packed, int64_t rows, float* tape, float* work,
+                  std::span<float* const> gradients, bool to_input = false) const;
 
   const std::vector<Step>& steps() const { return steps_; }
 

@@ -38,16 +38,16 @@ void Tape::forward(const float* x, int64_t ldx, int64_t rows, float* y, int64_t 
 
 void Tape::backward(const float* g, int64_t ldg, std::span<float* const> gradients) {
   const int64_t size = plan_->tape_floats(), width = plan_->outputs(), ld = kernels::padded(width);
-  work_.reserve(plan_->work_floats() + kChunkRows * ld);
-  float* gradient = work_.data() + plan_->work_floats();
+  work_.reserve(plan_->work_floats());
+  float* gradient = work_.data();
   for (int64_t first = 0; first < rows_; first += kChunkRows) {
     const int64_t count = std::min(kChunkRows, rows_ - first);
     for (int64_t i = 0; i < count; ++i) {
       std::copy_n(g + (first + i) * ldg, width, gradient + i * ld);
       std::fill(gradient + i * ld + width, gradient + (i + 1) * ld, 0.0F);
     }
-    plan_->backward(kernels_, packed_.data(), count, tape_.data() + first / kChunkRows * size, gradient,
-                    work_.data(), gradients);
+    plan_->backward(kernels_, packed_.data(), count, tape_.data() + first / kChunkRows * size, work_.data(),
+                    gradients);
   }
 }
 

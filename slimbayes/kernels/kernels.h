@@ -105,6 +105,7 @@ struct Kernels {
   void (*row_squares)(Rows, const float* x, float* squares) = nullptr;            // [rows]: sum_j x^2
   void (*row_products)(Rows, const float* x, const float* with, float* out) = nullptr;  // x with [width]
   void (*scale_rows)(Rows, float* x, const float* scale) = nullptr;               // x[i, :] *= scale[i]
+  void (*add_scaled_rows)(Rows, float* x, const float* scale, const float* other) = nullptr;  // += scale[i] other[i, :]
   /// x[i, :] += scale[i] with[:]
   void (*add_outer)(Rows, float* x, const float* scale, const float* with) = nullptr;
 

@@ -123,6 +123,13 @@ void AddOuter(Rows at, float* x, const float* scale, const float* with) {
   }
 }
 
+void AddScaledRows(Rows at, float* x, const float* scale, const float* other) {
+  for (int64_t i = 0; i < at.rows; ++i, x += at.ld, other += at.ld) {
+    const Vec s = All(scale[i]);
+    OverRow(at.width, [&](int64_t j, int64_t) HWY_ATTR { Store(hn::MulAdd(s, Load(other + j), Load(x + j)), x + j); });
+  }
+}
+
 void RowSquares(Rows at, const float* x, float* squares) {
   for (int64_t i = 0; i < at.rows; ++i, x += at.ld)
     squares[i] = RowSum(at.width, [&](int64_t j, Vec s) HWY_ATTR {
@@ -150,6 +157,7 @@ void FillRows(Kernels& table) {
   table.row_products = RowProducts;
   table.scale_rows = ScaleRows;
   table.add_outer = AddOuter;
+  table.add_scaled_rows = AddScaledRows;
 }
 
 }  // namespace HWY_NAMESPACE

@@ -2,8 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/function.h>
-#include <torch/csrc/autograd/functions/utils.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,35 +12,50 @@ namespace slimbayes {
 
 namespace {
 
-bool turned_off() {
-  const char* engine = std::getenv("SLIMBAYES_ENGINE");
-  return engine != nullptr && std::string_view(engine) == "libtorch";
-}
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
 
 bool is_plain(const at::Tensor& x) {
   return x.defined() && x.device().is_cpu() && x.scalar_type() == at::kFloat && x.is_contiguous();
 }
 
-/// Returns whether the tensor is a constant, or a parameter whose gradient has a place.
-bool can_bind(const at::Tensor& x) {
-  if (!is_plain(x)) return false;
-  return !x.requires_grad() || (x.is_leaf() && x.grad().defined() && is_plain(x.grad()));
-}
-
 }  // namespace
 
-/// The node of a pass in the graph of autograd.
-struct EnginePass : torch::autograd::Node {
+bool engine_is_available() {
+  const char* engine = std::getenv("SLIMBAYES_ENGINE");
+  return !(engine != nullptr && std::string_view(engine) == "libtorch") && !kernels::all_kernels().empty();
+}
+
+bool engine_can_bind(const at::Tensor& tensor) {
+  if (!is_plain(tensor)) return false;
+  return !tensor.requires_grad() || (tensor.is_leaf() && tensor.grad().defined() && is_plain(tensor.grad()));
+}
+
+/// A pass that backward() follows: the network and its tape.
+struct KeptPass : torch::CustomClassHolder {
   std::shared_ptr<const EngineNetwork> network;
   std::unique_ptr<engine::Tape> tape;
 
-  torch::autograd::variable_list apply(torch::autograd::variable_list&& grads) override {
-    if (!grads[0].defined()) return {};
-    const at::Tensor g = grads[0].to(at::kFloat).contiguous();
-    tape->backward(g.const_data_ptr<float>(), g.size(1), network->gradients_);
-    return {};
+  ~KeptPass() override { network->give_back(std::move(tape)); }
+};
+
+/// The node of a pass in the graph of autograd. `leaf` only makes the result part of a graph; its own gradient
+/// stays undefined.
+struct EnginePass : torch::autograd::Function<EnginePass> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& leaf, const at::Tensor& y,
+                            const c10::intrusive_ptr<KeptPass>& pass) {
+    context->saved_data["pass"] = c10::IValue::make_capsule(pass);
+    return y.view(y.sizes());
   }
-  ~EnginePass() override { network->give_back(std::move(tape)); }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    if (grads[0].defined()) {
+      const at::Tensor g = grads[0].contiguous();
+      const auto pass = c10::static_intrusive_pointer_cast<KeptPass>(context->saved_data["pass"].toCapsule());
+      pass->tape->backward(g.const_data_ptr<float>(), g.size(1), pass->network->gradients_);
+    }
+    return {at::Tensor(), at::Tensor(), at::Tensor()};
+  }
 };
 
 std::shared_ptr<const EngineNetwork> EngineNetwork::of(const NetworkSpec& spec, const NetworkLayout& layout,
@@ -50,21 +64,21 @@ std::shared_ptr<const EngineNetwork> EngineNetwork::of(const NetworkSpec& spec, 
     if (why != nullptr) *why = reason;
     return nullptr;
   };
-  if (turned_off()) return refused("SLIMBAYES_ENGINE=libtorch");
-  if (kernels::all_kernels().empty()) return refused("a processor without SSE4 or NEON");
+  if (!engine_is_available()) return refused("SLIMBAYES_ENGINE=libtorch, or a processor without SSE4 or NEON");
   if (layout.tensors.empty()) return refused("a network without parameters");
   auto plan = std::make_shared<engine::Plan>(spec.input.numel());
   if (const std::string layer = plan->append(spec, layout.prefix); !layer.empty()) return refused(layer);
   const std::shared_ptr<EngineNetwork> network(new EngineNetwork(plan));
   for (const std::string& name : plan->tensors()) {
     const at::Tensor& one = binding.tensors[layout.tensor(name)];
-    if (!can_bind(one)) return refused("tensors that are not contiguous float32 parameters on the CPU");
+    if (!engine_can_bind(one)) return refused("tensors that are not contiguous float32 parameters on the CPU");
     network->tensors_.push_back(one);
     network->values_.push_back(one.const_data_ptr<float>());
     const bool trained = one.requires_grad();
     network->gradients_.push_back(trained ? one.grad().data_ptr<float>() : nullptr);
     network->trained_ = network->trained_ || trained;
   }
+  network->leaf_ = at::zeros({}, at::kFloat).set_requires_grad(true);
   return network;
 }
 
@@ -99,11 +113,10 @@ at::Tensor EngineNetwork::operator()(const at::Tensor& x) const {
     give_back(std::move(tape));
     return y;
   }
-  const std::shared_ptr<EnginePass> pass(new EnginePass(), torch::autograd::deleteNode);
+  auto pass = c10::make_intrusive<KeptPass>();
   pass->network = shared_from_this();
   pass->tape = std::move(tape);
-  torch::autograd::set_history(y, pass);
-  return y;
+  return EnginePass::apply(leaf_, y, pass);
 }
 
 void EngineNetwork::give_back(std::unique_ptr<engine::Tape> tape) const {

@@ -12,6 +12,14 @@
 
 namespace slimbayes {
 
+/// Returns whether this processor has kernels and the environment variable SLIMBAYES_ENGINE=libtorch does not
+/// turn the engine off.
+bool engine_is_available();
+
+/// Returns whether the engine can read a tensor, and write its gradient: contiguous float32 on the CPU, and
+/// either a parameter with a gradient buffer (nn/parameters.h) or a constant.
+bool engine_can_bind(const at::Tensor& tensor);
+
 /// The passes of a network through the engine (engine/plan.h) for float32 tensors on the CPU. It is the second
 /// execution of a BoundNetwork; libtorch's is the other one, for every layer and device. The results of both
 /// agree up to rounding.
@@ -21,10 +29,8 @@ namespace slimbayes {
 /// through it; take libtorch's passes for those.
 class EngineNetwork : public std::enable_shared_from_this<EngineNetwork> {
  public:
-  /// Returns the network, or nullptr if the engine cannot compute it; `why` then says why. It can if a plan
-  /// knows every layer, and every tensor of `binding` is contiguous, float32, on the CPU, and either a
-  /// parameter with a gradient buffer (nn/parameters.h) or a constant. The environment variable
-  /// SLIMBAYES_ENGINE=libtorch turns the engine off.
+  /// Returns the network, or nullptr if the engine cannot compute it; `why` then says why. It can if it is
+  /// available, a plan knows every layer, and engine_can_bind() every tensor of `binding`.
   static std::shared_ptr<const EngineNetwork> of(const NetworkSpec& spec, const NetworkLayout& layout,
                                                  const Binding& binding, std::string* why = nullptr);
 
@@ -36,6 +42,7 @@ class EngineNetwork : public std::enable_shared_from_this<EngineNetwork> {
 
  private:
   friend struct EnginePass;
+  friend struct KeptPass;
   explicit EngineNetwork(std::shared_ptr<const engine::Plan> plan) : plan_(std::move(plan)) {}
 
   /// Lends a tape with the present values of the parameters, and takes it back.
@@ -46,6 +53,7 @@ class EngineNetwork : public std::enable_shared_from_this<EngineNetwork> {
   std::vector<at::Tensor> tensors_;  // in the order of the plan's; they keep the memory alive
   std::vector<const float*> values_;
   std::vector<float*> gradients_;  // nullptr for constants
+  at::Tensor leaf_;                // makes the outputs part of a graph
   bool trained_ = false;           // whether a parameter may change
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<engine::Tape>> tapes_;  // those that nobody uses

@@ -3,7 +3,29 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <cmath>
+
+#include "slimbayes/kernels/kernels.h"
+
 namespace slimbayes {
+
+namespace {
+
+constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-8;
+
+/// Returns whether the kernels can update a group, as the engine computes its gradient.
+bool by_kernel(const ParameterGroup& group) {
+  return !kernels::all_kernels().empty() && group.value.device().is_cpu() && group.value.is_contiguous() &&
+         group.value.scalar_type() == at::kFloat && group.grad.is_contiguous();
+}
+
+kernels::AdamWStep constants(const ParameterGroup& group, double factor, double step) {
+  const auto number = [](double x) { return static_cast<float>(x); };
+  return {number(group.learning_rate * factor), number(group.weight_decay), number(kBeta1), number(kBeta2),
+          number(kEps), number(1 - std::pow(kBeta1, step)), number(1 - std::pow(kBeta2, step))};
+}
+
+}  // namespace
 
 AdamW::AdamW(std::vector<ParameterGroup> groups)
     : groups_(std::move(groups)), count_(at::zeros({}, at::kFloat)) {
@@ -23,10 +45,15 @@ void AdamW::step(double factor) {
   for (size_t i = 0; i < groups_.size(); ++i) {
     const ParameterGroup& group = groups_[i];
     if (group.value.numel() == 0) continue;
+    if (by_kernel(group)) {
+      kernels::kernels().adamw(group.value.numel(), constants(group, factor, count_.item<float>()), group.value.data_ptr<float>(),
+                               group.grad.const_data_ptr<float>(), first_[i].data_ptr<float>(), second_[i].data_ptr<float>());
+      continue;
+    }
     at::TensorList none;
     at::_fused_adamw_(at::TensorList(group.value), at::TensorList(group.grad), at::TensorList(first_[i]),
                       at::TensorList(second_[i]), none, at::TensorList(count_), group.learning_rate * factor,
-                      0.9, 0.999, group.weight_decay, 1e-8, false, false);
+                      kBeta1, kBeta2, group.weight_decay, kEps, false, false);
   }
 }
 

@@ -35,7 +35,7 @@ ENTRY = {
     "objectives": _ANSWERS | {"objectives"},
     "bayes": _NN | {"bayes"},
     "ntk": _NN | {"ntk"},
-    "train": _DATA | {"train"},
+    "train": _DATA | _ENGINE | {"train"},
     "facts": _BASE | {"facts"},
 }
 ENTRY["method"] = _DATA | _NN | {"train", "method"}

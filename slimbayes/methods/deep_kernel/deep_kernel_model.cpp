@@ -38,7 +38,8 @@ DeepKernelModel::DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& sp
       posterior{lookup("posterior.mean"), lookup("posterior.log_diagonal"), lookup("posterior.lower")},
       offset(lookup("offset")),
       noise(kernel.noise),
-      correction(correction_for(kernel, likelihood)) {
+      correction(correction_for(kernel, likelihood)),
+      engine(EngineStep::of(kernel, spec, likelihood, lookup)) {
   const char* method = kernel.method.c_str();
   const int64_t r = kernel.rank;
   check_shape(posterior.mean, {outputs, r}, method, "posterior.mean");
@@ -101,6 +102,16 @@ Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context
 VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& y, int64_t rows,
                                           const HeadObjective& objective, double focus,
                                           const ForwardContext& context) const {
+  if (engine && engine->takes(input, y, context)) {
+    const engine::RegressionLoss loss = engine->run(
+        input.x, y,
+        {objective.data == DataTerm::predictive, objective.alpha, objective.beta / static_cast<double>(rows), focus,
+         noise_var().item<double>()});
+    const auto scalar = [](double value) { return at::scalar_tensor(value, at::kDouble); };
+    at::NoGradGuard no_grad;
+    noise_theta.grad().add_(noise.gradient(noise_theta, scalar(loss.grad_noise_var).to(noise_theta.scalar_type())));
+    return {scalar(loss.data), scalar(loss.kl), scalar(loss.total)};
+  }
   // The network and the expansion need an autograd graph; all gradients after them are in closed form.
   Expansion phi = expansion(input, context);
   at::Tensor correction_only = phi.correction.defined() ? phi.correction.detach() : at::Tensor();

@@ -5,6 +5,7 @@
 #include "slimbayes/core/noise_variance.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/methods/deep_kernel/deep_kernel.h"
+#include "slimbayes/methods/deep_kernel/engine_step.h"
 #include "slimbayes/nn/parameters.h"
 
 namespace slimbayes {
@@ -22,6 +23,7 @@ struct DeepKernelModel {
   /// The correction in use. It is kernel.correction, but `none` in place of `largest` for a likelihood that
   /// is not Gaussian.
   DeepKernel::Correction correction;
+  std::shared_ptr<EngineStep> engine;  // its training steps; nullptr: they run through libtorch
 
   /// Builds the model from the parameters that `lookup` returns. The network and the expansion compute in the
   /// type of their own tensors, everything else in the type of the posterior's tensors. Throws
