@@ -1,13 +1,10 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "slimbayes/catalog/fields.h"
 #include "slimbayes/fit/comparison.h"
+#include "slimbayes/fit/comparison_report.h"
 
 namespace slimbayes::cli {
 
@@ -25,81 +22,6 @@ std::vector<SharedNote> shared_notes(const std::vector<MethodRuns>& outcomes);
 /// Columns such as the width, which do not rank methods, have no mark.
 /// Below the methods stand the forecasts without a model, with a dash for what they do not have.
 std::string comparison_table(const std::vector<MethodRuns>& outcomes, double level);
-
-/// What a comparison says of a method.
-struct ComparedMethod {
-  std::string method = {};
-  std::vector<MethodRun> runs = {};
-  std::optional<std::string> failed = {};
-  std::optional<std::map<std::string, double>> mean = {}, sd = {};
-};
-
-template <class V>
-void describe(ComparedMethod& f, V& v) {
-  v("method", f.method, "name of the method");
-  v("runs", f.runs, "the report of every fit on its test examples");
-  v("failed", f.failed, "why the method failed");
-  v("mean", f.mean, "mean of each metric over the fits");
-  v("sd", f.sd, "sd of each metric over the fits");
-}
-
-/// A note of a comparison with the methods that gave it.
-struct ComparedNote {
-  std::string note, methods;
-};
-
-template <class V>
-void describe(ComparedNote& f, V& v) {
-  v("note", f.note, "the note, in the wording of the first fit that gave it");
-  v("methods", f.methods, "the methods that gave it, or all");
-}
-
-/// The two methods with the lowest NLL.
-struct LeadingFact {
-  std::string first, second, metric = "nll";
-  double difference = 0, standard_error = 0, bound = 0;
-  int64_t splits = 0;
-  bool decided = false;
-};
-
-template <class V>
-void describe(LeadingFact& f, V& v) {
-  v("first", f.first, "method with the lowest mean NLL");
-  v("second", f.second, "method with the second lowest");
-  v("metric", f.metric, "nll");
-  v("difference", f.difference, "mean over the splits of the first's NLL minus the second's, in nats a row");
-  v("standard_error", f.standard_error, "its standard error over splits that share rows");
-  v("bound", f.bound, "its 95 % bound");
-  v("splits", f.splits, "number of splits");
-  v("decided", f.decided, "whether the difference is beyond the bound");
-}
-
-/// What `compare` says.
-struct ComparisonReport {
-  std::vector<ComparedMethod> methods = {};
-  std::vector<ComparedNote> notes = {};
-  std::optional<std::map<std::string, ForecastScores>> forecasts = {};
-  std::string data = {}, target = {};
-  int seeds = 0, repeats = 0, folds = 0;
-  double level = 0;
-  std::optional<LeadingFact> leading = {};
-  std::optional<bool> interrupted = {};
-};
-
-template <class V>
-void describe(ComparisonReport& f, V& v) {
-  v("methods", f.methods, "the methods, in the order in which they were fitted");
-  v("notes", f.notes, "the notes of all fits, without repetition");
-  v("forecasts", f.forecasts, "the forecasts without a model; of windows");
-  v("data", f.data, "name of the data file");
-  v("target", f.target, "name of the target");
-  v("seeds", f.seeds, "fits of a method on each split");
-  v("repeats", f.repeats, "number of random splits");
-  v("folds", f.folds, "folds of a cross-validation; 0: none");
-  v("level", f.level, "level of the intervals");
-  v("leading", f.leading, "the two methods with the lowest NLL; with several splits");
-  v("interrupted", f.interrupted, "true if the comparison was interrupted; else absent");
-}
 
 /// Returns the methods, notes and forecasts of a comparison.
 ComparisonReport comparison_report(const std::vector<MethodRuns>& outcomes);

@@ -67,8 +67,7 @@ FitReport fit_report(const FitRequest& r, const FitOutcome& outcome) {
   const SplitRows& split = model.split();
   FitReport out{.method = model.method(), .model = r.model, .seed = r.fit.seed};
   out.rows = {std::ssize(split.train), std::ssize(split.valid), std::ssize(split.test), {}};
-  out.summary = to_json(model.fitted().summary());
-  out.summary["seconds"] = model.fitted().summary().seconds;
+  out.summary = model.fitted().summary();
   out.options = model.options();
   out.notes = outcome.notes;
   if (!split.calibration.empty()) {

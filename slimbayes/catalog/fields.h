@@ -25,6 +25,7 @@ namespace slimbayes {
 // arguments, such as the bounds of an option, are allowed and not used, so that an options struct is a
 // report, too. A field may be
 //   a boolean, a number, a text, or a JSON value   the same in JSON
+//   an enum with name_of()                         its name
 //   a struct with describe()                       an object
 //   std::vector<T>, std::pair, std::array          an array
 //   std::map<std::string, T>                       an object with a key for each entry
@@ -55,6 +56,11 @@ struct FieldProbe {
 template <class T>
 concept Described = requires(T& value, FieldProbe& probe) {
   describe(value, probe);
+};
+
+template <class T>
+concept NamedEnum = std::is_enum_v<T> && requires(T value) {
+  std::string_view(name_of(value));
 };
 
 template <class T, template <class...> class Of>
@@ -96,6 +102,8 @@ nlohmann::json field_json(T& value) {
     FieldWriter writer{out};
     describe(value, writer);
     return out;
+  } else if constexpr (NamedEnum<T>) {
+    return name_of(value);
   } else if constexpr (kIs<T, std::variant>) {
     return std::visit([](auto& one) { return field_json(one); }, value);
   } else if constexpr (kIs<T, std::vector>) {
@@ -141,7 +149,7 @@ const char* field_type() {
   if constexpr (std::is_same_v<T, bool>) return "boolean";
   if constexpr (std::is_integral_v<T>) return "integer";
   if constexpr (std::is_floating_point_v<T>) return "number";
-  if constexpr (std::is_convertible_v<T, std::string_view>) return "text";
+  if constexpr (std::is_convertible_v<T, std::string_view> || NamedEnum<T>) return "text";
   if constexpr (kIs<T, std::vector> || kIs<T, std::pair>) return "list";
   if constexpr (Described<T> || kIs<T, std::map>) return "object";
   return "any";

@@ -10,6 +10,7 @@
 #include "slimbayes/answers/evaluation.h"
 #include "slimbayes/catalog/fields.h"
 #include "slimbayes/model/tuning_report.h"
+#include "slimbayes/train/summary.h"
 
 namespace slimbayes {
 
@@ -65,7 +66,8 @@ struct FitReport {
   std::string method = {}, model = {};
   uint64_t seed = 0;
   RowsOfFit rows = {};
-  nlohmann::json summary = {}, options = {};
+  Summary summary = {};
+  nlohmann::json options = {};
   std::vector<std::string> notes = {};
   std::optional<std::string> calibration = {};
   std::optional<ConformalReport> conformal = {};

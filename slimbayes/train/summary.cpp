@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "slimbayes/catalog/fields.h"
 #include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/storage/printable.h"
@@ -54,17 +55,9 @@ bool is_usable(const Summary& s) {
 }
 
 nlohmann::json to_json(const Summary& s) {
-  return {{"rows", s.rows},
-          {"valid_rows", s.valid_rows},
-          {"steps", s.steps},
-          {"epochs", s.epochs},
-          {"best_epoch", s.best_epoch},
-          {"best_score", s.best_score},
-          {"stopped", name_of(s.stopped)},
-          {"jitter", s.jitter},
-          {"notes", s.notes},
-          {"score", s.score},
-          {"facts", s.facts}};
+  nlohmann::json json = fields_to_json(s);
+  json.erase("seconds");
+  return json;
 }
 
 Summary summary_from_json(const nlohmann::json& json) {

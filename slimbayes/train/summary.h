@@ -43,6 +43,23 @@ struct SLIMBAYES_EXPORT Summary {
   std::string brief(std::string_view noun = "row") const;
 };
 
+template <class V>
+void describe(Summary& f, V& v) {
+  v("rows", f.rows, "number of examples that the model learned from");
+  v("valid_rows", f.valid_rows, "number of examples that chose among parameters");
+  v("steps", f.steps, "number of steps of the optimiser; 0 where nothing was trained by steps");
+  v("epochs", f.epochs, "number of passes over the examples");
+  v("best_epoch", f.best_epoch, "epoch of the kept parameters");
+  v("score", f.score, "name of the score that chose the kept parameters; lower is better");
+  v("best_score", f.best_score, "score of the kept parameters; null without one");
+  v("seconds", f.seconds, "training time, that of earlier runs included; not in the model file");
+  v("stopped", f.stopped, "why the fit ended: budget, patience, time, interrupted, converged or failure");
+  v("jitter", f.jitter,
+    "added to the diagonal of a factorised matrix, as a share of its mean; 0: none was needed");
+  v("notes", f.notes, "sentences that the user should read, such as warnings");
+  v("facts", f.facts, "sentences about what the fit chose");
+}
+
 /// Returns whether the parameters of a fit are usable for prediction: the fit ended by itself, or the caller
 /// stopped it after a validation score had chosen parameters or, without validation rows, after the first
 /// step.

@@ -1,5 +1,5 @@
-"""The keys of the JSON that evaluate, fit and describe print, which are a promise to programs. docs/report-fields.md lists those
-of evaluate and fit (it is written from the structs, tests/report holds it), describe_keys.txt those of describe: METHOD or FILE
+"""The keys of the JSON that evaluate, fit, compare and describe print, which are a promise to programs. docs/report-fields.md lists
+those of the first three (it is written from the structs, tests/report holds it), describe_keys.txt those of describe: METHOD or FILE
 (a model) and the path. With SLIMBAYES_WRITE_PAGES=1 the last test writes the list."""
 
 import json
@@ -61,7 +61,7 @@ def paths(value, known, at=""):
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory):
-    """{name: {"fit": ..., "evaluate": ..., "describe": ...}}, the JSON of each model of FITS."""
+    """The folder with the data and {name: {"fit": ..., "evaluate": ..., "describe": ...}}, the JSON of each model of FITS."""
     folder = tmp_path_factory.mktemp("keys")
     draw = random.Random(1)
     numbers = toy_rows(200)
@@ -90,11 +90,12 @@ def reports(tmp_path_factory):
         assert set(combination) == {*tuning["options"], "valid_nll"}  # names that depend on the method
         for option in tuning["options"]:
             del combination[option]
-    return found
+    return folder, found
 
 
 @pytest.mark.parametrize("command", ["evaluate", "fit"])
 def test_the_page_lists_every_field_and_each_field_is_there(reports, command):
+    _, reports = reports
     section = f"{command} --json"
     known = fields(section)
     found = {name: paths(one[command], known) for name, one in reports.items()}
@@ -107,6 +108,7 @@ def test_the_page_lists_every_field_and_each_field_is_there(reports, command):
 
 
 def test_the_metrics_of_a_fit_are_those_of_evaluate(reports):
+    _, reports = reports
     known = fields("evaluate --json")
     for name, one in reports.items():
         for part in "test", "valid":
@@ -115,7 +117,23 @@ def test_the_metrics_of_a_fit_are_those_of_evaluate(reports):
             assert part == "valid" or {"n", "nll"} <= metrics, name
 
 
+@pytest.mark.parametrize("data, flags", [("numbers.csv", ["--repeats", "2"]), ("series.csv", ["--window", "6", "--time", "time"]),
+                                         ("numbers.csv", ["--cross-validate", "2"])])
+def test_the_page_lists_every_field_of_compare(reports, data, flags):
+    folder, reports = reports
+    done = run(folder, "compare", data, "--target", "y", "--methods", "ridge,dnn", *flags, "--json", *FEW)
+    assert done.returncode == 0, done.stderr
+    known = fields("compare --json") | {f"methods[].runs[].{path}": True for path in fields("evaluate --json")}
+    found = paths(json.loads(done.stdout), known)
+    assert found <= set(known)
+    within = tuple(f"{path}." for path in ("forecasts", "leading") if path not in found)
+    assert {path for path, absent in known.items() if not absent and not path.startswith(within)} <= found
+    assert ("forecasts.*.rmse" in found) == (data == "series.csv")
+    assert ("leading.decided" in found) == (data == "numbers.csv")
+
+
 def test_describe_has_the_keys_of_its_list(reports, tmp_path):
+    _, reports = reports
     methods = [json.loads(run(tmp_path, "describe", *words, "--json").stdout) for words in ([], ["sv-dbk"])]
     files = [one["describe"] for one in reports.values()]
     found = {f"{what} {path}" for what, all in (("METHOD", methods), ("FILE", files)) for one in all for path in paths(one, ())

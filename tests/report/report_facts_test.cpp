@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "slimbayes/fit/comparison_report.h"
 #include "slimbayes/fit/fit_report.h"
 #include "slimbayes/model/evaluation_report.h"
 #include "slimbayes/report/facts.h"
@@ -20,6 +21,13 @@ using nlohmann::json;
 /// Returns the descriptions without those of the fields of the object `at`.
 std::vector<FieldDoc> without(std::vector<FieldDoc> docs, const std::string& at) {
   std::erase_if(docs, [&](const FieldDoc& doc) { return doc.path.starts_with(at + "."); });
+  return docs;
+}
+
+/// Returns the descriptions without those of the metrics of an evaluation in the object `at`.
+std::vector<FieldDoc> without_metrics(std::vector<FieldDoc> docs, const std::string& at) {
+  for (const FieldDoc& metric : field_docs<Evaluation>())
+    std::erase_if(docs, [&](const FieldDoc& doc) { return doc.path == at + "." + metric.path; });
   return docs;
 }
 
@@ -41,6 +49,11 @@ std::string page_of_fields() {
              field_docs<EvaluationReport>()) +
          section("fit --json", "The fields of `test` and `valid` are metrics of `evaluate --json`.",
                  without(without(field_docs<FitReport>(), "test"), "valid")) +
+         section(
+             "compare --json",
+             "Beside its fields a run of `methods[].runs` has the metrics of `evaluate --json`; `mean` and "
+             "`sd` are of them.",
+             without_metrics(field_docs<ComparisonReport>(), "methods[].runs[]")) +
          section(
              "report --json",
              "[How to read a report](report.md) explains the parts. The fields of `report` are metrics of "
