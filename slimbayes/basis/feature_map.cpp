@@ -20,8 +20,10 @@ int64_t width_of(const NetworkSpec& spec) {
 }  // namespace
 
 FeatureMap::FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec& spec,
-                       const Network::Lookup& lookup, const std::string& method)
-    : network_(spec, "network", lookup), basis_(bind_basis(basis, "basis", lookup)), input_(spec.input) {
+                       const Network::Lookup& lookup, const std::string& method, Execution execution)
+    : network_(spec, "network", lookup, execution),
+      basis_(bind_basis(basis, "basis", lookup)),
+      input_(spec.input) {
   const int64_t r = rank > 0 ? rank : basis_->rank();
   if (basis_->rank() != r || basis_->inputs() != width_of(spec))
     refuse(method, fmt::format("an expansion of rank {} that fits its network", r),

@@ -20,13 +20,14 @@ class FeatureMap {
   /// Throws std::invalid_argument if tensors, network and rank do not fit; the message names `method`. If
   /// `rank` is 0, the rank is that of the tensors.
   FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec& spec, const Network::Lookup& lookup,
-             const std::string& method);
+             const std::string& method, Execution execution = Execution::engine);
 
   Expansion operator()(const Input& input, const ForwardContext& context = {}) const {
     return (*basis_)(network_(input, context));
   }
   const Shape& input() const { return input_; }    // shape of an input row
   int64_t rank() const { return basis_->rank(); }  // r
+  bool by_engine() const { return network_.by_engine(); }
   double jitter() const { return basis_->jitter(); }
 
  private:

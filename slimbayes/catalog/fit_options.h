@@ -80,6 +80,7 @@ struct FitOptions {
   /// Model file of an earlier fit. The new fit takes its trained network, its encoder of the inputs and, for
   /// the same data, its split. Empty: the fit trains its own network.
   std::string network_from = "";
+  std::string engine = "auto";  // what computes the networks of a fit: "auto" or "libtorch"
 
   std::string calibrate = "none";     // none or conformal
   double calibration_fraction = 0.1;  // share of all examples to calibrate on; unused without calibration
@@ -264,6 +265,10 @@ void describe(FitOptions& o, V& v) {
   detail::describe_split(o, v);
   v.section("Network");
   v("network_from", o.network_from, detail::network_from_help(), ValueName{"FILE"}, "");
+  v("engine", o.engine,
+    "what computes the networks while they are trained. auto: the engine of slimbayes where it knows every "
+    "layer, else libtorch; libtorch: libtorch always, as a reference",
+    Choices{{"auto", "libtorch"}}, "");
   detail::describe_calibration(o, v);
 }
 

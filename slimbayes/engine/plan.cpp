@@ -39,7 +39,8 @@ int64_t Plan::new_packed(int64_t floats) {
   return offset;
 }
 
-void Plan::append_dense(const std::string& weight, const std::string& bias, int64_t out, const Scales& scales) {
+void Plan::append_dense(const std::string& weight, const std::string& bias, int64_t out,
+                        const Scales& scales) {
   DenseStep step{.in = at_, .out = new_slot(out)};
   step.input_gradient = !tensors_.empty();
   step.weight = tensor(weight);
@@ -126,9 +127,9 @@ std::string Plan::append(const LayerSpec& layer, const Shape& input, const std::
                  [&](const Dropout&) -> std::string { return ""; },
                  [&](const Flatten&) -> std::string { return ""; },
                  [&](const auto& one) { return std::string(one.kind); }},
-      static_cast<const std::variant<Linear, Activation, LayerNorm, BatchNorm, Dropout, Conv2d, Pool2d, Upsample,
-                                     MeanOverImage, Flatten, Embedding, Lstm, Attention, MeanOverSteps, LastStep,
-                                     Residual>&>(layer));
+      static_cast<const std::variant<Linear, Activation, LayerNorm, BatchNorm, Dropout, Conv2d, Pool2d,
+                                     Upsample, MeanOverImage, Flatten, Embedding, Lstm, Attention,
+                                     MeanOverSteps, LastStep, Residual>&>(layer));
 }
 
 std::string Plan::append(const NetworkSpec& spec, const std::string& prefix) {
@@ -162,8 +163,15 @@ struct Pass {
 };
 
 void forward_step(const Pass& p, const DenseStep& s) {
-  p.k.product({.m = p.rows, .k = s.in.width, .n = s.out.width, .a = p.at(s.in), .lda = s.in.ld(),
-               .b = p.packed + s.transposed, .ldb = s.out.ld(), .c = p.at(s.out), .ldc = s.out.ld(),
+  p.k.product({.m = p.rows,
+               .k = s.in.width,
+               .n = s.out.width,
+               .a = p.at(s.in),
+               .lda = s.in.ld(),
+               .b = p.packed + s.transposed,
+               .ldb = s.out.ld(),
+               .c = p.at(s.out),
+               .ldc = s.out.ld(),
                .bias = s.bias == DenseStep::kNone ? nullptr : p.packed + s.shift});
 }
 void forward_step(const Pass& p, const ActivationStep& s) {
@@ -172,8 +180,8 @@ void forward_step(const Pass& p, const ActivationStep& s) {
   run(s.at.of(p.rows), p.at(s.at), p.at(s.slope));
 }
 void forward_step(const Pass& p, const NormStep& s) {
-  p.k.layer_norm(s.in.of(p.rows), p.at(s.in), p.packed + s.packed_scale, p.packed + s.packed_shift, p.at(s.out),
-                 p.at(s.unit), p.tape + s.inverse_sd);
+  p.k.layer_norm(s.in.of(p.rows), p.at(s.in), p.packed + s.packed_scale, p.packed + s.packed_shift,
+                 p.at(s.out), p.at(s.unit), p.tape + s.inverse_sd);
 }
 void forward_step(const Pass& p, const CopyStep& s) {
   std::copy_n(p.at(s.in), p.rows * s.in.ld(), p.at(s.out));
@@ -193,8 +201,8 @@ struct Back {
   std::span<float* const> gradients;
   float* gradient;
   float* spare;
-  float* held;        // the gradients of the shortcuts, one array for each depth
-  int64_t slot;       // floats of an array
+  float* held;   // the gradients of the shortcuts, one array for each depth
+  int64_t slot;  // floats of an array
   bool to_input;
 
   float* of(size_t tensor) const { return gradients[tensor]; }
@@ -203,14 +211,28 @@ struct Back {
 void backward_step(Back& b, const DenseStep& s) {
   const Pass& p = b.pass;
   if (float* weight = b.of(s.weight))
-    p.k.transposed_product({.m = p.rows, .k = s.out.width, .n = s.in.width, .a = b.gradient, .lda = s.out.ld(),
-                            .b = p.at(s.in), .ldb = s.in.ld(), .c = weight, .ldc = s.in.width,
+    p.k.transposed_product({.m = p.rows,
+                            .k = s.out.width,
+                            .n = s.in.width,
+                            .a = b.gradient,
+                            .lda = s.out.ld(),
+                            .b = p.at(s.in),
+                            .ldb = s.in.ld(),
+                            .c = weight,
+                            .ldc = s.in.width,
                             .scale = s.weight_scale});
   if (s.bias != DenseStep::kNone && b.of(s.bias) != nullptr)
     p.k.add_column_sums(s.out.of(p.rows), b.gradient, s.bias_scale, b.of(s.bias));
   if (!s.input_gradient && !b.to_input) return;
-  p.k.product({.m = p.rows, .k = s.out.width, .n = s.in.width, .a = b.gradient, .lda = s.out.ld(),
-               .b = p.packed + s.padded, .ldb = s.in.ld(), .c = b.spare, .ldc = s.in.ld()});
+  p.k.product({.m = p.rows,
+               .k = s.out.width,
+               .n = s.in.width,
+               .a = b.gradient,
+               .lda = s.out.ld(),
+               .b = p.packed + s.padded,
+               .ldb = s.in.ld(),
+               .c = b.spare,
+               .ldc = s.in.ld()});
   std::swap(b.gradient, b.spare);
 }
 void backward_step(Back& b, const ActivationStep& s) {
@@ -241,7 +263,8 @@ void Plan::pack(const Kernels& kernels, std::span<const float* const> values, fl
     kernels.transpose(values[s.weight], s.in.width, s.out.width, s.in.width, s.weight_scale,
                       packed + s.transposed, s.out.ld());
     for (int64_t i = 0; i < s.out.width; ++i)
-      copy_padded(values[s.weight] + i * s.in.width, s.in.width, s.weight_scale, packed + s.padded + i * s.in.ld());
+      copy_padded(values[s.weight] + i * s.in.width, s.in.width, s.weight_scale,
+                  packed + s.padded + i * s.in.ld());
     if (s.bias != DenseStep::kNone) copy_padded(values[s.bias], s.out.width, s.bias_scale, packed + s.shift);
   };
   const auto norm = [&](const NormStep& s) {

@@ -26,12 +26,13 @@ struct Slot {
   kernels::Rows of(int64_t rows) const { return {rows, width, ld()}; }
 };
 
-/// y = x W^T + b, times the multipliers of Scales. `weight` [out, in] and `bias` [out] are indices of tensors.
+/// y = x W^T + b, times the multipliers of Scales. `weight` [out, in] and `bias` [out] are indices of
+/// tensors.
 struct DenseStep {
   Slot in, out;
   size_t weight = 0, bias = kNone;
   float weight_scale = 1, bias_scale = 1;
-  bool input_gradient = true;  // false for a layer that no parameter precedes
+  bool input_gradient = true;                     // false for a layer that no parameter precedes
   int64_t transposed = 0, padded = 0, shift = 0;  // offsets of the packed W^T, W and b
 
   static constexpr size_t kNone = static_cast<size_t>(-1);
@@ -90,7 +91,8 @@ class Plan {
   /// here, as in prediction.
   std::string append(const NetworkSpec& spec, const std::string& prefix);
   /// Append single operations: y = x W^T + b (without b if `bias` is empty), an activation, y = x * scale.
-  void append_dense(const std::string& weight, const std::string& bias, int64_t out, const Scales& scales = {});
+  void append_dense(const std::string& weight, const std::string& bias, int64_t out,
+                    const Scales& scales = {});
   void append_activation(ActivationStep::Function function);
   void append_scale(const std::string& scale);
 
@@ -109,14 +111,14 @@ class Plan {
 
   /// Computes `rows` rows, at most kChunkRows. x [rows, inputs] with row stride ldx. Returns the outputs, an
   /// array on the tape [rows, outputs] with padded rows.
-  float* forward(const kernels::Kernels& kernels, const float* packed, const float* x, int64_t ldx, int64_t rows,
-                 float* tape) const;
+  float* forward(const kernels::Kernels& kernels, const float* packed, const float* x, int64_t ldx,
+                 int64_t rows, float* tape) const;
 
-  /// Adds to each of `gradients` that is not nullptr the gradient of its parameter. The gradient of the outputs,
-  /// [rows, outputs] with padded rows, must stand at the start of `work`, which is changed. Returns the
-  /// gradient of x [rows, inputs] padded, a place in `work`, if `to_input`, else nullptr.
-  float* backward(const kernels::Kernels& kernels, const float* packed, int64_t rows, float* tape, float* work,
-                  std::span<float* const> gradients, bool to_input = false) const;
+  /// Adds to each of `gradients` that is not nullptr the gradient of its parameter. The gradient of the
+  /// outputs, [rows, outputs] with padded rows, must stand at the start of `work`, which is changed. Returns
+  /// the gradient of x [rows, inputs] padded, a place in `work`, if `to_input`, else nullptr.
+  float* backward(const kernels::Kernels& kernels, const float* packed, int64_t rows, float* tape,
+                  float* work, std::span<float* const> gradients, bool to_input = false) const;
 
   const std::vector<Step>& steps() const { return steps_; }
 

@@ -8,7 +8,7 @@ namespace slimbayes::engine {
 
 using kernels::padded;
 using kernels::Rows;
-using kernels::Shape;
+using kernels::Triangle;
 
 RegressionStep::RegressionStep(std::shared_ptr<const Plan> plan, const kernels::Kernels& kernels)
     : plan_(std::move(plan)),
@@ -52,8 +52,16 @@ void RegressionStep::forward(const float* x, int64_t rows, bool squares) {
     const int64_t d = plan_->inputs();
     float* phi = plan_->forward(kernels_, packed_.data(), x + first * d, d, count, tape_of(c));
     float* a = tape_of(c) + plan_->tape_floats();
-    kernels_.product({.m = count, .k = rank_, .n = rank_, .a = phi, .lda = ld_, .b = factor_.data(), .ldb = ld_,
-                      .c = a, .ldc = ld_, .shape = Shape::lower});
+    kernels_.product({.m = count,
+                      .k = rank_,
+                      .n = rank_,
+                      .a = phi,
+                      .lda = ld_,
+                      .b = factor_.data(),
+                      .ldb = ld_,
+                      .c = a,
+                      .ldc = ld_,
+                      .shape = Triangle::lower});
     const Rows at{count, rank_, ld_};
     kernels_.row_squares(at, a, terms_.var.data() + first);
     kernels_.row_products(at, phi, mean_.data(), terms_.mean.data() + first);
@@ -113,19 +121,43 @@ void RegressionStep::backward(int64_t rows, const RegressionObjective& objective
     float *a = tape_of(c) + plan_->tape_floats(), *g = work_.data();
     const float* to_mean = terms_.to_mean.data() + first;
     kernels_.scale_rows(at, a, terms_.to_factor.data() + first);
-    kernels_.transposed_product({.m = count, .k = rank_, .n = rank_, .a = phi, .lda = ld_, .b = a, .ldb = ld_,
-                                 .c = grad_factor_.data(), .ldc = ld_, .lower = true});
-    kernels_.transposed_product({.m = count, .k = 1, .n = rank_, .a = to_mean, .lda = 1, .b = phi, .ldb = ld_,
-                                 .c = grad_mean_.data(), .ldc = ld_});
-    kernels_.product({.m = count, .k = rank_, .n = rank_, .a = a, .lda = ld_, .b = transposed_.data(), .ldb = ld_,
-                      .c = g, .ldc = ld_, .shape = Shape::upper});
+    kernels_.transposed_product({.m = count,
+                                 .k = rank_,
+                                 .n = rank_,
+                                 .a = phi,
+                                 .lda = ld_,
+                                 .b = a,
+                                 .ldb = ld_,
+                                 .c = grad_factor_.data(),
+                                 .ldc = ld_,
+                                 .lower = true});
+    kernels_.transposed_product({.m = count,
+                                 .k = 1,
+                                 .n = rank_,
+                                 .a = to_mean,
+                                 .lda = 1,
+                                 .b = phi,
+                                 .ldb = ld_,
+                                 .c = grad_mean_.data(),
+                                 .ldc = ld_});
+    kernels_.product({.m = count,
+                      .k = rank_,
+                      .n = rank_,
+                      .a = a,
+                      .lda = ld_,
+                      .b = transposed_.data(),
+                      .ldb = ld_,
+                      .c = g,
+                      .ldc = ld_,
+                      .shape = Triangle::upper});
     kernels_.add_outer(at, g, to_mean, mean_.data());
     if (objective.alpha != 0) kernels_.add_scaled_rows(at, g, terms_.to_phi.data() + first, phi);
     plan_->backward(kernels_, packed_.data(), count, tape_of(c), g, gradients);
   }
 }
 
-void RegressionStep::finish_head(const RegressionHead<const float>& head, const RegressionObjective& objective,
+void RegressionStep::finish_head(const RegressionHead<const float>& head,
+                                 const RegressionObjective& objective,
                                  const RegressionHead<float>& gradients) {
   const auto weight = static_cast<float>(objective.kl_weight);
   for (int64_t i = 0; i < rank_; ++i) {
@@ -138,9 +170,10 @@ void RegressionStep::finish_head(const RegressionHead<const float>& head, const 
   *gradients.offset += static_cast<float>(grad_offset_);
 }
 
-RegressionLoss RegressionStep::run(std::span<const float* const> values, const RegressionHead<const float>& head,
-                                   const float* x, const float* y, int64_t rows,
-                                   const RegressionObjective& objective, std::span<float* const> gradients,
+RegressionLoss RegressionStep::run(std::span<const float* const> values,
+                                   const RegressionHead<const float>& head, const float* x, const float* y,
+                                   int64_t rows, const RegressionObjective& objective,
+                                   std::span<float* const> gradients,
                                    const RegressionHead<float>& head_gradients) {
   plan_->pack(kernels_, values, packed_.data());
   pack_head(head);

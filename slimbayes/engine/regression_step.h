@@ -43,22 +43,23 @@ class RegressionStep {
  public:
   RegressionStep(std::shared_ptr<const Plan> plan, const kernels::Kernels& kernels);
 
-  /// Adds the gradient of the loss to `gradients` (of the plan's parameters) and `head_gradients`, and returns
-  /// the loss. `values` are the plan's parameters; x [rows, inputs] contiguous, y [rows]; rows > 0.
-  RegressionLoss run(std::span<const float* const> values, const RegressionHead<const float>& head, const float* x,
-                     const float* y, int64_t rows, const RegressionObjective& objective,
+  /// Adds the gradient of the loss to `gradients` (of the plan's parameters) and `head_gradients`, and
+  /// returns the loss. `values` are the plan's parameters; x [rows, inputs] contiguous, y [rows]; rows > 0.
+  RegressionLoss run(std::span<const float* const> values, const RegressionHead<const float>& head,
+                     const float* x, const float* y, int64_t rows, const RegressionObjective& objective,
                      std::span<float* const> gradients, const RegressionHead<float>& head_gradients);
 
  private:
   /// What a row contributes: its prediction, then its derivatives.
   struct RowTerms {
-    std::vector<float> var, mean, square;    // |A|^2, <m, phi>, |phi|^2
+    std::vector<float> var, mean, square;  // |A|^2, <m, phi>, |phi|^2
     std::vector<float> to_factor, to_mean, to_phi;
   };
 
   void pack_head(const RegressionHead<const float>& head);
   void forward(const float* x, int64_t rows, bool squares);
-  RegressionLoss differentiate(const float* y, int64_t rows, double offset, const RegressionObjective& objective);
+  RegressionLoss differentiate(const float* y, int64_t rows, double offset,
+                               const RegressionObjective& objective);
   void backward(int64_t rows, const RegressionObjective& objective, std::span<float* const> gradients);
   void finish_head(const RegressionHead<const float>& head, const RegressionObjective& objective,
                    const RegressionHead<float>& gradients);
@@ -68,12 +69,12 @@ class RegressionStep {
   const kernels::Kernels& kernels_;
   int64_t rank_, ld_, chunk_floats_;
   Floats packed_, tape_, work_;
-  Floats factor_, transposed_, mean_;       // L and L^T [r, ld], m [ld]
-  Floats grad_factor_, grad_mean_;          // [r, ld], [ld]
-  double squares_ = 0, logs_ = 0;           // |m|^2 + |L|^2, sum of log L_ii
+  Floats factor_, transposed_, mean_;  // L and L^T [r, ld], m [ld]
+  Floats grad_factor_, grad_mean_;     // [r, ld], [ld]
+  double squares_ = 0, logs_ = 0;      // |m|^2 + |L|^2, sum of log L_ii
   double grad_offset_ = 0;
   RowTerms terms_;
-  std::vector<float*> outputs_;             // phi of each chunk, on its tape
+  std::vector<float*> outputs_;  // phi of each chunk, on its tape
 };
 
 }  // namespace slimbayes::engine

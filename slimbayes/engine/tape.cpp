@@ -24,7 +24,8 @@ Tape::Tape(std::shared_ptr<const Plan> plan, const kernels::Kernels& kernels)
 void Tape::pack(std::span<const float* const> values) { plan_->pack(kernels_, values, packed_.data()); }
 
 void Tape::forward(const float* x, int64_t ldx, int64_t rows, float* y, int64_t ldy, bool keep) {
-  const int64_t chunks = (rows + kChunkRows - 1) / kChunkRows, size = plan_->tape_floats(), width = plan_->outputs();
+  const int64_t chunks = (rows + kChunkRows - 1) / kChunkRows, size = plan_->tape_floats(),
+                width = plan_->outputs();
   tape_.reserve(keep ? chunks * size : size);
   rows_ = keep ? rows : 0;
   for (int64_t c = 0; c < chunks; ++c) {

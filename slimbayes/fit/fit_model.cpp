@@ -176,6 +176,7 @@ Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* c
                      .checkpoint = std::move(checkpoint),
                      .networks = networks,
                      .workers = request.workers,
+                     .execution = request.fit.engine == "libtorch" ? Execution::libtorch : Execution::engine,
                      .wild_share = dealt.wild_share};
   if (const double limit = request.options.value("time_limit", 0.0); limit > 0)
     context.until = request.began + std::chrono::duration_cast<std::chrono::steady_clock::duration>(

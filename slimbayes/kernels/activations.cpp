@@ -1,5 +1,5 @@
-// Activation functions of whole rows with their derivatives. Padding stays zero: every function here maps 0 to
-// 0, and the derivative there multiplies a gradient that is zero.
+// Activation functions of whole rows with their derivatives. Padding stays zero: every function here maps 0
+// to 0, and the derivative there multiplies a gradient that is zero.
 #include "slimbayes/kernels/targets.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -8,8 +8,6 @@
 
 #include "slimbayes/kernels/targets.h"
 
-#include "hwy/targets.h"  // after targets.h, which chooses them
-
 namespace slimbayes::kernels {
 
 namespace {
@@ -20,8 +18,8 @@ int64_t supported_targets() {
 #if defined(__x86_64__)
   const auto all = [](auto... there) { return (... && (there != 0)); };
   __builtin_cpu_init();
-  const bool sse4 = all(__builtin_cpu_supports("sse4.2"), __builtin_cpu_supports("pclmul"),
-                        __builtin_cpu_supports("aes"));
+  const bool sse4 =
+      all(__builtin_cpu_supports("sse4.2"), __builtin_cpu_supports("pclmul"), __builtin_cpu_supports("aes"));
   const bool avx2 = sse4 && all(__builtin_cpu_supports("avx2"), __builtin_cpu_supports("fma"),
                                 __builtin_cpu_supports("bmi"), __builtin_cpu_supports("bmi2"),
                                 __builtin_cpu_supports("f16c"));

@@ -25,7 +25,7 @@ inline constexpr int64_t kPad = 16;
 constexpr int64_t padded(int64_t n) { return (n + kPad - 1) / kPad * kPad; }
 
 /// Which elements of the second factor of a product may differ from zero.
-enum class Shape : uint8_t {
+enum class Triangle : uint8_t {
   full,
   lower,  // b[p, j] only for p >= j: a lower triangular matrix
   upper   // b[p, j] only for p <= j
@@ -41,11 +41,11 @@ struct Product {
   float* c = nullptr;
   int64_t ldc = 0;
   const float* bias = nullptr;
-  Shape shape = Shape::full;  // of b; k == n unless full
+  Triangle shape = Triangle::full;  // of b; k == n unless full
 };
 
-/// c += scale a^T b, where m is the summed index. a [m, k], b [m, n] padded, c [k, n] with any stride; nothing
-/// is written beyond column n. With `lower`, elements of c above the diagonal may or may not change.
+/// c += scale a^T b, where m is the summed index. a [m, k], b [m, n] padded, c [k, n] with any stride;
+/// nothing is written beyond column n. With `lower`, elements of c above the diagonal may or may not change.
 struct TransposedProduct {
   int64_t m = 0, k = 0, n = 0;
   const float* a = nullptr;
@@ -65,9 +65,9 @@ struct Rows {
 
 /// The constants of one step of AdamW.
 struct AdamWStep {
-  float rate = 1e-3F, decay = 0;             // learning rate; decoupled weight decay
+  float rate = 1e-3F, decay = 0;  // learning rate; decoupled weight decay
   float beta1 = 0.9F, beta2 = 0.999F, eps = 1e-8F;
-  float correction1 = 1, correction2 = 1;    // 1 - beta1^t and 1 - beta2^t
+  float correction1 = 1, correction2 = 1;  // 1 - beta1^t and 1 - beta2^t
 };
 
 /// The kernels of one target. Functions of rows act in place unless a second array is named.
@@ -97,15 +97,16 @@ struct Kernels {
                               float* grad_scale, float* grad_shift) = nullptr;
 
   // Rows and columns
-  void (*add)(Rows, float* x, const float* other) = nullptr;                      // x += other
-  void (*scale_columns)(Rows, float* x, const float* scale) = nullptr;            // x[:, j] *= scale[j]
+  void (*add)(Rows, float* x, const float* other) = nullptr;                           // x += other
+  void (*scale_columns)(Rows, float* x, const float* scale) = nullptr;                 // x[:, j] *= scale[j]
   void (*add_column_sums)(Rows, const float* x, float weight, float* sums) = nullptr;  // [width], any end
   /// sums[j] += sum_i x[i, j] other[i, j].
   void (*add_column_products)(Rows, const float* x, const float* other, float* sums) = nullptr;
-  void (*row_squares)(Rows, const float* x, float* squares) = nullptr;            // [rows]: sum_j x^2
+  void (*row_squares)(Rows, const float* x, float* squares) = nullptr;                  // [rows]: sum_j x^2
   void (*row_products)(Rows, const float* x, const float* with, float* out) = nullptr;  // x with [width]
-  void (*scale_rows)(Rows, float* x, const float* scale) = nullptr;               // x[i, :] *= scale[i]
-  void (*add_scaled_rows)(Rows, float* x, const float* scale, const float* other) = nullptr;  // += scale[i] other[i, :]
+  void (*scale_rows)(Rows, float* x, const float* scale) = nullptr;                     // x[i, :] *= scale[i]
+  void (*add_scaled_rows)(Rows, float* x, const float* scale,
+                          const float* other) = nullptr;  // += scale[i] other[i, :]
   /// x[i, :] += scale[i] with[:]
   void (*add_outer)(Rows, float* x, const float* scale, const float* with) = nullptr;
 

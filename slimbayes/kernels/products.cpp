@@ -77,8 +77,8 @@ void product_tile(const Product& p, int64_t i, int64_t j, int64_t from, int64_t 
 template <int Wide>
 void product_columns(const Product& p, int64_t j) {
   const int64_t width = Wide * kLanes;
-  const int64_t from = p.shape == Shape::lower ? std::min(j, p.k) : 0,
-                to = p.shape == Shape::upper ? std::min(j + width, p.k) : p.k;
+  const int64_t from = p.shape == Triangle::lower ? std::min(j, p.k) : 0,
+                to = p.shape == Triangle::upper ? std::min(j + width, p.k) : p.k;
   int64_t i = 0;
   for (; i + kTall <= p.m; i += kTall) product_tile<kTall, Wide>(p, i, j, from, to);
   for (; i + 4 <= p.m; i += 4) product_tile<4, Wide>(p, i, j, from, to);
@@ -117,9 +117,9 @@ void transposed_tile(const TransposedProduct& p, int64_t i, int64_t j) {
   if (j + Wide * kLanes <= p.n)
     tile.each([&](int64_t r, int64_t at, Vec sum) HWY_ATTR { AddTo(c + r * p.ldc + at, scale, sum); }, all);
   else
-    tile.each(
-        [&](int64_t r, int64_t at, Vec sum) HWY_ATTR { AddToFirst(c + r * p.ldc + at, scale, sum, p.n - j - at); },
-        all);
+    tile.each([&](int64_t r, int64_t at, Vec sum)
+                  HWY_ATTR { AddToFirst(c + r * p.ldc + at, scale, sum, p.n - j - at); },
+              all);
 }
 
 template <int Wide>

@@ -33,7 +33,8 @@ HWY_INLINE float RowSum(int64_t width, F f) {
 HWY_INLINE Vec Centred(Vec x, Vec mean, int64_t count) {
   const Vec centred = hn::Sub(x, mean);
   if (count >= kLanes) return centred;
-  return count <= 0 ? hn::Zero(kTag) : hn::IfThenElseZero(hn::FirstN(kTag, static_cast<size_t>(count)), centred);
+  return count <= 0 ? hn::Zero(kTag)
+                    : hn::IfThenElseZero(hn::FirstN(kTag, static_cast<size_t>(count)), centred);
 }
 
 void LayerNorm(Rows at, const float* x, const float* scale, const float* shift, float* y, float* unit,
@@ -74,8 +75,9 @@ void AddColumnSums(Rows at, const float* x, float weight, float* sums) {
 }
 
 void AddColumnProducts(Rows at, const float* x, const float* other, float* sums) {
-  ColumnSums(at, 1, sums,
-             [x, other](int64_t k, Vec sum) HWY_ATTR { return hn::MulAdd(Load(x + k), Load(other + k), sum); });
+  ColumnSums(at, 1, sums, [x, other](int64_t k, Vec sum) HWY_ATTR {
+    return hn::MulAdd(Load(x + k), Load(other + k), sum);
+  });
 }
 
 void LayerNormBackward(Rows at, float* g, const float* unit, const float* inverse_sd, const float* scale,
@@ -91,7 +93,8 @@ void LayerNormBackward(Rows at, float* g, const float* unit, const float* invers
       of_gradient.part[v] = hn::Add(of_gradient.part[v], scaled);
       of_product.part[v] = hn::MulAdd(scaled, Load(unit + j), of_product.part[v]);
     });
-    const Vec mean = All(of_gradient.total() / n), slope = All(of_product.total() / n), inverse = All(inverse_sd[i]);
+    const Vec mean = All(of_gradient.total() / n), slope = All(of_product.total() / n),
+              inverse = All(inverse_sd[i]);
     OverRow(at.width, [&](int64_t j, int64_t) HWY_ATTR {
       const Vec across = Centred(Load(g + j), mean, at.width - j);
       Store(hn::Mul(inverse, hn::NegMulAdd(Load(unit + j), slope, across)), g + j);
@@ -101,12 +104,14 @@ void LayerNormBackward(Rows at, float* g, const float* unit, const float* invers
 
 void Add(Rows at, float* x, const float* other) {
   for (int64_t i = 0; i < at.rows; ++i, x += at.ld, other += at.ld)
-    OverRow(at.width, [&](int64_t j, int64_t) HWY_ATTR { Store(hn::Add(Load(x + j), Load(other + j)), x + j); });
+    OverRow(at.width,
+            [&](int64_t j, int64_t) HWY_ATTR { Store(hn::Add(Load(x + j), Load(other + j)), x + j); });
 }
 
 void ScaleColumns(Rows at, float* x, const float* scale) {
   for (int64_t i = 0; i < at.rows; ++i, x += at.ld)
-    OverRow(at.width, [&](int64_t j, int64_t) HWY_ATTR { Store(hn::Mul(Load(x + j), Load(scale + j)), x + j); });
+    OverRow(at.width,
+            [&](int64_t j, int64_t) HWY_ATTR { Store(hn::Mul(Load(x + j), Load(scale + j)), x + j); });
 }
 
 void ScaleRows(Rows at, float* x, const float* scale) {
@@ -119,14 +124,16 @@ void ScaleRows(Rows at, float* x, const float* scale) {
 void AddOuter(Rows at, float* x, const float* scale, const float* with) {
   for (int64_t i = 0; i < at.rows; ++i, x += at.ld) {
     const Vec s = All(scale[i]);
-    OverRow(at.width, [&](int64_t j, int64_t) HWY_ATTR { Store(hn::MulAdd(s, Load(with + j), Load(x + j)), x + j); });
+    OverRow(at.width,
+            [&](int64_t j, int64_t) HWY_ATTR { Store(hn::MulAdd(s, Load(with + j), Load(x + j)), x + j); });
   }
 }
 
 void AddScaledRows(Rows at, float* x, const float* scale, const float* other) {
   for (int64_t i = 0; i < at.rows; ++i, x += at.ld, other += at.ld) {
     const Vec s = All(scale[i]);
-    OverRow(at.width, [&](int64_t j, int64_t) HWY_ATTR { Store(hn::MulAdd(s, Load(other + j), Load(x + j)), x + j); });
+    OverRow(at.width,
+            [&](int64_t j, int64_t) HWY_ATTR { Store(hn::MulAdd(s, Load(other + j), Load(x + j)), x + j); });
   }
 }
 

@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstring>
 
-#include "hwy/highway.h"
 #include "slimbayes/kernels/kernels.h"
+#include "slimbayes/kernels/targets.h"
+// after targets.h, which chooses the targets
+#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace slimbayes::kernels {

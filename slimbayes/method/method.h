@@ -14,6 +14,7 @@
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/dataset.h"
+#include "slimbayes/engine/execution.h"
 #include "slimbayes/export.h"
 #include "slimbayes/method/predict_options.h"
 #include "slimbayes/storage/tensor_file.h"
@@ -143,6 +144,8 @@ struct FitContext {
   std::optional<std::chrono::steady_clock::time_point> until = {};
   /// How many independent fits may run at the same time, if this fit consists of several (train/jobs.h).
   int workers = 1;
+  /// What computes the networks.
+  Execution execution = Execution::engine;
   /// The share of the rows that the fit leaves out because their target is wrong (data/rows/wild_rows.h). A
   /// method whose density can have tails of its own gives them this probability.
   double wild_share = 0;

@@ -9,6 +9,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/class_weights.h"
+#include "slimbayes/method/loss_gradient.h"
 #include "slimbayes/method/network_cache.h"
 #include "slimbayes/method/network_problem.h"
 #include "slimbayes/method/stored_statistics.h"
@@ -30,7 +31,8 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
     for (ParameterSpec& one : start) one.start = how.start->at(one.name);
   }
   const Parameters parameters(start, at::kFloat);
-  const BoundNetwork network(spec, "network", [&](const std::string& name) { return parameters[name]; });
+  const BoundNetwork network(
+      spec, "network", [&](const std::string& name) { return parameters[name]; }, context.execution);
   const auto losses = [&](const at::Tensor& output, const at::Tensor& target, double smoothing) {
     const Labelled rows_of = labelled(output, target);
     return weighted(head.loss(rows_of.output, rows_of.y, smoothing), rows_of.y, weights);
@@ -40,9 +42,17 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   TrainProblem problem =
       network_problem(parameters, {{"network", {training.learning_rate, training.weight_decay}}}, rows,
                       training, head.is_regression() ? "MSE" : "NLL");
+  problem.trained_by = network.by_engine() ? "engine" : "libtorch";
   problem.buffers.insert(problem.buffers.begin(), how.buffers.begin(), how.buffers.end());
-  problem.step = [&](const Batch& batch, const StepContext& at) {
+  // Few small operations beside the engine's pass; libtorch's path stays the plain reference.
+  const bool closed = network.by_engine() && !weights.defined() && how.label_smoothing == 0 && !task.grid;
+  problem.step = [&, closed](const Batch& batch, const StepContext& at) {
     const at::Tensor output = network(input_of(batch), {true, at.stream});
+    if (closed) {
+      const LossGradient found = loss_gradient(head, output, batch.target.to(at::kFloat));
+      output.backward(found.gradient);
+      return found.loss;
+    }
     at::Tensor loss = mean_loss(losses(output, batch.target.to(at::kFloat), how.label_smoothing));
     loss.backward();
     return loss.item<double>();

@@ -39,8 +39,8 @@ struct KeptPass : torch::CustomClassHolder {
   ~KeptPass() override { network->give_back(std::move(tape)); }
 };
 
-/// The node of a pass in the graph of autograd. `leaf` only makes the result part of a graph; its own gradient
-/// stays undefined.
+/// The node of a pass in the graph of autograd. `leaf` only makes the result part of a graph; its own
+/// gradient stays undefined.
 struct EnginePass : torch::autograd::Function<EnginePass> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& leaf, const at::Tensor& y,
                             const c10::intrusive_ptr<KeptPass>& pass) {
@@ -64,14 +64,16 @@ std::shared_ptr<const EngineNetwork> EngineNetwork::of(const NetworkSpec& spec, 
     if (why != nullptr) *why = reason;
     return nullptr;
   };
-  if (!engine_is_available()) return refused("SLIMBAYES_ENGINE=libtorch, or a processor without SSE4 or NEON");
+  if (!engine_is_available())
+    return refused("SLIMBAYES_ENGINE=libtorch, or a processor without SSE4 or NEON");
   if (layout.tensors.empty()) return refused("a network without parameters");
   auto plan = std::make_shared<engine::Plan>(spec.input.numel());
   if (const std::string layer = plan->append(spec, layout.prefix); !layer.empty()) return refused(layer);
   const std::shared_ptr<EngineNetwork> network(new EngineNetwork(plan));
   for (const std::string& name : plan->tensors()) {
     const at::Tensor& one = binding.tensors[layout.tensor(name)];
-    if (!engine_can_bind(one)) return refused("tensors that are not contiguous float32 parameters on the CPU");
+    if (!engine_can_bind(one))
+      return refused("tensors that are not contiguous float32 parameters on the CPU");
     network->tensors_.push_back(one);
     network->values_.push_back(one.const_data_ptr<float>());
     const bool trained = one.requires_grad();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/engine/execution.h"
 #include "slimbayes/engine/tape.h"
 #include "slimbayes/nn/binding.h"
 
@@ -20,9 +21,9 @@ bool engine_is_available();
 /// either a parameter with a gradient buffer (nn/parameters.h) or a constant.
 bool engine_can_bind(const at::Tensor& tensor);
 
-/// The passes of a network through the engine (engine/plan.h) for float32 tensors on the CPU. It is the second
-/// execution of a BoundNetwork; libtorch's is the other one, for every layer and device. The results of both
-/// agree up to rounding.
+/// The passes of a network through the engine (engine/plan.h) for float32 tensors on the CPU. It is the
+/// second execution of a BoundNetwork; libtorch's is the other one, for every layer and device. The results
+/// of both agree up to rounding.
 ///
 /// In autograd a pass is one node: backward() adds the gradients straight to the `grad` of the parameters,
 /// without a node for each of them. Derivatives by torch::autograd::grad and second derivatives do not see

@@ -84,10 +84,12 @@ Traced Network::traced(const Input& input, const Binding& binding, const Forward
   return traced;
 }
 
-BoundNetwork::BoundNetwork(const NetworkSpec& spec, const std::string& prefix, const Network::Lookup& lookup)
+BoundNetwork::BoundNetwork(const NetworkSpec& spec, const std::string& prefix, const Network::Lookup& lookup,
+                           Execution execution)
     : network_(spec, prefix),
       binding_(bound(network_.layout(), lookup)),
-      engine_(EngineNetwork::of(spec, network_.layout(), binding_)),
+      engine_(execution == Execution::engine ? EngineNetwork::of(spec, network_.layout(), binding_)
+                                             : nullptr),
       dropout_(has_layer<Dropout>(spec)) {}
 
 at::Tensor BoundNetwork::operator()(const Input& input, const ForwardContext& context) const {

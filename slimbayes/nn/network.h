@@ -108,7 +108,11 @@ class Network {
 class BoundNetwork {
  public:
   /// Throws std::invalid_argument if the spec's layers do not fit each other or a tensor has a wrong shape.
-  BoundNetwork(const NetworkSpec& spec, const std::string& prefix, const Network::Lookup& lookup);
+  BoundNetwork(const NetworkSpec& spec, const std::string& prefix, const Network::Lookup& lookup,
+               Execution execution = Execution::engine);
+
+  /// Returns whether the engine computes its passes.
+  bool by_engine() const { return engine_ != nullptr; }
 
   at::Tensor operator()(const Input& input, const ForwardContext& context = {}) const;
   Traced traced(const Input& input, const ForwardContext& context = {}) const {

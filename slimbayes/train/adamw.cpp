@@ -21,8 +21,13 @@ bool by_kernel(const ParameterGroup& group) {
 
 kernels::AdamWStep constants(const ParameterGroup& group, double factor, double step) {
   const auto number = [](double x) { return static_cast<float>(x); };
-  return {number(group.learning_rate * factor), number(group.weight_decay), number(kBeta1), number(kBeta2),
-          number(kEps), number(1 - std::pow(kBeta1, step)), number(1 - std::pow(kBeta2, step))};
+  return {number(group.learning_rate * factor),
+          number(group.weight_decay),
+          number(kBeta1),
+          number(kBeta2),
+          number(kEps),
+          number(1 - std::pow(kBeta1, step)),
+          number(1 - std::pow(kBeta2, step))};
 }
 
 }  // namespace
@@ -46,8 +51,9 @@ void AdamW::step(double factor) {
     const ParameterGroup& group = groups_[i];
     if (group.value.numel() == 0) continue;
     if (by_kernel(group)) {
-      kernels::kernels().adamw(group.value.numel(), constants(group, factor, count_.item<float>()), group.value.data_ptr<float>(),
-                               group.grad.const_data_ptr<float>(), first_[i].data_ptr<float>(), second_[i].data_ptr<float>());
+      kernels::kernels().adamw(group.value.numel(), constants(group, factor, count_.item<float>()),
+                               group.value.data_ptr<float>(), group.grad.const_data_ptr<float>(),
+                               first_[i].data_ptr<float>(), second_[i].data_ptr<float>());
       continue;
     }
     at::TensorList none;

@@ -73,6 +73,7 @@ struct TrainProblem {
   /// the parameters nor counts towards patience. Use it if the objective changes during training, for example
   /// while a KL term is warmed up: then only parameters of the final objective are chosen.
   int64_t select_from = 0;
+  std::string trained_by = "libtorch";  // what computes the passes: "engine" or "libtorch" (Summary)
   std::string score = "standardised validation NLL";  // the name of what validate() returns (Summary::score)
 };
 

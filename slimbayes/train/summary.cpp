@@ -73,6 +73,7 @@ Summary summary_from_json(const nlohmann::json& json) {
   }
   if (read.has("best_score") && !json["best_score"].is_null()) s.best_score = read.number("best_score");
   if (read.has("jitter")) s.jitter = read.number("jitter");
+  if (read.has("trained_by")) s.trained_by = read.text("trained_by");
   if (read.has("score")) s.score = read.text("score");
   if (read.has("stopped")) s.stopped = stopped_named(read.text("stopped"));
   if (read.has("notes")) s.notes = read.texts("notes");

@@ -33,6 +33,8 @@ struct SLIMBAYES_EXPORT Summary {
   /// fits give equal files.
   double seconds = 0;
   Stopped stopped = Stopped::budget;
+  /// What computed the passes of the network: "engine" or "libtorch"; "": nothing was trained by steps.
+  std::string trained_by = "";
   /// The jitter with which the Cholesky factorisation behind the predictions succeeded: a number added to the
   /// diagonal of the matrix, as a share of its mean diagonal. 0: none was needed.
   double jitter = 0;
@@ -54,6 +56,8 @@ void describe(Summary& f, V& v) {
   v("best_score", f.best_score, "score of the kept parameters; null without one");
   v("seconds", f.seconds, "training time, that of earlier runs included; not in the model file");
   v("stopped", f.stopped, "why the fit ended: budget, patience, time, interrupted, converged or failure");
+  v("trained_by", f.trained_by,
+    "what computed the passes of the network: engine, or libtorch; empty where nothing was trained by steps");
   v("jitter", f.jitter,
     "added to the diagonal of a factorised matrix, as a share of its mean; 0: none was needed");
   v("notes", f.notes, "sentences that the user should read, such as warnings");

@@ -67,6 +67,7 @@ class Run {
     if (auto found = load_checkpoint(checkpoint_, problem_, optimiser_, plan_.steps, plan_.steps_per_epoch))
       state_ = std::move(*found);
     state_.summary.score = problem_.score;
+    state_.summary.trained_by = problem_.trained_by;
     first_step_ = state_.step;
     while (state_.step < plan_.steps && !patience_spent()) {
       if (!round_or_failure()) break;

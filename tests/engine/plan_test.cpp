@@ -18,7 +18,8 @@ using Numbers = std::vector<double>;
 using Values = std::map<std::string, Numbers>;
 
 /// The layers of a plan in float64, one row at a time, from their definitions.
-Numbers row_through(const std::vector<LayerSpec>& layers, const std::string& prefix, Numbers x, const Values& values) {
+Numbers row_through(const std::vector<LayerSpec>& layers, const std::string& prefix, Numbers x,
+                    const Values& values) {
   for (size_t i = 0; i < layers.size(); ++i) {
     const std::string name = prefix + "." + std::to_string(i);
     if (const auto* linear = std::get_if<Linear>(&layers[i])) {
@@ -27,7 +28,8 @@ Numbers row_through(const std::vector<LayerSpec>& layers, const std::string& pre
       for (size_t o = 0; o < static_cast<size_t>(linear->out); ++o) {
         double sum = 0;
         for (size_t k = 0; k < x.size(); ++k) sum += x[k] * weight[o * x.size() + k];
-        y.push_back(linear->scales.weight * sum + (linear->bias ? linear->scales.bias * values.at(name + ".bias")[o] : 0));
+        y.push_back(linear->scales.weight * sum +
+                    (linear->bias ? linear->scales.bias * values.at(name + ".bias")[o] : 0));
       }
       x = y;
     } else if (const auto* activation = std::get_if<Activation>(&layers[i])) {
@@ -41,7 +43,8 @@ Numbers row_through(const std::vector<LayerSpec>& layers, const std::string& pre
       for (double each : x) mean += each / static_cast<double>(x.size());
       for (double each : x) var += (each - mean) * (each - mean) / static_cast<double>(x.size());
       for (size_t k = 0; k < x.size(); ++k)
-        x[k] = (x[k] - mean) / std::sqrt(var + 1e-5) * values.at(name + ".weight")[k] + values.at(name + ".bias")[k];
+        x[k] = (x[k] - mean) / std::sqrt(var + 1e-5) * values.at(name + ".weight")[k] +
+               values.at(name + ".bias")[k];
     } else if (const auto* residual = std::get_if<Residual>(&layers[i])) {
       const Numbers body = row_through(residual->body, name, x, values);
       for (size_t k = 0; k < x.size(); ++k) x[k] += body[k];
@@ -82,14 +85,16 @@ struct Case {
   /// The values by name in float64.
   Values exact() const {
     Values named;
-    for (size_t i = 0; i < values.size(); ++i) named[plan.tensors()[i]] = Numbers(values[i].begin(), values[i].end());
+    for (size_t i = 0; i < values.size(); ++i)
+      named[plan.tensors()[i]] = Numbers(values[i].begin(), values[i].end());
     return named;
   }
   Numbers reference(const Values& named) const {
     Numbers all;
     const int64_t d = spec.input.numel();
     for (int64_t i = 0; i < rows; ++i) {
-      const Numbers y = row_through(spec.layers, "network", {x.begin() + i * d, x.begin() + (i + 1) * d}, named);
+      const Numbers y =
+          row_through(spec.layers, "network", {x.begin() + i * d, x.begin() + (i + 1) * d}, named);
       all.insert(all.end(), y.begin(), y.end());
     }
     return all;
@@ -103,7 +108,8 @@ struct Case {
 };
 
 /// Returns the outputs and the gradients of the parameters by the engine.
-std::pair<std::vector<float>, std::vector<std::vector<float>>> passed(const Case& c, const kernels::Kernels& k) {
+std::pair<std::vector<float>, std::vector<std::vector<float>>> passed(const Case& c,
+                                                                      const kernels::Kernels& k) {
   Tape tape(std::make_shared<Plan>(c.plan), k);
   std::vector<const float*> values;
   std::vector<std::vector<float>> gradients;
@@ -124,9 +130,14 @@ std::vector<Case> cases() {
   NetworkSpec scaled = mlp(5, 20, 2, "tanh");
   for (LayerSpec& layer : scaled.layers)
     if (auto* linear = std::get_if<Linear>(&layer)) linear->scales = {.weight = 1.5, .bias = 0.5};
-  NetworkSpec nested{{{6}}, {Residual{{Activation{"silu"}, LayerNorm{}, Residual{{Linear{6, false}, Activation{"relu"}}, {}}}, {}},
-                             Residual{{Dropout{0.1}}, {}}, Activation{"tanh"}, Linear{3}}};
-  return {{tabular_resnet(9, 24, 2), 70}, {mlp(7, 33, 3, "relu"), 61}, {scaled, 3}, {nested, 60},
+  NetworkSpec nested{
+      {{6}},
+      {Residual{{Activation{"silu"}, LayerNorm{}, Residual{{Linear{6, false}, Activation{"relu"}}, {}}}, {}},
+       Residual{{Dropout{0.1}}, {}}, Activation{"tanh"}, Linear{3}}};
+  return {{tabular_resnet(9, 24, 2), 70},
+          {mlp(7, 33, 3, "relu"), 61},
+          {scaled, 3},
+          {nested, 60},
           {NetworkSpec{{{1, 4, 3}}, {Flatten{}, Linear{2}}}, 5}};
 }
 
@@ -135,7 +146,8 @@ TEST(Plan, OutputsAreThoseOfFloat64) {
     for (const kernels::Kernels& k : kernels::all_kernels()) {
       const Numbers wanted = c.reference(c.exact());
       const auto y = passed(c, k).first;
-      for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], wanted[i], 2e-5 * (1 + std::abs(wanted[i]))) << k.target;
+      for (size_t i = 0; i < y.size(); ++i)
+        EXPECT_NEAR(y[i], wanted[i], 2e-5 * (1 + std::abs(wanted[i]))) << k.target;
     }
 }
 

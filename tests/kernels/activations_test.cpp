@@ -21,12 +21,14 @@ const std::vector<Reference>& references() {
        [](double x) { return sigmoid(x) * (1 + x * (1 - sigmoid(x))); }},
       {"tanh", &Kernels::tanh, [](double x) { return std::tanh(x); },
        [](double x) { return 1 - std::tanh(x) * std::tanh(x); }},
-      {"relu", &Kernels::relu, [](double x) { return x > 0 ? x : 0; }, [](double x) { return x > 0 ? 1.0 : 0.0; }}};
+      {"relu", &Kernels::relu, [](double x) { return x > 0 ? x : 0; },
+       [](double x) { return x > 0 ? 1.0 : 0.0; }}};
   return all;
 }
 
 TEST_P(Activations, AreThoseOfFloat64) {
-  std::vector<double> places = {0, 1e-30, -1e-30, 1e-6, 0.6249F, -0.6251F, 1, -1, 9.1, -9.1, 60, -60, 86.5, -86.5};
+  std::vector<double> places = {0,  1e-30, -1e-30, 1e-6, 0.6249F, -0.6251F, 1,
+                                -1, 9.1,   -9.1,   60,   -60,     86.5,     -86.5};
   for (int i = -200; i <= 200; ++i) places.push_back(i * 0.05);
   for (const Reference& f : references()) {
     Matrix x(1, static_cast<int64_t>(places.size())), slope(1, x.width);

@@ -48,10 +48,13 @@ TEST_P(RowKernels, LayerNormBackwardIsTheDifferenceQuotient) {
       high(2, j) += 0x1p-9F;
       low(2, j) -= 0x1p-9F;
       const double step = std::as_const(high)(2, j) - std::as_const(low)(2, j);
-      EXPECT_NEAR(std::as_const(back)(2, j), (loss(high, scale, shift) - loss(low, scale, shift)) / step, 1e-4) << n;
+      EXPECT_NEAR(std::as_const(back)(2, j), (loss(high, scale, shift) - loss(low, scale, shift)) / step,
+                  1e-4)
+          << n;
       by.values[place] += 1;
       plus.values[place] += 1;
-      EXPECT_NEAR(grad_scale.values[place], loss(x, by, shift) - loss(x, scale, shift), 1e-5) << n;  // both linear
+      EXPECT_NEAR(grad_scale.values[place], loss(x, by, shift) - loss(x, scale, shift), 1e-5)
+          << n;  // both linear
       EXPECT_NEAR(grad_shift.values[place], loss(x, scale, plus) - loss(x, scale, shift), 1e-5) << n;
     }
     EXPECT_TRUE(back.padding_is_zero() && grad_scale.padding_is_zero());
@@ -108,7 +111,11 @@ TEST_P(RowKernels, AdamWIsThatOfFloat64) {
   for (int t = 1; t <= 5; ++t) {
     const Matrix g(1, n, static_cast<uint64_t>(10 + t));
     const double c1 = 1 - std::pow(0.9, t), c2 = 1 - std::pow(0.999, t);
-    k().adamw(n, {.rate = 0.01F, .decay = 0.1F, .correction1 = static_cast<float>(c1), .correction2 = static_cast<float>(c2)},
+    k().adamw(n,
+              {.rate = 0.01F,
+               .decay = 0.1F,
+               .correction1 = static_cast<float>(c1),
+               .correction2 = static_cast<float>(c2)},
               value.data(), g.data(), first.data(), second.data());
     for (size_t i = 0; i < static_cast<size_t>(n); ++i) {
       const double slope = g.values[i];

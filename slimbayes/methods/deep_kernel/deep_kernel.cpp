@@ -96,11 +96,13 @@ class DeepKernelMethod : public Method {
     NetworkSpec spec = kernel_.network(rows.schema.input, rows.schema.tokens);
     const Parameters parameters = deep_kernel_parameters(
         kernel_, spec, task.likelihood, constant_offsets(rows), context.stream.split("start"));
-    const DeepKernelModel model(kernel_, spec, task.likelihood, task.outputs,
-                                [&](const std::string& name) { return parameters[name]; });
+    const DeepKernelModel model(
+        kernel_, spec, task.likelihood, task.outputs,
+        [&](const std::string& name) { return parameters[name]; }, context.execution);
     const Stream draws = context.stream.split("draws");
     const DeepKernelFit fit{kernel_, rows, held_out, model, draws};
     TrainProblem problem = deep_kernel_problem(fit, spec, parameters);
+    problem.trained_by = model.features.by_engine() ? "engine" : "libtorch";
     Summary summary =
         train(problem, kernel_.training, context.stream.split("train"), context.callback, context.checkpoint);
     summary.valid_rows = split.valid.size();

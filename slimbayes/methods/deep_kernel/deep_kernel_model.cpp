@@ -33,13 +33,13 @@ Correction correction_for(const DeepKernel& kernel, LikelihoodKind likelihood) {
 }  // namespace
 
 DeepKernelModel::DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood,
-                                 int64_t outputs, const Network::Lookup& lookup)
-    : features(kernel.basis, kernel.rank, spec, lookup, kernel.method),
+                                 int64_t outputs, const Network::Lookup& lookup, Execution execution)
+    : features(kernel.basis, kernel.rank, spec, lookup, kernel.method, execution),
       posterior{lookup("posterior.mean"), lookup("posterior.log_diagonal"), lookup("posterior.lower")},
       offset(lookup("offset")),
       noise(kernel.noise),
       correction(correction_for(kernel, likelihood)),
-      engine(EngineStep::of(kernel, spec, likelihood, lookup)) {
+      engine(execution == Execution::engine ? EngineStep::of(kernel, spec, likelihood, lookup) : nullptr) {
   const char* method = kernel.method.c_str();
   const int64_t r = kernel.rank;
   check_shape(posterior.mean, {outputs, r}, method, "posterior.mean");
@@ -103,13 +103,14 @@ VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& 
                                           const HeadObjective& objective, double focus,
                                           const ForwardContext& context) const {
   if (engine && engine->takes(input, y, context)) {
-    const engine::RegressionLoss loss = engine->run(
-        input.x, y,
-        {objective.data == DataTerm::predictive, objective.alpha, objective.beta / static_cast<double>(rows), focus,
-         noise_var().item<double>()});
+    const engine::RegressionLoss loss =
+        engine->run(input.x, y,
+                    {objective.data == DataTerm::predictive, objective.alpha,
+                     objective.beta / static_cast<double>(rows), focus, noise_var().item<double>()});
     const auto scalar = [](double value) { return at::scalar_tensor(value, at::kDouble); };
     at::NoGradGuard no_grad;
-    noise_theta.grad().add_(noise.gradient(noise_theta, scalar(loss.grad_noise_var).to(noise_theta.scalar_type())));
+    noise_theta.grad().add_(
+        noise.gradient(noise_theta, scalar(loss.grad_noise_var).to(noise_theta.scalar_type())));
     return {scalar(loss.data), scalar(loss.kl), scalar(loss.total)};
   }
   // The network and the expansion need an autograd graph; all gradients after them are in closed form.

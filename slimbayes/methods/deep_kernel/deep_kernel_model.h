@@ -29,7 +29,7 @@ struct DeepKernelModel {
   /// type of their own tensors, everything else in the type of the posterior's tensors. Throws
   /// std::invalid_argument for a tensor of the wrong shape.
   DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood,
-                  int64_t outputs, const Network::Lookup& lookup);
+                  int64_t outputs, const Network::Lookup& lookup, Execution execution = Execution::engine);
 
   /// Returns the features phi of the rows. The field `correction` of the result is defined only for
   /// Correction::kernel.

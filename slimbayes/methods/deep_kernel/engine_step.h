@@ -12,21 +12,22 @@
 
 namespace slimbayes {
 
-/// Training steps of a deep kernel through the engine: network, expansion, head and their gradients without an
-/// autograd graph. For a Gaussian regression with the expansion `silu`.
+/// Training steps of a deep kernel through the engine: network, expansion, head and their gradients without
+/// an autograd graph. For a Gaussian regression with the expansion `silu`.
 class EngineStep {
  public:
   /// Returns nullptr if the engine cannot compute this deep kernel (EngineNetwork::of), or if the tensors of
   /// `lookup` are not parameters with a gradient.
-  static std::shared_ptr<EngineStep> of(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood,
-                                        const Network::Lookup& lookup);
+  static std::shared_ptr<EngineStep> of(const DeepKernel& kernel, const NetworkSpec& spec,
+                                        LikelihoodKind likelihood, const Network::Lookup& lookup);
 
   /// Returns whether the engine can take this batch.
   bool takes(const Input& input, const at::Tensor& y, const ForwardContext& context) const;
 
   /// Adds the gradient of the loss to that of every parameter except the noise. Returns the loss and
   /// d loss / d noise variance. y [b].
-  engine::RegressionLoss run(const at::Tensor& x, const at::Tensor& y, const engine::RegressionObjective& objective);
+  engine::RegressionLoss run(const at::Tensor& x, const at::Tensor& y,
+                             const engine::RegressionObjective& objective);
 
  private:
   EngineStep(std::shared_ptr<const engine::Plan> plan, bool dropout)

@@ -97,12 +97,14 @@ class DklExactMethod : public Method {
              "raise max_rows if time (n^3) and memory (n^2) permit, or use dbk-exact");
     NetworkSpec spec = network_for(options_.network, split.train.schema.input);
     Parameters parameters = start(spec, context.stream.split("start"));
-    BoundNetwork network(spec, "network", [&](const std::string& name) { return parameters[name]; });
+    BoundNetwork network(
+        spec, "network", [&](const std::string& name) { return parameters[name]; }, context.execution);
     const at::Tensor& theta = parameters["theta"];
     double floor = options_.noise.noise_floor;
 
     TrainProblem problem = make_problem(parameters, n);
     problem.score = score_name(split.train.schema.task, "NLL");
+    problem.trained_by = network.by_engine() ? "engine" : "libtorch";
     problem.source = std::make_shared<TensorSource>(Batch{{rows.x}, rows.y});
     problem.step = [&](const Batch& batch, const StepContext&) {
       at::Tensor z = network(batch.inputs[0]);

@@ -100,22 +100,24 @@ TEST(DeepKernelModel, AStepOfTheEngineHasTheGradientOfFloat64) {
                         {"ppgp", kernel("silu", {Data::predictive, 0, 0.1}), 0},
                         {"vbll", kernel("silu", {Data::expected, 0.2, 1}), 0.5}};
   const NetworkSpec spec = tabular_resnet(2, 20, 2);
-  const at::Tensor x = Stream(2).normal({130, 2}, at::kFloat), y = Stream(3).normal(at::IntArrayRef{130}, at::kFloat);
+  const at::Tensor x = Stream(2).normal({130, 2}, at::kFloat),
+                   y = Stream(3).normal(at::IntArrayRef{130}, at::kFloat);
   for (const auto& [name, of, focus] : cases) {
     SCOPED_TRACE(name);
     DeepKernel k = of;
     k.rank = 37;
-    const Parameters single = deep_kernel_parameters(k, spec, LikelihoodKind::gaussian,
-                                                     at::full({1}, 0.2, at::kDouble), Stream(1));
+    const Parameters single =
+        deep_kernel_parameters(k, spec, LikelihoodKind::gaussian, at::full({1}, 0.2, at::kDouble), Stream(1));
     single["posterior.mean"].detach().copy_(Stream(4).normal({1, 37}, at::kFloat));
     const Weights exact = leaves(snapshot(single));
     const DeepKernelModel model(k, spec, LikelihoodKind::gaussian, 1,
-                                [&](const std::string& key) { return single[key]; }),
-        twin(k, spec, LikelihoodKind::gaussian, 1, [&](const std::string& key) { return exact.at(key); });
+                                [&](const std::string&key) { return single[key]; }),
+        twin(k, spec, LikelihoodKind::gaussian, 1, [&](const std::string&key) { return exact.at(key); });
     ASSERT_TRUE(model.engine);
     EXPECT_FALSE(twin.engine);
     const VariationalLoss got = model.backward(x, y, kRows, k.objective, focus),
-                          expected = twin.backward(x.to(at::kDouble), y.to(at::kDouble), kRows, k.objective, focus);
+                          expected =
+                              twin.backward(x.to(at::kDouble), y.to(at::kDouble), kRows, k.objective, focus);
     EXPECT_NEAR(got.total.item<double>(), expected.total.item<double>(), 1e-5);
     EXPECT_NEAR(got.kl.item<double>(), expected.kl.item<double>(), 1e-4);
     for (const auto& [key, leaf] : exact) {
