@@ -44,11 +44,16 @@ LastLayerFeatures::LastLayerFeatures(const NetworkSpec& spec, const Network::Loo
   rank_ = width + (last.bias ? 1 : 0);
   outputs_ = last.out;
   type_ = weight.scalar_type();
-  rows_ = [body, weight, bias, s = last.scales.weight, t = last.scales.bias](const Input& input) {
-    const at::Tensor h = s == 1 ? body(input) : s * body(input);
-    if (!bias.defined()) return LastLayerRows{h, at::linear(h, weight)};
-    return LastLayerRows{at::cat({h, at::full({h.size(0), 1}, t, h.options())}, 1),
-                         at::linear(h, weight, t == 1 ? bias : t * bias)};
+  // The layer as a network of its own computes as it does within the whole network: the outputs have the same
+  // bits.
+  const BoundNetwork output({{{width}}, {last}}, "last", [&](const std::string& tensor) {
+    return tensor == "last.0.weight" ? weight : bias;
+  });
+  rows_ = [body, output, s = last.scales.weight, t = last.scales.bias,
+           has_bias = last.bias](const Input& input) {
+    const at::Tensor g = body(input), h = s == 1 ? g : s * g;
+    if (!has_bias) return LastLayerRows{h, output(g)};
+    return LastLayerRows{at::cat({h, at::full({h.size(0), 1}, t, h.options())}, 1), output(g)};
   };
 }
 
