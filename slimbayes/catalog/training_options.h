@@ -7,6 +7,10 @@
 
 namespace slimbayes {
 
+/// What computes the passes of a network. `engine` stands for the engine (engine/plan.h) where that knows
+/// every layer, else libtorch.
+enum class Execution : uint8_t { engine, libtorch };
+
 /// Training options of the methods that train on mini-batches. The defaults were chosen by the study in
 /// experiments/recipe.
 struct TrainingOptions {

@@ -124,18 +124,18 @@ bool may_be_written(const Model& model, const fs::path& path) {
 
 }  // namespace
 
-/// A callback that passes every call on to another one. It also records whether a training has begun: the
-/// trainer calls stop() before every step, so the first call shows it.
+/// A callback that passes every call on to another one. It also records whether a training has done steps.
+/// stop() does not show that: a series of jobs calls it while it waits for a job that may still be refused.
 class FitFile::Watched : public Callback {
  public:
   explicit Watched(Callback& inner) : inner_(inner) {}
-  void report(const Progress& progress) override { inner_.report(progress); }
+  void report(const Progress& progress) override {
+    began_ = began_ || progress.step > 0;
+    inner_.report(progress);
+  }
   void stage(const std::string& name) override { inner_.stage(name); }
   void note(const std::string& sentence) override { inner_.note(sentence); }
-  bool stop() override {
-    began_ = true;
-    return inner_.stop();
-  }
+  bool stop() override { return inner_.stop(); }
   bool late() override { return inner_.late(); }
   double seconds_left() const override { return inner_.seconds_left(); }
   bool began() const { return began_; }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/engine/execution.h"
+#include "slimbayes/catalog/training_options.h"
 #include "slimbayes/engine/tape.h"
 #include "slimbayes/nn/binding.h"
 

@@ -1,0 +1,58 @@
+"""The engine trains networks that it knows, libtorch the others; the bits do not depend on the width of a register."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from conftest import TOOL, header, run, toy_rows, write_csv
+
+FIT = ["fit", "t.csv", "--target", "y", "--threads", "1", "--steps", "300", "--noise-folds", "0"]
+
+
+@pytest.fixture
+def table(tmp_path):
+    write_csv(tmp_path / "t.csv", header(2), toy_rows(300))
+    return tmp_path
+
+
+def fitted(folder, *words):
+    done = run(folder, *FIT, "--model", "m", "--json", *words)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def with_kernels(folder, model, target, *words):
+    return subprocess.run([TOOL, *FIT, "--model", model, *words], cwd=folder, capture_output=True, text=True,
+                          env={**os.environ, "SLIMBAYES_KERNELS": target})
+
+
+def targets(folder):
+    """The targets of this processor, as the message on an unknown one names them."""
+    done = with_kernels(folder, "none", "MMX", "--method", "dnn")
+    assert done.returncode == 2 and "received 'MMX'" in done.stderr and not (folder / "none").exists(), done.stderr
+    return done.stderr.split("expected one of ")[1].split(" in SLIMBAYES_KERNELS")[0].split(", ")
+
+
+@pytest.mark.parametrize("method", ["dnn", "dbk", "vbll"])
+def test_the_bits_are_those_of_every_target_with_fused_multiply_adds(table, method):
+    models = []
+    for target in targets(table):
+        assert with_kernels(table, target, target, "--method", method).returncode == 0
+        if target != "SSE4":
+            models.append((table / target).read_bytes())
+    assert all(model == models[0] for model in models)
+
+
+@pytest.mark.parametrize("method, words", [("dnn", []), ("dbk", []), ("vbll", []), ("pp-dkl", []), ("dnn", ["--network", "mlp"])])
+def test_the_engine_and_libtorch_train_alike(table, method, words):
+    ours, theirs = (fitted(table, "--method", method, *words, "--engine", engine) for engine in ("auto", "libtorch"))
+    assert (ours["summary"]["trained_by"], theirs["summary"]["trained_by"]) == ("engine", "libtorch")
+    assert abs(ours["summary"]["best_score"] - theirs["summary"]["best_score"]) < 0.1
+    assert json.loads(run(table, "describe", "m", "--json").stdout)["summary"]["trained_by"] == "libtorch"
+
+
+@pytest.mark.parametrize("words", [["--dropout", "0.1"], ["--batch-norm"]])
+def test_what_the_engine_does_not_know_runs_through_libtorch(table, words):
+    found = fitted(table, "--method", "dnn", "--network", "mlp", *words)
+    assert found["summary"]["trained_by"] == "libtorch"
