@@ -15,7 +15,7 @@ FITS = {
     # dnn and dbk leave after the first fold
     "auto": ["--candidates", "constant,ridge,gp-exact,dnn,dbk", "--rank", 8, "--folds", 3, *FEW],
     "ensemble": ["--method", "ensemble", "--of", "dnn", "--members", 5, *FEW],
-    "noise folds": ["--method", "dnn", *FEW],
+    "noise folds": ["--method", "dnn", "--steps", 2000, *FEW[2:]],
     "tuning": ["--method", "dbk", "--tune", "--rank", 8, "--alpha", 1, *FEW],
 }
 KILLS, TRIALS, RUNS = 4, 12, 20  # kills of each of the four kinds, in at most so many trials of at most so many runs each
@@ -62,10 +62,10 @@ def killed_and_resumed(folder, words_with, draw, seconds):
     kills = 0
     words = words_with(draw.choice([1, 2, 3]))
     record = folder / f"{words[words.index('--model') + 1]}.ckpt"
-    for _ in range(RUNS):
+    for number in range(RUNS):  # each has more time than the one before: starting may take most of a short fit
         process = subprocess.Popen([TOOL, *map(str, words), "--checkpoint-every", "0.02"], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
         try:
-            _, said = process.communicate(timeout=draw.uniform(0.2, 1) * seconds)
+            _, said = process.communicate(timeout=draw.uniform(0.2, 1) * seconds * (1 + number / 5))
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             process.communicate()
