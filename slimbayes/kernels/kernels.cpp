@@ -21,8 +21,7 @@ int64_t supported_targets() {
   const bool sse4 =
       all(__builtin_cpu_supports("sse4.2"), __builtin_cpu_supports("pclmul"), __builtin_cpu_supports("aes"));
   const bool avx2 = sse4 && all(__builtin_cpu_supports("avx2"), __builtin_cpu_supports("fma"),
-                                __builtin_cpu_supports("bmi"), __builtin_cpu_supports("bmi2"),
-                                __builtin_cpu_supports("f16c"));
+                                __builtin_cpu_supports("bmi"), __builtin_cpu_supports("bmi2"));
   const bool avx512 = avx2 && all(__builtin_cpu_supports("avx512f"), __builtin_cpu_supports("avx512vl"),
                                   __builtin_cpu_supports("avx512dq"), __builtin_cpu_supports("avx512bw"));
   return (sse4 ? HWY_SSE4 : 0) | (avx2 ? HWY_AVX2 : 0) | (avx512 ? HWY_AVX3 : 0);

@@ -21,7 +21,8 @@ LossGradient loss_gradient(const HeadSpec& head, const at::Tensor& output, const
     return {mean_loss(), f.exp().sub_(y.unsqueeze(-1)).mul_(share)};
   if (head.outputs == 1) return {mean_loss(), f.sigmoid().sub_(y.unsqueeze(-1)).mul_(share)};
   at::Tensor p = at::softmax(f, -1);
-  p.scatter_add_(1, y.to(at::kLong).unsqueeze(-1), at::full({1, 1}, -1.0, p.options()).expand({f.size(0), 1}));
+  p.scatter_add_(1, y.to(at::kLong).unsqueeze(-1),
+                 at::full({1, 1}, -1.0, p.options()).expand({f.size(0), 1}));
   return {mean_loss(), p.mul_(share)};
 }
 

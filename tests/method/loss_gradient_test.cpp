@@ -15,10 +15,10 @@ TEST(loss_gradient, IsThatOfAutomaticDifferentiation) {
     HeadSpec head;
     at::Tensor y;
   };
-  for (const auto& [head, y] : {Case{{LikelihoodKind::gaussian, 1}, at::tensor({0.3, -1.0, 2.0, 0.0})},
-                                Case{{LikelihoodKind::poisson, 1}, counts},
-                                Case{{LikelihoodKind::bernoulli, 1}, labels},
-                                Case{{LikelihoodKind::softmax, 4}, counts}}) {
+  for (const auto& [head, y] :
+       {Case{{LikelihoodKind::gaussian, 1}, at::tensor({0.3, -1.0, 2.0, 0.0})},
+        Case{{LikelihoodKind::poisson, 1}, counts}, Case{{LikelihoodKind::bernoulli, 1}, labels},
+        Case{{LikelihoodKind::softmax, 4}, counts}}) {
     const at::Tensor f = Stream(1).normal({4, head.outputs}).set_requires_grad(true);
     const at::Tensor loss = Head{head}.loss(f, y, 0).mean();
     loss.backward();
