@@ -205,7 +205,6 @@ struct Back {
   float* spare;
   float* held;   // the gradients of the shortcuts, one array for each depth
   int64_t slot;  // floats of an array
-  bool to_input;
 
   float* of(size_t tensor) const { return gradients[tensor]; }
 };
@@ -225,7 +224,7 @@ void backward_step(Back& b, const DenseStep& s) {
                             .scale = s.weight_scale});
   if (s.bias != DenseStep::kNone && b.of(s.bias) != nullptr)
     p.k.add_column_sums(s.out.of(p.rows), b.gradient, s.bias_scale, b.of(s.bias));
-  if (!s.input_gradient && !b.to_input) return;
+  if (!s.input_gradient) return;
   p.k.product({.m = p.rows,
                .k = s.out.width,
                .n = s.in.width,
@@ -288,14 +287,13 @@ float* Plan::forward(const Kernels& kernels, const float* packed, const float* x
   return pass.at(at_);
 }
 
-float* Plan::backward(const Kernels& kernels, const float* packed, int64_t rows, float* tape, float* work,
-                      std::span<float* const> gradients, bool to_input) const {
+void Plan::backward(const Kernels& kernels, const float* packed, int64_t rows, float* tape, float* work,
+                    std::span<float* const> gradients) const {
   const Pass pass{kernels, packed, rows, tape};
   const int64_t slot = work_slot();
-  Back back{pass, gradients, work, work + slot, work + 2 * slot, slot, to_input};
+  Back back{pass, gradients, work, work + slot, work + 2 * slot, slot};
   for (size_t i = steps_.size(); i-- > 0;)
     std::visit([&](const auto& one) { backward_step(back, one); }, steps_[i]);
-  return to_input ? back.gradient : nullptr;
 }
 
 }  // namespace slimbayes::engine

@@ -115,12 +115,10 @@ class Plan {
                  int64_t rows, float* tape) const;
 
   /// Adds to each of `gradients` that is not nullptr the gradient of its parameter. The gradient of the
-  /// outputs, [rows, outputs] with padded rows, must stand at the start of `work`, which is changed. Returns
-  /// the gradient of x [rows, inputs] padded, a place in `work`, if `to_input`, else nullptr.
-  float* backward(const kernels::Kernels& kernels, const float* packed, int64_t rows, float* tape,
-                  float* work, std::span<float* const> gradients, bool to_input = false) const;
-
-  const std::vector<Step>& steps() const { return steps_; }
+  /// outputs, [rows, outputs] with padded rows, must stand at the start of `work`, which is changed. The
+  /// gradient of x is not computed.
+  void backward(const kernels::Kernels& kernels, const float* packed, int64_t rows, float* tape, float* work,
+                std::span<float* const> gradients) const;
 
  private:
   std::string append(const LayerSpec& layer, const Shape& input, const std::string& name);

@@ -61,7 +61,7 @@ void RegressionStep::forward(const float* x, int64_t rows, bool squares) {
                       .ldb = ld_,
                       .c = a,
                       .ldc = ld_,
-                      .shape = Triangle::lower});
+                      .triangle = Triangle::lower});
     const Rows at{count, rank_, ld_};
     kernels_.row_squares(at, a, terms_.var.data() + first);
     kernels_.row_products(at, phi, mean_.data(), terms_.mean.data() + first);
@@ -149,7 +149,7 @@ void RegressionStep::backward(int64_t rows, const RegressionObjective& objective
                       .ldb = ld_,
                       .c = g,
                       .ldc = ld_,
-                      .shape = Triangle::upper});
+                      .triangle = Triangle::upper});
     kernels_.add_outer(at, g, to_mean, mean_.data());
     if (objective.alpha != 0) kernels_.add_scaled_rows(at, g, terms_.to_phi.data() + first, phi);
     plan_->backward(kernels_, packed_.data(), count, tape_of(c), g, gradients);

@@ -41,7 +41,7 @@ struct Product {
   float* c = nullptr;
   int64_t ldc = 0;
   const float* bias = nullptr;
-  Triangle shape = Triangle::full;  // of b; k == n unless full
+  Triangle triangle = Triangle::full;  // of b; k == n unless full
 };
 
 /// c += scale a^T b, where m is the summed index. a [m, k], b [m, n] padded, c [k, n] with any stride;

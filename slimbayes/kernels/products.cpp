@@ -77,8 +77,8 @@ void product_tile(const Product& p, int64_t i, int64_t j, int64_t from, int64_t 
 template <int Wide>
 void product_columns(const Product& p, int64_t j) {
   const int64_t width = Wide * kLanes;
-  const int64_t from = p.shape == Triangle::lower ? std::min(j, p.k) : 0,
-                to = p.shape == Triangle::upper ? std::min(j + width, p.k) : p.k;
+  const int64_t from = p.triangle == Triangle::lower ? std::min(j, p.k) : 0,
+                to = p.triangle == Triangle::upper ? std::min(j + width, p.k) : p.k;
   int64_t i = 0;
   for (; i + kTall <= p.m; i += kTall) product_tile<kTall, Wide>(p, i, j, from, to);
   for (; i + 4 <= p.m; i += 4) product_tile<4, Wide>(p, i, j, from, to);

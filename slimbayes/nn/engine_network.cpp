@@ -59,21 +59,15 @@ struct EnginePass : torch::autograd::Function<EnginePass> {
 };
 
 std::shared_ptr<const EngineNetwork> EngineNetwork::of(const NetworkSpec& spec, const NetworkLayout& layout,
-                                                       const Binding& binding, std::string* why) {
-  const auto refused = [why](const std::string& reason) {
-    if (why != nullptr) *why = reason;
-    return nullptr;
-  };
-  if (!engine_is_available())
-    return refused("SLIMBAYES_ENGINE=libtorch, or a processor without SSE4 or NEON");
-  if (layout.tensors.empty()) return refused("a network without parameters");
+                                                       const Binding& binding) {
+  if (!engine_is_available()) return nullptr;
+  if (layout.tensors.empty()) return nullptr;
   auto plan = std::make_shared<engine::Plan>(spec.input.numel());
-  if (const std::string layer = plan->append(spec, layout.prefix); !layer.empty()) return refused(layer);
+  if (!plan->append(spec, layout.prefix).empty()) return nullptr;
   const std::shared_ptr<EngineNetwork> network(new EngineNetwork(plan));
   for (const std::string& name : plan->tensors()) {
     const at::Tensor& one = binding.tensors[layout.tensor(name)];
-    if (!engine_can_bind(one))
-      return refused("tensors that are not contiguous float32 parameters on the CPU");
+    if (!engine_can_bind(one)) return nullptr;
     network->tensors_.push_back(one);
     network->values_.push_back(one.const_data_ptr<float>());
     const bool trained = one.requires_grad();

@@ -30,10 +30,10 @@ bool engine_can_bind(const at::Tensor& tensor);
 /// through it; take libtorch's passes for those.
 class EngineNetwork : public std::enable_shared_from_this<EngineNetwork> {
  public:
-  /// Returns the network, or nullptr if the engine cannot compute it; `why` then says why. It can if it is
-  /// available, a plan knows every layer, and engine_can_bind() every tensor of `binding`.
+  /// Returns the network, or nullptr if the engine cannot compute it. It can if it is available, a plan knows
+  /// every layer, and engine_can_bind() every tensor of `binding`.
   static std::shared_ptr<const EngineNetwork> of(const NetworkSpec& spec, const NetworkLayout& layout,
-                                                 const Binding& binding, std::string* why = nullptr);
+                                                 const Binding& binding);
 
   /// Returns whether the engine can compute these rows: float32 on the CPU, without a gradient of their own.
   bool takes(const at::Tensor& x) const;

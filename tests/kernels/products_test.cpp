@@ -66,7 +66,7 @@ TEST_P(Products, OfATriangleAreThoseOfTheWholeMatrix) {
         if (j < i) upper(i, j) = 0;
       }
     }
-    for (const auto& [b, shape] : {std::pair(&lower, Triangle::lower), {&upper, Triangle::upper}}) {
+    for (const auto& [b, triangle] : {std::pair(&lower, Triangle::lower), {&upper, Triangle::upper}}) {
       Matrix whole(13, n), part(13, n, 9);
       Product p{.m = 13,
                 .k = n,
@@ -79,7 +79,7 @@ TEST_P(Products, OfATriangleAreThoseOfTheWholeMatrix) {
                 .ldc = whole.ld};
       k().product(p);
       p.c = part.data();
-      p.shape = shape;
+      p.triangle = triangle;
       k().product(p);
       EXPECT_EQ(part.values, whole.values) << n;
     }
