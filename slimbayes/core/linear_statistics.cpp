@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/gram.h"
 #include "slimbayes/core/writable.h"
 
 namespace slimbayes {
@@ -40,7 +41,8 @@ LinearStatistics accumulated(LinearStatistics s, const LinearRows& rows, double 
     y = y * one;
     log_det_d = d.log().sum().item<double>();
   }
-  s.S = writable(std::move(s.S)).addmm_(phi.t(), phi, 1, sign);
+  s.S = writable(std::move(s.S)).contiguous();
+  add_gram(s.S, phi, sign);
   s.c = at::addmv(s.c, phi.t(), y, 1, sign);
   s.ones_phi = at::addmv(s.ones_phi, phi.t(), one, 1, sign);
   s.yy += sign * y.dot(y).item<double>();

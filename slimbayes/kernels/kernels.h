@@ -32,31 +32,36 @@ enum class Triangle : uint8_t {
 };
 
 /// c = a b + bias. a [m, k], b [k, n] padded, c [m, n] padded. bias [n] padded, or nullptr for none.
-struct Product {
+template <class T>
+struct ProductOf {
   int64_t m = 0, k = 0, n = 0;
-  const float* a = nullptr;
+  const T* a = nullptr;
   int64_t lda = 0;
-  const float* b = nullptr;
+  const T* b = nullptr;
   int64_t ldb = 0;
-  float* c = nullptr;
+  T* c = nullptr;
   int64_t ldc = 0;
-  const float* bias = nullptr;
+  const T* bias = nullptr;
   Triangle triangle = Triangle::full;  // of b; k == n unless full
 };
 
 /// c += scale a^T b, where m is the summed index. a [m, k], b [m, n] padded, c [k, n] with any stride;
 /// nothing is written beyond column n. With `lower`, elements of c above the diagonal may or may not change.
-struct TransposedProduct {
+template <class T>
+struct TransposedProductOf {
   int64_t m = 0, k = 0, n = 0;
-  const float* a = nullptr;
+  const T* a = nullptr;
   int64_t lda = 0;
-  const float* b = nullptr;
+  const T* b = nullptr;
   int64_t ldb = 0;
-  float* c = nullptr;
+  T* c = nullptr;
   int64_t ldc = 0;
-  float scale = 1;
+  T scale = 1;
   bool lower = false;
 };
+
+using Product = ProductOf<float>;
+using TransposedProduct = TransposedProductOf<float>;
 
 /// Rows that a kernel reads or changes: `rows` rows of `width` floats, padded, all with the same stride.
 struct Rows {
@@ -77,6 +82,8 @@ struct Kernels {
   // Products
   void (*product)(const Product&) = nullptr;
   void (*transposed_product)(const TransposedProduct&) = nullptr;
+  void (*double_product)(const ProductOf<double>&) = nullptr;
+  void (*double_transposed_product)(const TransposedProductOf<double>&) = nullptr;
   /// to [columns, rows] padded = scale times the transpose of from [rows, columns], stride `ld`.
   void (*transpose)(const float* from, int64_t ld, int64_t rows, int64_t columns, float scale, float* to,
                     int64_t to_ld) = nullptr;

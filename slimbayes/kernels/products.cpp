@@ -22,17 +22,20 @@ namespace {
 constexpr int kWide = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 2;
 constexpr int kTall = 6;
 
-template <int Rows, int Wide>
+template <class T, int Rows, int Wide>
 struct Tile {
+  using Vec = VecOf<T>;
+  static constexpr int64_t kWidth = kLanesOf<T>;  // of a register
+
   std::array<Vec, static_cast<size_t>(Rows) * Wide> sum;
 
   template <size_t... I>
   HWY_INLINE void clear(std::index_sequence<I...>) {
-    ((sum[I] = hn::Zero(kTag)), ...);
+    ((sum[I] = hn::Zero(TagOf<T>())), ...);
   }
   template <size_t... J>
-  HWY_INLINE void start(const float* bias, std::index_sequence<J...>) {
-    const std::array<Vec, Wide> b = {Load(bias + static_cast<int64_t>(J) * kLanes)...};
+  HWY_INLINE void start(const T* bias, std::index_sequence<J...>) {
+    const std::array<Vec, Wide> b = {Load(bias + static_cast<int64_t>(J) * kWidth)...};
     repeat(b, std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
   }
   template <size_t... I>
@@ -41,16 +44,16 @@ struct Tile {
   }
   /// sum += a b^T with a, one element a row at `step` floats from each other, and a row of b.
   template <size_t... I, size_t... J>
-  HWY_INLINE void add(const float* a, int64_t step, const float* b, std::index_sequence<I...>,
+  HWY_INLINE void add(const T* a, int64_t step, const T* b, std::index_sequence<I...>,
                       std::index_sequence<J...>) {
-    const std::array<Vec, Wide> row = {Load(b + static_cast<int64_t>(J) * kLanes)...};
-    ((add_row<I>(All(a[static_cast<int64_t>(I) * step]), row, std::index_sequence<J...>())), ...);
+    const std::array<Vec, Wide> row = {Load(b + static_cast<int64_t>(J) * kWidth)...};
+    ((add_row<I>(AllOf<T>(a[static_cast<int64_t>(I) * step]), row, std::index_sequence<J...>())), ...);
   }
   /// Calls f(row, column offset, sum) for every register. The indices are constants, so that the sums stay in
   /// registers.
   template <class F, size_t... I>
   HWY_INLINE void each(F f, std::index_sequence<I...>) const {
-    (f(static_cast<int64_t>(I / Wide), static_cast<int64_t>(I % Wide) * kLanes, sum[I]), ...);
+    (f(static_cast<int64_t>(I / Wide), static_cast<int64_t>(I % Wide) * kWidth, sum[I]), ...);
   }
   template <size_t I, size_t... J>
   HWY_INLINE void add_row(Vec a, const std::array<Vec, Wide>& row, std::index_sequence<J...>) {
@@ -58,25 +61,25 @@ struct Tile {
   }
 };
 
-template <int Rows, int Wide>
-void product_tile(const Product& p, int64_t i, int64_t j, int64_t from, int64_t to) {
+template <int Rows, int Wide, class T>
+void product_tile(const ProductOf<T>& p, int64_t i, int64_t j, int64_t from, int64_t to) {
   constexpr auto rows = std::make_index_sequence<Rows>();
   constexpr auto wide = std::make_index_sequence<Wide>();
-  Tile<Rows, Wide> tile;
+  Tile<T, Rows, Wide> tile;
   if (p.bias != nullptr)
     tile.start(p.bias + j, wide);
   else
     tile.clear(std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
-  const float *a = p.a + i * p.lda, *b = p.b + from * p.ldb + j;
+  const T *a = p.a + i * p.lda, *b = p.b + from * p.ldb + j;
   for (int64_t k = from; k < to; ++k, b += p.ldb) tile.add(a + k, p.lda, b, rows, wide);
-  float* c = p.c + i * p.ldc + j;
-  tile.each([&](int64_t r, int64_t at, Vec sum) HWY_ATTR { Store(sum, c + r * p.ldc + at); },
+  T* c = p.c + i * p.ldc + j;
+  tile.each([&](int64_t r, int64_t at, VecOf<T> sum) HWY_ATTR { Store(sum, c + r * p.ldc + at); },
             std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
 }
 
-template <int Wide>
-void product_columns(const Product& p, int64_t j) {
-  const int64_t width = Wide * kLanes;
+template <int Wide, class T>
+void product_columns(const ProductOf<T>& p, int64_t j) {
+  const int64_t width = Wide * kLanesOf<T>;
   const int64_t from = p.triangle == Triangle::lower ? std::min(j, p.k) : 0,
                 to = p.triangle == Triangle::upper ? std::min(j + width, p.k) : p.k;
   int64_t i = 0;
@@ -86,44 +89,50 @@ void product_columns(const Product& p, int64_t j) {
   if (i < p.m) product_tile<1, Wide>(p, i, j, from, to);
 }
 
-void Multiply(const Product& p) {
-  const int64_t n = padded(p.n);
+template <class T>
+void Multiply(const ProductOf<T>& p) {
+  const int64_t n = padded(p.n), wide = kLanesOf<T>;
   int64_t j = 0;
-  for (; j + kWide * kLanes <= n; j += kWide * kLanes) product_columns<kWide>(p, j);
+  for (; j + kWide * wide <= n; j += kWide * wide) product_columns<kWide>(p, j);
   if constexpr (kWide > 2)
-    for (; j + 2 * kLanes <= n; j += 2 * kLanes) product_columns<2>(p, j);
-  for (; j < n; j += kLanes) product_columns<1>(p, j);
+    for (; j + 2 * wide <= n; j += 2 * wide) product_columns<2>(p, j);
+  for (; j < n; j += wide) product_columns<1>(p, j);
 }
 
 /// c += scale sum.
-HWY_INLINE void AddTo(float* c, Vec scale, Vec sum) { Store(hn::MulAdd(scale, sum, Load(c)), c); }
+template <class T>
+HWY_INLINE void AddTo(T* c, VecOf<T> scale, VecOf<T> sum) {
+  Store(hn::MulAdd(scale, sum, Load(c)), c);
+}
 
 /// The same for the first `count` elements, which may be none.
-HWY_NOINLINE void AddToFirst(float* c, Vec scale, Vec sum, int64_t count) {
+template <class T>
+HWY_NOINLINE void AddToFirst(T* c, VecOf<T> scale, VecOf<T> sum, int64_t count) {
   if (count > 0) StoreFirst(hn::MulAdd(scale, sum, LoadFirst(c, count)), c, count);
 }
 
-template <int Rows, int Wide>
-void transposed_tile(const TransposedProduct& p, int64_t i, int64_t j) {
+template <int Rows, int Wide, class T>
+void transposed_tile(const TransposedProductOf<T>& p, int64_t i, int64_t j) {
   constexpr auto rows = std::make_index_sequence<Rows>();
   constexpr auto wide = std::make_index_sequence<Wide>();
-  Tile<Rows, Wide> tile;
+  Tile<T, Rows, Wide> tile;
   tile.clear(std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
-  const float *a = p.a + i, *b = p.b + j;
+  const T *a = p.a + i, *b = p.b + j;
   for (int64_t k = 0; k < p.m; ++k, a += p.lda, b += p.ldb) tile.add(a, 1, b, rows, wide);
-  const Vec scale = All(p.scale);
-  float* c = p.c + i * p.ldc + j;
+  const VecOf<T> scale = AllOf<T>(p.scale);
+  T* c = p.c + i * p.ldc + j;
   constexpr auto all = std::make_index_sequence<static_cast<size_t>(Rows) * Wide>();
-  if (j + Wide * kLanes <= p.n)
-    tile.each([&](int64_t r, int64_t at, Vec sum) HWY_ATTR { AddTo(c + r * p.ldc + at, scale, sum); }, all);
+  if (j + Wide * kLanesOf<T> <= p.n)
+    tile.each([&](int64_t r, int64_t at, VecOf<T> sum) HWY_ATTR { AddTo(c + r * p.ldc + at, scale, sum); },
+              all);
   else
-    tile.each([&](int64_t r, int64_t at, Vec sum)
+    tile.each([&](int64_t r, int64_t at, VecOf<T> sum)
                   HWY_ATTR { AddToFirst(c + r * p.ldc + at, scale, sum, p.n - j - at); },
               all);
 }
 
-template <int Wide>
-void transposed_columns(const TransposedProduct& p, int64_t j) {
+template <int Wide, class T>
+void transposed_columns(const TransposedProductOf<T>& p, int64_t j) {
   int64_t i = p.lower ? j / kTall * kTall : 0;
   for (; i + kTall <= p.k; i += kTall) transposed_tile<kTall, Wide>(p, i, j);
   for (; i + 4 <= p.k; i += 4) transposed_tile<4, Wide>(p, i, j);
@@ -131,13 +140,14 @@ void transposed_columns(const TransposedProduct& p, int64_t j) {
   if (i < p.k) transposed_tile<1, Wide>(p, i, j);
 }
 
-void MultiplyTransposed(const TransposedProduct& p) {
-  const int64_t n = padded(p.n);
+template <class T>
+void MultiplyTransposed(const TransposedProductOf<T>& p) {
+  const int64_t n = padded(p.n), wide = kLanesOf<T>;
   int64_t j = 0;
-  for (; j + kWide * kLanes <= n; j += kWide * kLanes) transposed_columns<kWide>(p, j);
+  for (; j + kWide * wide <= n; j += kWide * wide) transposed_columns<kWide>(p, j);
   if constexpr (kWide > 2)
-    for (; j + 2 * kLanes <= n; j += 2 * kLanes) transposed_columns<2>(p, j);
-  for (; j < n; j += kLanes) transposed_columns<1>(p, j);
+    for (; j + 2 * wide <= n; j += 2 * wide) transposed_columns<2>(p, j);
+  for (; j < n; j += wide) transposed_columns<1>(p, j);
 }
 
 // Blocks of 16 x 16, so that what is read and what is written stay in the first cache.
@@ -160,8 +170,10 @@ void Transpose(const float* from, int64_t ld, int64_t rows, int64_t columns, flo
 
 void FillProducts(Kernels& table) {
   table.target = hwy::TargetName(HWY_TARGET);
-  table.product = Multiply;
-  table.transposed_product = MultiplyTransposed;
+  table.product = Multiply<float>;
+  table.transposed_product = MultiplyTransposed<float>;
+  table.double_product = Multiply<double>;
+  table.double_transposed_product = MultiplyTransposed<double>;
   table.transpose = Transpose;
 }
 

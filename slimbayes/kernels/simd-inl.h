@@ -21,31 +21,50 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Tag = hn::ScalableTag<float>;
-using Vec = hn::Vec<Tag>;
+template <class T>
+using TagOf = hn::ScalableTag<T>;
+template <class T>
+using VecOf = hn::Vec<TagOf<T>>;
+template <class T>
+constexpr int64_t kLanesOf = HWY_MAX_BYTES / static_cast<int64_t>(sizeof(T));
+
+using Tag = TagOf<float>;
+using Vec = VecOf<float>;
 
 constexpr Tag kTag;
-constexpr int64_t kLanes = HWY_MAX_BYTES / static_cast<int64_t>(sizeof(float));
+constexpr int64_t kLanes = kLanesOf<float>;
 constexpr int64_t kVecs = kPad / kLanes;  // registers in one group of kPad floats
 
-HWY_INLINE Vec Load(const float* p) { return hn::LoadU(kTag, p); }
-HWY_INLINE void Store(Vec v, float* p) { hn::StoreU(v, kTag, p); }
+template <class T>
+HWY_INLINE VecOf<T> Load(const T* p) {
+  return hn::LoadU(TagOf<T>(), p);
+}
+template <class T>
+HWY_INLINE void Store(VecOf<T> v, T* p) {
+  hn::StoreU(v, TagOf<T>(), p);
+}
 HWY_INLINE Vec All(float x) { return hn::Set(kTag, x); }
+template <class T>
+HWY_INLINE VecOf<T> AllOf(T x) {
+  return hn::Set(TagOf<T>(), x);
+}
 
-/// Loads the first `count` floats, the others are zero. 0 < count.
-HWY_INLINE Vec LoadFirst(const float* p, int64_t count) {
-  if (count >= kLanes) return Load(p);
-  alignas(64) float part[kLanes] = {};
-  std::memcpy(part, p, static_cast<size_t>(count) * sizeof(float));
+/// Loads the first `count` elements, the others are zero. 0 < count.
+template <class T>
+HWY_INLINE VecOf<T> LoadFirst(const T* p, int64_t count) {
+  if (count >= kLanesOf<T>) return Load(p);
+  alignas(64) T part[kLanesOf<T>] = {};
+  std::memcpy(part, p, static_cast<size_t>(count) * sizeof(T));
   return Load(part);
 }
 
 /// Stores the first `count` elements of v. 0 < count.
-HWY_INLINE void StoreFirst(Vec v, float* p, int64_t count) {
-  if (count >= kLanes) return Store(v, p);
-  alignas(64) float part[kLanes];
+template <class T>
+HWY_INLINE void StoreFirst(VecOf<T> v, T* p, int64_t count) {
+  if (count >= kLanesOf<T>) return Store(v, p);
+  alignas(64) T part[kLanesOf<T>];
   Store(v, part);
-  std::memcpy(p, part, static_cast<size_t>(count) * sizeof(float));
+  std::memcpy(p, part, static_cast<size_t>(count) * sizeof(T));
 }
 
 /// The sums of 16 interleaved parts of a row, whatever the width of a register.

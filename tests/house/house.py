@@ -23,7 +23,7 @@ _NN = _CORE | _ENGINE | {"nn"}
 ENTRY = {
     "storage": {"storage"},
     "catalog": _BASE,
-    "core": _CORE,
+    "core": _CORE | {"kernels"},
     "answers": _ANSWERS,
     "table": {"storage", "catalog", "table"},
     "encoding": _ENCODING,
