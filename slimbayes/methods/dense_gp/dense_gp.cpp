@@ -9,17 +9,27 @@
 #include "slimbayes/core/linalg.h"
 
 // With A = K + noise I and alpha = A^-1 (y - c), the gradient of the log evidence with respect to A is 1/2
-// (alpha alpha^T - A^-1) (Rasmussen and Williams 2006, eq. 5.9). Automatic differentiation takes it from A
-// back to the hyperparameters and z. The factorisation of A therefore needs no graph.
+// (alpha alpha^T - A^-1) (Rasmussen and Williams 2006, eq. 5.9). From A the gradient goes on in closed form.
+// Let G be the derivative of the value with respect to A, M = G o K with a diagonal of zeros (K_ii = s does
+// not depend on the points), and u_i = z_i / l. Then
+//   d/dlog s = sum(G o K),  d/dnoise = trace G,  d/du_i = -2 (m_i u_i - (M u)_i)  with m = M 1,
+//   d/dz_i = (d/du_i) / l,  d/dlog l_j = -sum_i u_ij d/du_ij.
+// The sum for l_j is that of M_ik (u_ij - u_kj)^2, which needs no array of n n h numbers.
 
 namespace slimbayes {
+
+namespace {
+
+// The search may run to lengthscales whose squared quotients are not finite. Long before e^-100 the kernel
+// tells all different points apart, and long before e^100 none.
+constexpr double kMostLog = 100;
+
+}  // namespace
 
 DenseHyper::DenseHyper(const at::Tensor& given, double noise_floor) {
   at::Tensor theta = given.to(at::kDouble);
   int64_t h = theta.size(0) - 3;
-  // The search may run to lengthscales whose squared quotients are not finite. Long before e^-100 the kernel
-  // tells all different points apart, and long before e^100 none.
-  lengthscale = at::exp(theta.narrow(0, 0, h).clamp(-100, 100));
+  lengthscale = at::exp(theta.narrow(0, 0, h).clamp(-kMostLog, kMostLog));
   amplitude = at::exp(theta.select(0, h));
   noise_var = at::exp(theta.select(0, h + 1)) + noise_floor;
   offset = theta.select(0, h + 2);
@@ -41,23 +51,60 @@ at::Tensor dense_start(int64_t inputs, double log_noise) {
   return theta;
 }
 
+namespace {
+
+/// The derivative of a value with respect to A = K + noise I, taken on to u, log s and log(noise - floor).
+struct KernelGradient {
+  at::Tensor points;  // [n, h] with respect to u
+  double log_amplitude, log_noise;
+};
+
+/// `grad` [n, n] is the derivative with respect to A, `kernel` is K; both are used up.
+KernelGradient kernel_gradient(at::Tensor grad, const at::Tensor& kernel, const at::Tensor& u,
+                               double noise_without_floor) {
+  const double of_noise = grad.diagonal().sum().item<double>();
+  at::Tensor m = grad.mul_(kernel);
+  const double of_amplitude = m.sum().item<double>();
+  m.fill_diagonal_(0);
+  at::Tensor points = m.sum(1).unsqueeze(1) * u;
+  points.addmm_(m, u, 1, -1).mul_(-2);
+  return {points, of_amplitude, of_noise * noise_without_floor};
+}
+
+}  // namespace
+
 double dense_evidence_backward(const at::Tensor& theta, const at::Tensor& z, const at::Tensor& y,
                                double noise_floor) {
-  DenseHyper hyper(theta, noise_floor);
-  at::Tensor a = hyper.noisy_kernel(z);
-  double n = static_cast<double>(z.size(0)), value;
-  at::Tensor grad_a, grad_offset;
-  {
-    at::NoGradGuard no_grad;
-    at::Tensor factor = safe_cholesky(a.detach()).factor;
-    at::Tensor residual = y.to(at::kDouble) - hyper.offset;
-    at::Tensor alpha = at::cholesky_solve(residual.unsqueeze(-1), factor).squeeze(-1);
-    value = 0.5 * at::dot(residual, alpha).item<double>() + factor.diagonal().log().sum().item<double>() +
-            0.5 * n * std::log(2 * std::numbers::pi);
-    grad_a = (at::cholesky_inverse(factor) - at::outer(alpha, alpha)) / (2 * n);
-    grad_offset = -alpha.sum() / n;
-  }
-  ((a * grad_a).sum() + hyper.offset * grad_offset).backward();
+  at::NoGradGuard no_grad;
+  const DenseHyper hyper(theta.detach(), noise_floor);
+  const int64_t rows = z.size(0), h = z.size(1);
+  const auto n = static_cast<double>(rows);
+  const at::Tensor u = z.detach().to(at::kDouble) / hyper.lengthscale;
+  at::Tensor kernel = squared_distances(u, u).mul_(-0.5).exp_().mul_(hyper.amplitude);
+  at::Tensor a = kernel.clone();
+  a.diagonal().add_(hyper.noise_var);
+  const at::Tensor factor = safe_cholesky(a).factor;
+  const at::Tensor residual = y.detach().to(at::kDouble) - hyper.offset;
+  const at::Tensor alpha = at::cholesky_solve(residual.unsqueeze(-1), factor).squeeze(-1);
+  const double value = 0.5 * at::dot(residual, alpha).item<double>() +
+                       factor.diagonal().log().sum().item<double>() +
+                       0.5 * n * std::log(2 * std::numbers::pi);
+  at::Tensor grad = at::cholesky_inverse(factor).addr_(alpha, alpha, 1, -1).mul_(0.5 / n);
+  const double noise = (hyper.noise_var - noise_floor).item<double>();
+  const KernelGradient gradient = kernel_gradient(std::move(grad), kernel, u, noise);
+
+  const at::Tensor log_lengthscale = theta.detach().narrow(0, 0, h);
+  const at::Tensor inside = (log_lengthscale >= -kMostLog).logical_and(log_lengthscale <= kMostLog);
+  at::Tensor of_lengthscale = at::where(inside, -(u * gradient.points).sum(0), 0);
+  const at::Tensor rest =
+      at::tensor({gradient.log_amplitude, gradient.log_noise, -alpha.sum().item<double>() / n}, at::kDouble);
+  const auto add = [](const at::Tensor& leaf, const at::Tensor& grad_of) {
+    at::Tensor& sum = leaf.mutable_grad();
+    const at::Tensor cast = grad_of.to(leaf.scalar_type());
+    sum = sum.defined() ? sum.add_(cast) : cast;
+  };
+  add(theta, at::cat({of_lengthscale, rest}));
+  if (z.requires_grad()) z.backward(gradient.points / hyper.lengthscale);
   return value / n;
 }
 

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <torch/optim/lbfgs.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
@@ -23,11 +26,11 @@
 // Estimator   L-BFGS on the log evidence (methods/dense_gp/dense_gp.cpp) fits log l, log s, log noise and c.
 //             It starts at noise 0.1 and l = sqrt(d) on d standardised inputs. The evidence of few rows has
 //             several maxima, one of which explains everything by noise. Up to 300 rows, six more searches
-//             therefore start from other lengthscales and noises, and the greatest evidence is kept. The
-//             reported steps are the sum over all searches.
+//             therefore start from other lengthscales and noises. After twenty iterations the two with the
+//             greatest evidence go on, and the greater one at their ends is kept. The reported steps are the
+//             sum over all searches.
 // Cost        O(n^3) time and O(n^2) memory, at the fit and whenever a model file is opened; hence the option
-//             max_rows. O(n^2) per predicted variance. Seven searches of 300 rows take about as long as one
-//             of 600.
+//             max_rows. O(n^2) per predicted variance.
 // Deviations  The hyperparameters are fitted on at most evidence_rows rows. Validation rows are not used,
 //             because nothing is selected; a score on them is unbiased.
 
@@ -54,6 +57,11 @@ std::vector<Start> starts(int64_t rows) {
   return all;
 }
 
+constexpr int64_t kTrial = 20;        // iterations of every search
+constexpr size_t kFinalists = 2;      // searches that go on after them
+constexpr int64_t kChunk = 5;         // iterations between two callbacks
+constexpr int64_t kEvaluations = 25;  // most evaluations per iteration, for the line search
+
 /// Maximises the evidence from several starts and keeps the best theta.
 class EvidenceSearch {
  public:
@@ -63,25 +71,40 @@ class EvidenceSearch {
   at::Tensor run() {
     summary_.score = "-log evidence a row";
     summary_.best_score = std::numeric_limits<double>::infinity();
-    summary_.stopped = Stopped::budget;
-    const std::vector<Start> all = starts(rows_.x.size(0));
-    budget_ = options_.iterations * std::ssize(all);
-    Stopped stopped = Stopped::budget;  // why the search with the best theta ended
-    for (const Start& start : all) {
-      const double before = summary_.best_score;
-      from(start);
-      const bool ended = summary_.stopped == Stopped::interrupted || summary_.stopped == Stopped::time;
-      if (summary_.best_score < before || ended) stopped = summary_.stopped;
-      if (ended) break;
-    }
+    std::vector<Search> searches;
+    for (const Start& start : starts(rows_.x.size(0))) searches.emplace_back(rows_.x.size(1), start);
+    const size_t finalists = std::min(kFinalists, searches.size());
+    const int64_t trial = searches.size() > finalists ? std::min(kTrial, options_.iterations) : 0;
+    budget_ = trial * std::ssize(searches) + static_cast<int64_t>(finalists) * (options_.iterations - trial);
+    bool going = true;
+    for (size_t i = 0; trial > 0 && going && i < searches.size(); ++i) going = advance(searches[i], trial);
+    std::ranges::stable_sort(searches, {}, &Search::lowest);
+    for (size_t i = 0; going && i < finalists; ++i) going = advance(searches[i], options_.iterations);
     if (!best_.defined()) std::rethrow_exception(failure_);
-    summary_.stopped = stopped;
+    if (going) summary_.stopped = std::ranges::min_element(searches, {}, &Search::lowest)->stopped;
     summary_.best_epoch = summary_.epochs = summary_.steps;
     summary_.seconds = seconds();
     return best_;
   }
 
  private:
+  /// One search: L-BFGS on theta from one start.
+  struct Search {
+    at::Tensor theta;
+    std::unique_ptr<torch::optim::LBFGS> optimiser;
+    int64_t done = 0;                                         // iterations
+    double lowest = std::numeric_limits<double>::infinity();  // -log evidence / n
+    Stopped stopped = Stopped::budget;
+    bool ended = false;
+
+    Search(int64_t inputs, const Start& start) : theta(dense_start(inputs, std::log(start.noise))) {
+      theta.narrow(0, 0, inputs).add_(std::log(start.lengthscale));
+      theta.set_requires_grad(true);
+      optimiser = std::make_unique<torch::optim::LBFGS>(
+          std::vector<at::Tensor>{theta}, torch::optim::LBFGSOptions(1).line_search_fn("strong_wolfe"));
+    }
+  };
+
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
@@ -98,51 +121,49 @@ class EvidenceSearch {
     if (callback_->late()) throw Ended{Stopped::time};
   }
 
-  /// Runs one search. A numerical failure ends this search; it ends the fit only if every search fails.
-  void from(const Start& start) {
-    constexpr int64_t kChunk = 5;         // iterations between two callbacks
-    constexpr int64_t kEvaluations = 25;  // most evaluations per iteration, for the line search
-    const int64_t d = rows_.x.size(1);
-    at::Tensor theta = dense_start(d, std::log(start.noise));
-    theta.narrow(0, 0, d).add_(std::log(start.lengthscale));
-    theta.set_requires_grad(true);
-    double own = std::numeric_limits<double>::infinity();  // lowest -log evidence / n of this search
-    torch::optim::LBFGS optimiser({theta}, torch::optim::LBFGSOptions(1).line_search_fn("strong_wolfe"));
-    auto& settings = static_cast<torch::optim::LBFGSOptions&>(optimiser.param_groups()[0].options());
-    auto closure = [&] {
-      check_time();
-      theta.mutable_grad() = at::zeros_like(theta);
-      double value = dense_evidence_backward(theta, rows_.x, rows_.y, options_.noise_floor);
-      own = std::min(own, value);
-      if (value < summary_.best_score) {
-        summary_.best_score = value;
-        best_ = theta.detach().clone();
-      }
-      return at::full({}, value, at::kDouble);
-    };
+  double evaluate(Search& search) {
+    check_time();
+    search.theta.mutable_grad() = at::zeros_like(search.theta);
+    const double value = dense_evidence_backward(search.theta, rows_.x, rows_.y, options_.noise_floor);
+    search.lowest = std::min(search.lowest, value);
+    if (value < summary_.best_score) {
+      summary_.best_score = value;
+      best_ = search.theta.detach().clone();
+    }
+    return value;
+  }
+
+  /// Takes a search to `iterations` iterations. A numerical failure ends this search; it ends the fit only if
+  /// every search fails. Returns whether others may go on.
+  bool advance(Search& search, int64_t iterations) {
+    auto& settings = static_cast<torch::optim::LBFGSOptions&>(search.optimiser->param_groups()[0].options());
+    auto closure = [&] { return at::full({}, evaluate(search), at::kDouble); };
     at::AutoGradMode with_grad(true);
-    summary_.stopped = Stopped::budget;
     try {
-      closure();
-      for (int64_t done = 0; done < options_.iterations; done += settings.max_iter()) {
-        const double before = own;
-        settings.max_iter(std::min(kChunk, options_.iterations - done));
+      if (search.done == 0) closure();
+      while (!search.ended && search.done < iterations) {
+        const double before = search.lowest;
+        settings.max_iter(std::min(kChunk, iterations - search.done));
         settings.max_eval(kEvaluations * settings.max_iter());
-        optimiser.step(closure);
+        search.optimiser->step(closure);
+        search.done += settings.max_iter();
         summary_.steps += settings.max_iter();
         report();
-        if (before - own < 1e-7) {
-          summary_.stopped = Stopped::converged;
-          return;
+        if (before - search.lowest < 1e-7) {
+          search.stopped = Stopped::converged;
+          search.ended = true;
         }
       }
     } catch (const Ended& ended) {
       summary_.stopped = ended.why;
+      return false;
     } catch (const NumericalError& error) {
       failure_ = std::current_exception();
       summary_.notes.push_back(fmt::format("a search for hyperparameters ended early: {}", error.what()));
-      summary_.stopped = Stopped::failure;
+      search.stopped = Stopped::failure;
+      search.ended = true;
     }
+    return true;
   }
 
   void report() const {
