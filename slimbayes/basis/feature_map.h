@@ -22,9 +22,7 @@ class FeatureMap {
   FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec& spec, const Network::Lookup& lookup,
              const std::string& method, Execution execution = Execution::engine);
 
-  Expansion operator()(const Input& input, const ForwardContext& context = {}) const {
-    return (*basis_)(network_(input, context));
-  }
+  Expansion operator()(const Input& input, const ForwardContext& context = {}) const;
   const Shape& input() const { return input_; }    // shape of an input row
   int64_t rank() const { return basis_->rank(); }  // r
   bool by_engine() const { return network_.by_engine(); }
@@ -33,8 +31,14 @@ class FeatureMap {
  private:
   BoundNetwork network_;
   std::shared_ptr<const Basis> basis_;
+  std::shared_ptr<const EngineNetwork> engine_;  // network and expansion in one plan, or nullptr
   Shape input_;
 };
+
+/// Returns the plan of network and expansion, with the tensors "network.*" and "basis.*", or nullptr if the
+/// engine does not know them.
+std::shared_ptr<const engine::Plan> feature_plan(const std::string& basis, int64_t rank,
+                                                 const NetworkSpec& spec);
 
 /// Returns the initial parameters of a FeatureMap: the network in group "network", the expansion in group
 /// "head". Float64.

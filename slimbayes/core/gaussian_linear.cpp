@@ -215,13 +215,15 @@ double log_evidence(const LinearPosterior& p, std::optional<double> residuals) {
 EvidenceGradient evidence_gradient(const LinearPosterior& p, std::optional<double> residuals) {
   double sigma2 = p.model.sigma2;
   LinearStatistics s = shifted(p.statistics, p.constant);
-  at::Tensor half = solve_half(p.precision, at::eye(s.rank(), at::kDouble));  // H^-1/2
-  double trace = half.square().sum().item<double>();                          // trace of H^-1
-  at::Tensor root = whiten(half, p.model.prior_factor.defined() ? p.model.prior_factor.t() : at::Tensor());
+  const at::Tensor inverse = slimbayes::inverse(p.precision);  // H^-1
+  const double trace = inverse.trace().item<double>();
   double rss = residuals ? *residuals : residuals_from_statistics(p);
 
   EvidenceGradient out;
-  out.S = (at::mm(root.t(), root) + at::outer(p.weights, p.weights)) / (-2 * sigma2);
+  const at::Tensor& t = p.model.prior_factor;
+  at::Tensor half = t.defined() ? whiten(inverse, t.dim() == 0 ? t : t.t()) : inverse;  // H^-1 T^T
+  at::Tensor covariance = t.defined() ? whiten(half.t(), t.dim() == 0 ? t : t.t()) : half;
+  out.S = (covariance + at::outer(p.weights, p.weights)) / (-2 * sigma2);
   out.c = p.weights / sigma2;
   out.constant = (s.ones_y - s.ones_phi.dot(p.weights).item<double>()) / sigma2;
   out.log_sigma2 = 0.5 * (static_cast<double>(s.rank() - s.n) - trace + rss / sigma2);

@@ -33,6 +33,12 @@ at::Tensor solve(const IdentityPlus& h, const at::Tensor& x) {
   return h.vectors.mm(inverse.unsqueeze(1) * h.vectors.t().mm(x));
 }
 
+at::Tensor inverse(const IdentityPlus& h) {
+  if (h.factor.defined()) return at::cholesky_inverse(h.factor);
+  const at::Tensor half = h.vectors / h.values.sqrt();
+  return half.mm(half.t());
+}
+
 at::Tensor log_det(const IdentityPlus& h) {
   return h.factor.defined() ? log_det(h.factor) : h.values.log().sum();
 }

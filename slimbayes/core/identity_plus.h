@@ -33,6 +33,9 @@ SLIMBAYES_EXPORT at::Tensor solve_half(const IdentityPlus& h, const at::Tensor& 
 /// component of x outside this range is taken for a rounding error and left out. [r, b]
 SLIMBAYES_EXPORT at::Tensor solve(const IdentityPlus& h, const at::Tensor& x);
 
+/// Returns H^-1 [r, r], symmetric.
+SLIMBAYES_EXPORT at::Tensor inverse(const IdentityPlus& h);
+
 /// Returns the log determinant of H, log |H|, as a scalar tensor.
 SLIMBAYES_EXPORT at::Tensor log_det(const IdentityPlus& h);
 

@@ -31,6 +31,20 @@ bool engine_can_bind(const at::Tensor& tensor) {
   return !tensor.requires_grad() || (tensor.is_leaf() && tensor.grad().defined() && is_plain(tensor.grad()));
 }
 
+std::optional<EngineTensors> engine_tensors(const engine::Plan& plan, const Binding::Lookup& lookup) {
+  if (!engine_is_available()) return std::nullopt;
+  EngineTensors all;
+  for (const std::string& name : plan.tensors()) {
+    const at::Tensor& one = all.tensors.emplace_back(lookup(name));
+    if (!engine_can_bind(one)) return std::nullopt;
+    all.values.push_back(one.const_data_ptr<float>());
+    const bool trained = one.requires_grad();
+    all.gradients.push_back(trained ? one.grad().data_ptr<float>() : nullptr);
+    all.trained = all.trained || trained;
+  }
+  return all;
+}
+
 /// A pass that backward() follows: the network and its tape.
 struct KeptPass : torch::CustomClassHolder {
   std::shared_ptr<const EngineNetwork> network;
@@ -52,7 +66,7 @@ struct EnginePass : torch::autograd::Function<EnginePass> {
     if (grads[0].defined()) {
       const at::Tensor g = grads[0].contiguous();
       const auto pass = c10::static_intrusive_pointer_cast<KeptPass>(context->saved_data["pass"].toCapsule());
-      pass->tape->backward(g.const_data_ptr<float>(), g.size(1), pass->network->gradients_);
+      pass->tape->backward(g.const_data_ptr<float>(), g.size(1), pass->network->tensors_.gradients);
     }
     return {at::Tensor(), at::Tensor(), at::Tensor()};
   }
@@ -60,23 +74,23 @@ struct EnginePass : torch::autograd::Function<EnginePass> {
 
 std::shared_ptr<const EngineNetwork> EngineNetwork::of(const NetworkSpec& spec, const NetworkLayout& layout,
                                                        const Binding& binding) {
-  if (!engine_is_available()) return nullptr;
   if (layout.tensors.empty()) return nullptr;
   auto plan = std::make_shared<engine::Plan>(spec.input.numel());
   if (!plan->append(spec, layout.prefix).empty()) return nullptr;
-  const std::shared_ptr<EngineNetwork> network(new EngineNetwork(plan));
-  for (const std::string& name : plan->tensors()) {
-    const at::Tensor& one = binding.tensors[layout.tensor(name)];
-    if (!engine_can_bind(one)) return nullptr;
-    network->tensors_.push_back(one);
-    network->values_.push_back(one.const_data_ptr<float>());
-    const bool trained = one.requires_grad();
-    network->gradients_.push_back(trained ? one.grad().data_ptr<float>() : nullptr);
-    network->trained_ = network->trained_ || trained;
-  }
-  network->leaf_ = at::zeros({}, at::kFloat).set_requires_grad(true);
-  return network;
+  return of(std::move(plan), [&](const std::string& name) { return binding.tensors[layout.tensor(name)]; });
 }
+
+std::shared_ptr<const EngineNetwork> EngineNetwork::of(std::shared_ptr<const engine::Plan> plan,
+                                                       const Binding::Lookup& lookup) {
+  std::optional<EngineTensors> tensors = engine_tensors(*plan, lookup);
+  if (!tensors) return nullptr;
+  return std::shared_ptr<const EngineNetwork>(new EngineNetwork(std::move(plan), std::move(*tensors)));
+}
+
+EngineNetwork::EngineNetwork(std::shared_ptr<const engine::Plan> plan, EngineTensors tensors)
+    : plan_(std::move(plan)),
+      tensors_(std::move(tensors)),
+      leaf_(at::zeros({}, at::kFloat).set_requires_grad(true)) {}
 
 bool EngineNetwork::takes(const at::Tensor& x) const {
   return x.defined() && x.device().is_cpu() && x.scalar_type() == at::kFloat && !x.requires_grad() &&
@@ -94,14 +108,14 @@ std::unique_ptr<engine::Tape> EngineNetwork::borrow() const {
   }
   const bool fresh = tape == nullptr;
   if (fresh) tape = std::make_unique<engine::Tape>(plan_, kernels::kernels());
-  if (fresh || trained_) tape->pack(values_);
+  if (fresh || tensors_.trained) tape->pack(tensors_.values);
   return tape;
 }
 
 at::Tensor EngineNetwork::operator()(const at::Tensor& x) const {
   const at::Tensor rows = x.detach().contiguous();
   const int64_t b = rows.size(0), k = plan_->outputs();
-  const bool keep = trained_ && at::GradMode::is_enabled();
+  const bool keep = tensors_.trained && at::GradMode::is_enabled();
   at::Tensor y = at::empty({b, k}, rows.options());
   std::unique_ptr<engine::Tape> tape = borrow();
   tape->forward(rows.const_data_ptr<float>(), plan_->inputs(), b, y.data_ptr<float>(), k, keep);

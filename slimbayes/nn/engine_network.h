@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,18 @@ bool engine_is_available();
 /// either a parameter with a gradient buffer (nn/parameters.h) or a constant.
 bool engine_can_bind(const at::Tensor& tensor);
 
+/// The tensors of a plan as the engine reads and writes them, in the order of Plan::tensors().
+struct EngineTensors {
+  std::vector<at::Tensor> tensors;  // keep the memory alive
+  std::vector<const float*> values;
+  std::vector<float*> gradients;  // nullptr for constants
+  bool trained = false;           // whether a parameter may change
+};
+
+/// Returns the tensors of a plan; `lookup` finds them by name. Returns nullopt if the engine is not available
+/// or engine_can_bind() not every tensor.
+std::optional<EngineTensors> engine_tensors(const engine::Plan& plan, const Binding::Lookup& lookup);
+
 /// The passes of a network through the engine (engine/plan.h) for float32 tensors on the CPU. It is the
 /// second execution of a BoundNetwork; libtorch's is the other one, for every layer and device. The results
 /// of both agree up to rounding.
@@ -34,6 +47,10 @@ class EngineNetwork : public std::enable_shared_from_this<EngineNetwork> {
   /// every layer, and engine_can_bind() every tensor of `binding`.
   static std::shared_ptr<const EngineNetwork> of(const NetworkSpec& spec, const NetworkLayout& layout,
                                                  const Binding& binding);
+  /// Returns the passes of a plan, or nullptr if the engine is not available or engine_can_bind() not every
+  /// tensor; `lookup` finds them by the plan's names.
+  static std::shared_ptr<const EngineNetwork> of(std::shared_ptr<const engine::Plan> plan,
+                                                 const Binding::Lookup& lookup);
 
   /// Returns whether the engine can compute these rows: float32 on the CPU, without a gradient of their own.
   bool takes(const at::Tensor& x) const;
@@ -44,18 +61,15 @@ class EngineNetwork : public std::enable_shared_from_this<EngineNetwork> {
  private:
   friend struct EnginePass;
   friend struct KeptPass;
-  explicit EngineNetwork(std::shared_ptr<const engine::Plan> plan) : plan_(std::move(plan)) {}
+  EngineNetwork(std::shared_ptr<const engine::Plan> plan, EngineTensors tensors);
 
   /// Lends a tape with the present values of the parameters, and takes it back.
   std::unique_ptr<engine::Tape> borrow() const;
   void give_back(std::unique_ptr<engine::Tape> tape) const;
 
   std::shared_ptr<const engine::Plan> plan_;
-  std::vector<at::Tensor> tensors_;  // in the order of the plan's; they keep the memory alive
-  std::vector<const float*> values_;
-  std::vector<float*> gradients_;  // nullptr for constants
-  at::Tensor leaf_;                // makes the outputs part of a graph
-  bool trained_ = false;           // whether a parameter may change
+  EngineTensors tensors_;
+  at::Tensor leaf_;  // makes the outputs part of a graph
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<engine::Tape>> tapes_;  // those that nobody uses
 };

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <cmath>
+
 #include "slimbayes/core/check.h"
 
 // The evidence l depends on the features only through S = Phi^T Phi and c = Phi^T (y - constant). Let G =
@@ -21,10 +23,7 @@ ExactSums exact_sums(int64_t rank) { return {linear_statistics(rank)}; }
 ExactSums added(const ExactSums& sums, const LinearRows& rows, const at::Tensor& correction, int64_t first) {
   at::NoGradGuard no_grad;
   at::Tensor phi = rows.features.to(at::kDouble);
-  if (!at::isfinite(phi.sum()).item<bool>())
-    throw NumericalError(
-        "[exact_bound] expected finite features; received others; lower the learning rate or look for "
-        "extreme inputs");
+  check_features(phi);
   ExactSums out = sums;
   out.statistics = added(sums.statistics, {phi, rows.y, {}});
   if (correction.defined()) out.correction += correction.sum(at::kDouble).item<double>();
@@ -57,21 +56,33 @@ ExactBound exact_bound(const ExactSums& sums, double noise_var, double alpha) {
   return out;
 }
 
+void check_features(const at::Tensor& features) {
+  if (!std::isfinite(features.sum().item<double>()))
+    throw NumericalError(
+        "[exact_bound] expected finite features; received others; lower the learning rate or look for "
+        "extreme inputs");
+}
+
+FeatureDerivative feature_derivative(const ExactBound& bound) {
+  const double noise = bound.posterior.model.sigma2, n = static_cast<double>(bound.posterior.statistics.n);
+  FeatureDerivative out{2 * bound.evidence_gradient.S, bound.evidence_gradient.c, bound.posterior.constant};
+  if (bound.alpha == 0) return out;
+  out.S.diagonal().add_(bound.alpha / noise);
+  out.largest = -bound.alpha * n / noise;
+  return out;
+}
+
 ExactRowGradient row_gradient(const ExactBound& bound, const LinearRows& rows, int64_t first) {
   at::NoGradGuard no_grad;
-  double noise = bound.posterior.model.sigma2;
+  const FeatureDerivative of = feature_derivative(bound);
   at::Tensor phi = rows.features.to(at::kDouble);
-  at::Tensor y = rows.y.to(at::kDouble) - bound.posterior.constant;
+  at::Tensor y = rows.y.to(at::kDouble) - of.constant;
   ExactRowGradient out;
-  out.features = at::mm(phi, 2 * bound.evidence_gradient.S).addr_(y, bound.evidence_gradient.c);
-  if (bound.alpha != 0) {
-    out.features.add_(phi, bound.alpha / noise);
-    int64_t largest = bound.largest_row - first;
-    double n = static_cast<double>(bound.posterior.statistics.n);
-    if (largest >= 0 && largest < phi.size(0))
-      out.features.select(0, largest).sub_(phi.select(0, largest), bound.alpha * n / noise);
-  }
-  out.correction = at::full({}, -0.5 / noise, at::kDouble);
+  out.features = at::mm(phi, of.S).addr_(y, of.c);
+  const int64_t largest = bound.largest_row - first;
+  if (of.largest != 0 && largest >= 0 && largest < phi.size(0))
+    out.features.select(0, largest).add_(phi.select(0, largest), of.largest);
+  out.correction = at::full({}, -0.5 / bound.posterior.model.sigma2, at::kDouble);
   return out;
 }
 

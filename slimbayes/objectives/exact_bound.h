@@ -43,6 +43,18 @@ struct ExactBound {
 /// NumericalError as linear_posterior does.
 ExactBound exact_bound(const ExactSums& sums, double noise_var, double alpha);
 
+/// The derivative of evidence - penalty with respect to the features of a row: S phi + (y - constant) c, and
+/// `largest` phi in addition for the row ExactBound::largest_row.
+struct FeatureDerivative {
+  at::Tensor S;  // [r, r] float64, symmetric
+  at::Tensor c;  // [r] float64
+  double constant = 0, largest = 0;
+};
+FeatureDerivative feature_derivative(const ExactBound& bound);
+
+/// Throws NumericalError unless the sum of the features, or of their products, is finite.
+void check_features(const at::Tensor& features);
+
 /// The result of pass 2 of exact training for a batch: the derivative of evidence - penalty with respect to
 /// the features and corrections of its rows, in closed form. Automatic differentiation of the bound over all
 /// rows at once would give the same.

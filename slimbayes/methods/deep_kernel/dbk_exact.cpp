@@ -31,7 +31,8 @@
 //             that phi(x) lacks, with M the largest ||phi||^2 of the training rows.
 // Cost        O(n (h^2 + r h + r^2) + r^3) per step for h hidden units and r features. Memory is O(chunk (h +
 //             r)), independent of n: pass 1 sums Phi^T Phi and Phi^T y over chunks of rows without a graph;
-//             pass 2 propagates the gradient of these sums back through each chunk.
+//             pass 2 propagates the gradient of these sums back through each chunk. Validation after a step
+//             takes the sums of the next step.
 // Deviations  dbk's schedule and noise floor, a learning rate of 1e-2, and a noise variance that starts at
 //             0.1. The last chunk of pass 1 keeps its graph for pass 2.
 
@@ -170,6 +171,13 @@ class DbkExactFitted : public ExactPosterior {
   LinearPosterior posterior_;
 };
 
+/// Returns the tensors that training changes.
+std::vector<at::Tensor> trained(const Parameters& parameters) {
+  std::vector<at::Tensor> all;
+  for (const ParameterBlock& block : parameters.blocks()) all.push_back(block.values);
+  return all;
+}
+
 class DbkExactMethod : public Method {
  public:
   explicit DbkExactMethod(DbkExactOptions options) : options_(std::move(options)) {
@@ -189,19 +197,23 @@ class DbkExactMethod : public Method {
     check_exact_network(spec, kDbkExact);
     Parameters parameters =
         exact_parameters({options.basis, options.rank, options.noise}, spec, context.stream.split("start"));
-    ExactFeatures model(options.basis, options.noise, spec,
-                        [&](const std::string& name) { return parameters[name]; });
+    ExactFeatures model(
+        options.basis, options.noise, spec, [&](const std::string& name) { return parameters[name]; },
+        context.execution);
     TrainProblem problem;
     problem.score = score_name(schema.task, "NLL");
     problem.groups = exact_groups(parameters, options.training, options.noise);
     problem.rows = rows.size();
-    problem.step = [&](const Batch&, const StepContext&) {
-      return exact_step(model, rows, options.alpha, options.chunk);
-    };
+    problem.trained_by = model.map.by_engine() ? "engine" : "libtorch";
+    ExactTraining exact(model, rows, options.alpha, options.chunk, trained(parameters));
+    problem.step = [&](const Batch&, const StepContext&) { return exact.step(); };
     if (held_out.size() > 0) {
       problem.validate = [&] {
-        Conditioned now = conditioned(model, rows, options);
-        LinearPosterior posterior = linear_posterior(now.statistics, {model.noise_var(), {}, true});
+        Conditioned now;
+        if (options.correction) now = conditioned(model, rows, options);
+        const LinearPosterior posterior =
+            options.correction ? linear_posterior(now.statistics, {model.noise_var(), {}, true})
+                               : exact.bound().posterior;
         return mean_over_rows(held_out, [&](const Input& x, const at::Tensor& y) {
           Regression p = answer(model, posterior, now.largest, x);
           return -GaussianLikelihood{p.aleatoric_var}.log_predictive({p.mean, p.epistemic_var},

@@ -2,8 +2,11 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 
+#include "slimbayes/basis/feature_map.h"
 #include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/nn/engine_network.h"
 
@@ -11,26 +14,15 @@ namespace slimbayes {
 
 std::shared_ptr<EngineStep> EngineStep::of(const DeepKernel& kernel, const NetworkSpec& spec,
                                            LikelihoodKind likelihood, const Network::Lookup& lookup) {
-  if (!engine_is_available() || kernel.basis != "silu" || likelihood != LikelihoodKind::gaussian ||
+  if (!engine_is_available() || likelihood != LikelihoodKind::gaussian ||
       kernel.correction == DeepKernel::Correction::kernel)
     return nullptr;
-  auto plan = std::make_shared<engine::Plan>(spec.input.numel());
-  if (!plan->append(spec, "network").empty()) return nullptr;
-  plan->append_dense("basis.weight", "basis.bias", kernel.rank);
-  plan->append_activation(engine::ActivationStep::Function::silu);
-  plan->append_scale("basis.scale");
-  const std::shared_ptr<EngineStep> step(new EngineStep(plan, has_layer<Dropout>(spec)));
-  const auto add = [&](const std::string& name) {
-    at::Tensor one = lookup(name);
-    const bool there = engine_can_bind(one) && one.requires_grad();
-    if (there) step->tensors_.push_back(std::move(one));
-    return there;
-  };
-  for (const std::string& name : plan->tensors()) {
-    if (!add(name)) return nullptr;
-    step->values_.push_back(step->tensors_.back().const_data_ptr<float>());
-    step->gradients_.push_back(step->tensors_.back().grad().data_ptr<float>());
-  }
+  const std::shared_ptr<const engine::Plan> plan = feature_plan(kernel.basis, kernel.rank, spec);
+  if (!plan) return nullptr;
+  std::optional<EngineTensors> tensors = engine_tensors(*plan, lookup);
+  const auto has_gradient = [](const at::Tensor& one) { return one.requires_grad(); };
+  if (!tensors || !std::ranges::all_of(tensors->tensors, has_gradient)) return nullptr;
+  const std::shared_ptr<EngineStep> step(new EngineStep(plan, std::move(*tensors), has_layer<Dropout>(spec)));
   using Values = engine::RegressionHead<const float>;
   using Gradients = engine::RegressionHead<float>;
   struct Part {
@@ -42,9 +34,11 @@ std::shared_ptr<EngineStep> EngineStep::of(const DeepKernel& kernel, const Netwo
                            {"posterior.log_diagonal", &Values::log_diagonal, &Gradients::log_diagonal},
                            {"posterior.lower", &Values::lower, &Gradients::lower},
                            {"offset", &Values::offset, &Gradients::offset}}) {
-    if (!add(part.name)) return nullptr;
-    step->head_.*part.value = step->tensors_.back().const_data_ptr<float>();
-    step->head_gradients_.*part.gradient = step->tensors_.back().grad().data_ptr<float>();
+    at::Tensor one = lookup(part.name);
+    if (!engine_can_bind(one) || !one.requires_grad()) return nullptr;
+    step->head_.*part.value = one.const_data_ptr<float>();
+    step->head_gradients_.*part.gradient = one.grad().data_ptr<float>();
+    step->of_head_.push_back(std::move(one));
   }
   return step;
 }
@@ -60,8 +54,8 @@ bool EngineStep::takes(const Input& input, const at::Tensor& y, const ForwardCon
 
 engine::RegressionLoss EngineStep::run(const at::Tensor& x, const at::Tensor& y,
                                        const engine::RegressionObjective& objective) {
-  return step_.run(values_, head_, x.const_data_ptr<float>(), y.const_data_ptr<float>(), y.size(0), objective,
-                   gradients_, head_gradients_);
+  return step_.run(tensors_.values, head_, x.const_data_ptr<float>(), y.const_data_ptr<float>(), y.size(0),
+                   objective, tensors_.gradients, head_gradients_);
 }
 
 }  // namespace slimbayes

@@ -30,15 +30,17 @@ class EngineStep {
                              const engine::RegressionObjective& objective);
 
  private:
-  EngineStep(std::shared_ptr<const engine::Plan> plan, bool dropout)
-      : inputs_(plan->inputs()), dropout_(dropout), step_(std::move(plan), kernels::kernels()) {}
+  EngineStep(std::shared_ptr<const engine::Plan> plan, EngineTensors tensors, bool dropout)
+      : inputs_(plan->inputs()),
+        dropout_(dropout),
+        step_(std::move(plan), kernels::kernels()),
+        tensors_(std::move(tensors)) {}
 
   int64_t inputs_;
   bool dropout_;
   engine::RegressionStep step_;
-  std::vector<at::Tensor> tensors_;  // keep the memory alive
-  std::vector<const float*> values_;
-  std::vector<float*> gradients_;
+  EngineTensors tensors_;
+  std::vector<at::Tensor> of_head_;  // keep the memory alive
   engine::RegressionHead<const float> head_;
   engine::RegressionHead<float> head_gradients_;
 };

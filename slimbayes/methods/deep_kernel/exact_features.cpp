@@ -22,10 +22,16 @@ constexpr const char* kFunction = "dbk-exact";
 }  // namespace
 
 ExactFeatures::ExactFeatures(const std::string& basis_name, const NoiseOptions& options,
-                             const NetworkSpec& spec, const Network::Lookup& lookup)
-    : map(basis_name, 0, spec, lookup, kFunction), noise_theta(lookup("log_noise")), noise(options) {
+                             const NetworkSpec& spec, const Network::Lookup& lookup, Execution execution)
+    : map(basis_name, 0, spec, lookup, kFunction, execution),
+      noise_theta(lookup("log_noise")),
+      noise(options) {
   check(!spec.layers.empty(), kFunction, "a network", "none");
   check_shape(noise_theta, {}, kFunction, "log_noise");
+  if (!map.by_engine()) return;
+  plan = feature_plan(basis_name, map.rank(), spec);
+  if (plan) tensors = engine_tensors(*plan, lookup);
+  if (tensors && !tensors->trained) tensors.reset();
 }
 
 double ExactFeatures::noise_var() const { return noise(noise_theta.item<double>()); }
@@ -55,35 +61,110 @@ Batch chunk_of(const Dataset& rows, int64_t low, int64_t size) {
   return rows.rows(at::arange(low, std::min(low + size, rows.size())));
 }
 
-double exact_step(const ExactFeatures& model, const Dataset& rows, double alpha, int64_t chunk) {
-  const int64_t n = rows.size(), last = (n - 1) / chunk * chunk;
-  double scale = -1 / static_cast<double>(n), noise = model.noise_var();
-  ExactSums sums = exact_sums(model.map.rank());
-  Expansion phi;
-  for (int64_t low = 0; low <= last; low += chunk) {
-    at::AutoGradMode graph(low == last);  // the second pass begins with the last chunk, so its graph is kept
-    const Batch batch = chunk_of(rows, low, chunk);
-    phi = model(model.input(batch));
-    at::Tensor correction = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
-    sums = added(sums, {phi.features.detach(), batch.target.to(phi.features.scalar_type()), {}}, correction,
-                 low);
+ExactTraining::ExactTraining(const ExactFeatures& model, const Dataset& rows, double alpha, int64_t chunk,
+                             std::vector<at::Tensor> parameters)
+    : model_(model),
+      rows_(rows),
+      alpha_(alpha),
+      chunk_(chunk),
+      last_((rows.size() - 1) / chunk * chunk),
+      scale_(-1 / static_cast<double>(rows.size())),
+      parameters_(std::move(parameters)) {
+  if (last_ != 0) return;
+  whole_ = chunk_of(rows, 0, chunk);
+  const Input input = model.input(whole_);
+  if (!model.tensors || input.mask.defined() || input.x.scalar_type() != at::kFloat) return;
+  x_ = input.x.contiguous();
+  y_ = whole_.target.to(at::kDouble).contiguous();
+  pass_.emplace(model.plan, kernels::kernels());
+}
+
+ExactTraining::Chunk ExactTraining::chunk_at(int64_t low) const {
+  const Batch batch = last_ == 0 ? whole_ : chunk_of(rows_, low, chunk_);
+  Expansion phi = model_(model_.input(batch));
+  return {phi, {phi.features.detach().to(at::kDouble), batch.target.to(at::kDouble), {}}};
+}
+
+bool ExactTraining::is_current() const {
+  if (!bound_ || kept_.empty()) return false;
+  for (size_t i = 0; i < kept_.size(); ++i)
+    if (!at::equal(kept_[i], parameters_[i])) return false;
+  return true;
+}
+
+const ExactBound& ExactTraining::bound() {
+  if (is_current()) return *bound_;
+  kept_.clear();
+  for (const at::Tensor& each : parameters_) kept_.push_back(each.detach().clone());
+  bound_ = exact_bound(pass_ ? first_engine_pass() : first_pass(), model_.noise_var(), alpha_);
+  return *bound_;
+}
+
+ExactSums ExactTraining::first_pass() {
+  ExactSums sums = exact_sums(model_.map.rank());
+  for (int64_t low = 0; low <= last_; low += chunk_) {
+    at::AutoGradMode graph(low == last_);  // the second pass begins with the last chunk, so its graph is kept
+    Chunk chunk = chunk_at(low);
+    const at::Tensor& correction = chunk.phi.correction;
+    sums = added(sums, chunk.rows, correction.defined() ? correction.detach() : correction, low);
+    if (low == last_) end_ = std::move(chunk);
   }
-  ExactBound bound = exact_bound(sums, noise, alpha);
-  for (int64_t low = last; low >= 0; low -= chunk) {
-    const Batch batch = chunk_of(rows, low, chunk);
-    if (low != last) phi = model(model.input(batch));
-    ExactRowGradient g =
-        row_gradient(bound, {phi.features.detach(), batch.target.to(phi.features.scalar_type()), {}}, low);
-    at::Tensor grad = g.features.mul_(scale).to(phi.features.scalar_type());
+  return sums;
+}
+
+void ExactTraining::second_pass() {
+  for (int64_t low = last_; low >= 0; low -= chunk_) {
+    const Chunk chunk = low == last_ ? std::move(*end_) : chunk_at(low);
+    const ExactRowGradient g = row_gradient(*bound_, chunk.rows, low);
+    const Expansion& phi = chunk.phi;
+    const at::Tensor grad = (g.features * scale_).to(phi.features.scalar_type());
     at::Tensor grad_correction;
-    if (phi.correction.defined()) {
-      grad_correction = (g.correction * scale).to(phi.correction.scalar_type()).expand_as(phi.correction);
-    }
+    if (phi.correction.defined())
+      grad_correction = (g.correction * scale_).to(phi.correction.scalar_type()).expand_as(phi.correction);
     backward(phi, grad, grad_correction);
   }
-  at::Tensor grad_variance = at::full({}, scale * bound.grad_noise_var, model.noise_theta.options());
-  model.noise_theta.grad().add_(model.noise.gradient(model.noise_theta, grad_variance));
-  return scale * (bound.evidence - bound.penalty);
+}
+
+ExactSums ExactTraining::first_engine_pass() {
+  const int64_t r = model_.map.rank(), n = y_.size(0);
+  const engine::FeatureSums sums = pass_->forward(model_.tensors->values, x_.const_data_ptr<float>(),
+                                                  y_.const_data_ptr<double>(), n, alpha_ != 0);
+  const auto tensor = [](const std::vector<double>& values, at::IntArrayRef shape) {
+    return at::tensor(values, at::kDouble).view(shape);
+  };
+  LinearStatistics s = linear_statistics(r);
+  s.S = tensor(sums.gram, {r, r});
+  check_features(s.S);
+  s.c = tensor(sums.with_y, {r});
+  s.ones_phi = tensor(sums.with_ones, {r});
+  s.yy = y_.dot(y_).item<double>();
+  s.ones_y = y_.sum().item<double>();
+  s.ones_ones = static_cast<double>(n);
+  s.n = n;
+  return {std::move(s), 0, sums.prior_var, sums.largest, sums.largest_row};
+}
+
+void ExactTraining::second_engine_pass() {
+  const FeatureDerivative of = feature_derivative(*bound_);
+  const auto values = [&](const at::Tensor& of_bound) {
+    const at::Tensor scaled = (of_bound * scale_).contiguous();
+    return std::vector<double>(scaled.const_data_ptr<double>(),
+                               scaled.const_data_ptr<double>() + scaled.numel());
+  };
+  const engine::FeatureGradient gradient{values(of.S), values(of.c), values(of.c * -of.constant),
+                                         scale_ * of.largest, bound_->largest_row};
+  pass_->backward(gradient, y_.const_data_ptr<double>(), model_.tensors->gradients);
+}
+
+double ExactTraining::step() {
+  bound();
+  pass_ ? second_engine_pass() : second_pass();
+  const double loss = scale_ * (bound_->evidence - bound_->penalty);
+  const at::Tensor& theta = model_.noise_theta;
+  const at::Tensor grad_variance = at::full({}, scale_ * bound_->grad_noise_var, theta.options());
+  theta.grad().add_(model_.noise.gradient(theta, grad_variance));
+  bound_.reset();  // the graph, or the tape, is used up
+  return loss;
 }
 
 }  // namespace slimbayes

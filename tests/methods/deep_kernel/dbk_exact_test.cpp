@@ -157,7 +157,7 @@ TEST(DbkExact, AStepsGradientIsThatOfTheBoundInEveryParameter) {
     NoiseOptions noise_options{.noise_floor = 1e-6};
     ExactFeatures model(basis, noise_options, spec, [&](const std::string& n) { return ours.at(n); });
     ExactFeatures twin(basis, noise_options, spec, [&](const std::string& n) { return theirs.at(n); });
-    const double loss = exact_step(model, rows, alpha, 10);
+    const double loss = ExactTraining(model, rows, alpha, 10).step();
 
     at::AutoGradMode graph(true);
     Expansion phi = twin(x);
@@ -177,6 +177,70 @@ TEST(DbkExact, AStepsGradientIsThatOfTheBoundInEveryParameter) {
   }
 }
 
+/// Returns copies of these weights in `type`, each with a gradient of zeros.
+Weights leaves_of(const Weights& start, at::ScalarType type) {
+  Weights leaves;
+  for (const auto& [name, value] : start) {
+    leaves[name] = value.to(type).clone().set_requires_grad(true);
+    leaves[name].mutable_grad() = at::zeros_like(value, type);
+  }
+  return leaves;
+}
+
+/// The engine trains float32 parameters, with sums and the features' derivatives in float64.
+TEST(DbkExact, AStepOfTheEngineIsThatOfFloat64) {
+  const NetworkSpec spec = mlp(2, 40, 2, "silu");
+  const Dataset data = contract::toy(131, 5);
+  const at::Tensor x = data.all().inputs[0], y = data.all().target.to(at::kDouble);
+  const Weights start = snapshot(exact_parameters({"silu", 37, {}}, spec, Stream(1)));
+  for (const double alpha : {0.0, 0.7}) {
+    SCOPED_TRACE(alpha);
+    const Weights fast = leaves_of(start, at::kFloat), exact = leaves_of(start, at::kDouble);
+    const Dataset rows = dataset_of(data.schema, {{x.to(at::kFloat)}, y}),
+                  wide = dataset_of(data.schema, {{x.to(at::kFloat).to(at::kDouble)}, y});
+    const ExactFeatures model("silu", {}, spec, [&](const std::string& n) { return fast.at(n); });
+    const ExactFeatures twin("silu", {}, spec, [&](const std::string& n) { return exact.at(n); });
+    ASSERT_TRUE(model.tensors.has_value() && !twin.tensors.has_value());
+    const double loss = ExactTraining(model, rows, alpha, 4096).step(),
+                 expected = ExactTraining(twin, wide, alpha, 50).step();
+    EXPECT_NEAR(loss, expected, 1e-5);
+    for (const auto& [name, leaf] : exact) {
+      const double size = leaf.grad().abs().max().item<double>();
+      EXPECT_TRUE(at::allclose(fast.at(name).grad().to(at::kDouble), leaf.grad(), 1e-4, 1e-5 * size)) << name;
+    }
+  }
+}
+
+TEST(DbkExact, AValidationBetweenTwoStepsChangesNeitherAndSeesEveryChange) {
+  const NetworkSpec spec = mlp(2, 8, 1, "silu");
+  const Dataset data = contract::toy(60, 5);
+  const Weights start = snapshot(exact_parameters({"silu", 9, {}}, spec, Stream(1)));
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    const Weights kept = leaves_of(start, type), plain = leaves_of(start, type);
+    const Dataset rows =
+        dataset_of(data.schema, {{data.all().inputs[0].to(type)}, data.all().target.to(at::kDouble)});
+    const auto values = [](const Weights& of) {
+      std::vector<at::Tensor> all;
+      for (const auto& [name, each] : of) all.push_back(each.detach());
+      return all;
+    };
+    const ExactFeatures model("silu", {}, spec, [&](const std::string& n) { return kept.at(n); });
+    const ExactFeatures twin("silu", {}, spec, [&](const std::string& n) { return plain.at(n); });
+    ExactTraining exact(model, rows, 0, 4096, values(kept));
+    for (int step = 0; step < 3; ++step) {
+      const double before = exact.bound().evidence;  // as a validation does
+      EXPECT_EQ(exact.bound().evidence, before);
+      EXPECT_EQ(exact.step(), ExactTraining(twin, rows, 0, 4096).step()) << step;
+      at::NoGradGuard no_grad;
+      for (const auto& [name, leaf] : kept) {
+        EXPECT_TRUE(at::equal(leaf.grad(), plain.at(name).grad())) << name << " " << step;
+        for (const Weights* of : {&kept, &plain}) of->at(name).detach().add_(of->at(name).grad(), -0.01);
+      }
+      EXPECT_NE(exact.bound().evidence, before) << step;
+    }
+  }
+}
+
 TEST(DbkExact, AStepsNoiseGradientIsThatOfEachForm) {
   Dataset data = contract::toy(41, 5);
   const Dataset rows =
@@ -193,7 +257,7 @@ TEST(DbkExact, AStepsNoiseGradientIsThatOfEachForm) {
         leaves[name].mutable_grad() = at::zeros_like(leaf);
       }
       ExactFeatures model("silu", noise, spec, [&](const std::string& n) { return leaves.at(n); });
-      return exact_step(model, rows, 0.7, 10);
+      return ExactTraining(model, rows, 0.7, 10).step();
     };
     const double h = 1e-5, difference = (loss_at(h) - loss_at(-h)) / (2 * h);
     loss_at(0);
