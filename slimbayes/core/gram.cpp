@@ -30,16 +30,16 @@ void add_lower(const kernels::Kernels& kernels, const double* phi, int64_t rows,
       for (int64_t i = 0; i < count; ++i) std::copy_n(chunk + i * r, r, copy.data() + i * ld);
       chunk = copy.data();
     }
-    kernels.double_transposed_product({.m = count,
-                                       .k = r,
-                                       .n = r,
-                                       .a = chunk,
-                                       .lda = ld,
-                                       .b = chunk,
-                                       .ldb = ld,
-                                       .c = sum,
-                                       .ldc = ld,
-                                       .lower = true});
+    kernels.transposed_product64({.m = count,
+                                  .k = r,
+                                  .n = r,
+                                  .a = chunk,
+                                  .lda = ld,
+                                  .b = chunk,
+                                  .ldb = ld,
+                                  .c = sum,
+                                  .ldc = ld,
+                                  .triangle = kernels::Triangle::lower});
   }
 }
 

@@ -42,16 +42,16 @@ FeatureSums FeaturePass::forward(std::span<const float* const> values, const flo
     const float* phi = plan_->forward(kernels_, packed_.data(), x + first * d, d, count, tape_of(c));
     outputs_[static_cast<size_t>(c)] = phi;
     widen(phi, y + first, count);
-    kernels_.double_transposed_product({.m = count,
-                                        .k = rank_ + 2,
-                                        .n = rank_,
-                                        .a = wide_.data(),
-                                        .lda = ld_,
-                                        .b = wide_.data(),
-                                        .ldb = ld_,
-                                        .c = lower.data(),
-                                        .ldc = ld_,
-                                        .lower = true});
+    kernels_.transposed_product64({.m = count,
+                                   .k = rank_ + 2,
+                                   .n = rank_,
+                                   .a = wide_.data(),
+                                   .lda = ld_,
+                                   .b = wide_.data(),
+                                   .ldb = ld_,
+                                   .c = lower.data(),
+                                   .ldc = ld_,
+                                   .triangle = kernels::Triangle::lower});
     for (int64_t i = 0; squares && i < count; ++i) {
       double square = 0;
       for (int64_t j = 0; j < rank_; ++j) square += wide_[i * ld_ + j] * wide_[i * ld_ + j];
@@ -82,15 +82,15 @@ void FeaturePass::backward(const FeatureGradient& gradient, const double* y,
   for (int64_t first = 0, c = 0; first < rows_; first += kChunkRows, ++c) {
     const int64_t count = std::min(kChunkRows, rows_ - first);
     widen(outputs_[static_cast<size_t>(c)], y + first, count);
-    kernels_.double_product({.m = count,
-                             .k = rank_ + 2,
-                             .n = rank_,
-                             .a = wide_.data(),
-                             .lda = ld_,
-                             .b = factor.data(),
-                             .ldb = wide,
-                             .c = result_.data(),
-                             .ldc = wide});
+    kernels_.product64({.m = count,
+                        .k = rank_ + 2,
+                        .n = rank_,
+                        .a = wide_.data(),
+                        .lda = ld_,
+                        .b = factor.data(),
+                        .ldb = wide,
+                        .c = result_.data(),
+                        .ldc = wide});
     const int64_t extra = gradient.extra == 0 ? -1 : gradient.extra_row - first;
     if (extra >= 0 && extra < count)
       for (int64_t j = 0; j < rank_; ++j)

@@ -130,7 +130,7 @@ void RegressionStep::backward(int64_t rows, const RegressionObjective& objective
                                  .ldb = ld_,
                                  .c = grad_factor_.data(),
                                  .ldc = ld_,
-                                 .lower = true});
+                                 .triangle = Triangle::lower});
     kernels_.transposed_product({.m = count,
                                  .k = 1,
                                  .n = rank_,

@@ -39,6 +39,7 @@ std::vector<Kernels> every_target() {
     fill_products(target, table);
     fill_activations(target, table);
     fill_rows(target, table);
+    fill_doubles(target, table);
     fill_adamw(target, table);
     table.target = hwy::TargetName(target);
   }

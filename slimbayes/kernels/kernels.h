@@ -6,11 +6,11 @@
 
 namespace slimbayes::kernels {
 
-// Kernels are the inner loops of the engine: small matrix products and functions of rows of float32 numbers,
-// written once and compiled for several instruction sets (targets). This header shows no SIMD types; the
+// Kernels are the inner loops of the engine: small matrix products and functions of rows, of float32 numbers
+// and, where a Gram matrix needs it, of float64 numbers (names that end in 64). They are written once and compiled for several instruction sets (targets). This header shows no SIMD types; the
 // engine calls through a table of function pointers, one table for each target.
 //
-// A matrix has a row stride `ld` in floats. Where a comment says "padded", the stride is a multiple of kPad,
+// A matrix has a row stride `ld` in numbers. Where a comment says "padded", the stride is a multiple of kPad,
 // and the elements of a row from its width up to the next multiple of kPad are zero. Kernels may read and
 // write them, and keep them zero.
 //
@@ -18,50 +18,51 @@ namespace slimbayes::kernels {
 // fused multiply-adds in the order of the summed index, and every sum over a row goes through the same tree
 // of 16 partial sums, whatever the width of a register. SSE4 has no fused multiply-add; its bits differ.
 
-/// Rows are padded to a multiple of this number of floats.
+/// Rows are padded to a multiple of this number of elements.
 inline constexpr int64_t kPad = 16;
 
 /// Returns n rounded up to a multiple of kPad.
 constexpr int64_t padded(int64_t n) { return (n + kPad - 1) / kPad * kPad; }
 
-/// Which elements of the second factor of a product may differ from zero.
+/// Which elements of a matrix may differ from zero, or are wanted.
 enum class Triangle : uint8_t {
   full,
-  lower,  // b[p, j] only for p >= j: a lower triangular matrix
-  upper   // b[p, j] only for p <= j
+  lower,  // [p, j] only for p >= j: a lower triangular matrix
+  upper   // [p, j] only for p <= j
 };
 
 /// c = a b + bias. a [m, k], b [k, n] padded, c [m, n] padded. bias [n] padded, or nullptr for none.
-template <class T>
+template <class Number>
 struct ProductOf {
   int64_t m = 0, k = 0, n = 0;
-  const T* a = nullptr;
+  const Number* a = nullptr;
   int64_t lda = 0;
-  const T* b = nullptr;
+  const Number* b = nullptr;
   int64_t ldb = 0;
-  T* c = nullptr;
+  Number* c = nullptr;
   int64_t ldc = 0;
-  const T* bias = nullptr;
+  const Number* bias = nullptr;
   Triangle triangle = Triangle::full;  // of b; k == n unless full
 };
+using Product = ProductOf<float>;
+using Product64 = ProductOf<double>;
 
 /// c += scale a^T b, where m is the summed index. a [m, k], b [m, n] padded, c [k, n] with any stride;
-/// nothing is written beyond column n. With `lower`, elements of c above the diagonal may or may not change.
-template <class T>
+/// nothing is written beyond column n. Elements of c beyond `triangle` may or may not change.
+template <class Number>
 struct TransposedProductOf {
   int64_t m = 0, k = 0, n = 0;
-  const T* a = nullptr;
+  const Number* a = nullptr;
   int64_t lda = 0;
-  const T* b = nullptr;
+  const Number* b = nullptr;
   int64_t ldb = 0;
-  T* c = nullptr;
+  Number* c = nullptr;
   int64_t ldc = 0;
-  T scale = 1;
-  bool lower = false;
+  Number scale = 1;
+  Triangle triangle = Triangle::full;  // of c
 };
-
-using Product = ProductOf<float>;
 using TransposedProduct = TransposedProductOf<float>;
+using TransposedProduct64 = TransposedProductOf<double>;
 
 /// Rows that a kernel reads or changes: `rows` rows of `width` floats, padded, all with the same stride.
 struct Rows {
@@ -82,8 +83,6 @@ struct Kernels {
   // Products
   void (*product)(const Product&) = nullptr;
   void (*transposed_product)(const TransposedProduct&) = nullptr;
-  void (*double_product)(const ProductOf<double>&) = nullptr;
-  void (*double_transposed_product)(const TransposedProductOf<double>&) = nullptr;
   /// to [columns, rows] padded = scale times the transpose of from [rows, columns], stride `ld`.
   void (*transpose)(const float* from, int64_t ld, int64_t rows, int64_t columns, float scale, float* to,
                     int64_t to_ld) = nullptr;
@@ -116,6 +115,19 @@ struct Kernels {
                           const float* other) = nullptr;  // += scale[i] other[i, :]
   /// x[i, :] += scale[i] with[:]
   void (*add_outer)(Rows, float* x, const float* scale, const float* with) = nullptr;
+
+  // Float64. All arrays of one call have the stride of Rows.
+  void (*product64)(const Product64&) = nullptr;
+  void (*transposed_product64)(const TransposedProduct64&) = nullptr;
+  void (*transpose64)(const double* from, int64_t ld, int64_t rows, int64_t columns, double scale, double* to,
+                      int64_t to_ld) = nullptr;
+  /// to = from * scale - shift, with scale and shift [width] padded.
+  void (*widen)(Rows, const float* from, const double* scale, const double* shift, double* to) = nullptr;
+  void (*narrow)(Rows, const double* from, float* to) = nullptr;            // to = from, rounded
+  void (*row_squares64)(Rows, const double* x, double* squares) = nullptr;  // [rows]: sum_j x^2
+  /// x[i, j] = exp(min(x[i, j] - less[i], most)), 0 if that is below 1e-307. With x = <u, v> - |v|^2 / 2 +
+  /// log a, less = |u|^2 / 2 and most = log a it is a exp(-|u - v|^2 / 2). less [rows].
+  void (*exp_differences64)(Rows, double* x, const double* less, double most) = nullptr;
 
   /// One update of n parameters by AdamW (Loshchilov and Hutter 2019), as torch.optim.AdamW does it.
   void (*adamw)(int64_t n, const AdamWStep&, float* value, const float* grad, float* first,

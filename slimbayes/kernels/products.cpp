@@ -18,24 +18,24 @@ namespace slimbayes::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Registers in a row of a tile: with 6 rows, 24 of 32 accumulators (AVX-512, NEON) or 12 of 16.
+// Registers in a row of a tile: with 6 rows, 24 of 32 accumulators (AVX-512, NEON) or 12 of 16. The templates
+// have the type of the elements, float or double, as parameter N.
 constexpr int kWide = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 2;
 constexpr int kTall = 6;
 
-template <class T, int Rows, int Wide>
+template <class N, int Rows, int Wide>
 struct Tile {
-  using Vec = VecOf<T>;
-  static constexpr int64_t kWidth = kLanesOf<T>;  // of a register
-
+  using Vec = VecOf<N>;
+  static constexpr int64_t kLanes = kLanesOf<N>;
   std::array<Vec, static_cast<size_t>(Rows) * Wide> sum;
 
   template <size_t... I>
   HWY_INLINE void clear(std::index_sequence<I...>) {
-    ((sum[I] = hn::Zero(TagOf<T>())), ...);
+    ((sum[I] = hn::Zero(TagOf<N>())), ...);
   }
   template <size_t... J>
-  HWY_INLINE void start(const T* bias, std::index_sequence<J...>) {
-    const std::array<Vec, Wide> b = {Load(bias + static_cast<int64_t>(J) * kWidth)...};
+  HWY_INLINE void start(const N* bias, std::index_sequence<J...>) {
+    const std::array<Vec, Wide> b = {Load(bias + static_cast<int64_t>(J) * kLanes)...};
     repeat(b, std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
   }
   template <size_t... I>
@@ -44,16 +44,17 @@ struct Tile {
   }
   /// sum += a b^T with a, one element a row at `step` floats from each other, and a row of b.
   template <size_t... I, size_t... J>
-  HWY_INLINE void add(const T* a, int64_t step, const T* b, std::index_sequence<I...>,
+  HWY_INLINE void add(const N* a, int64_t step, const N* b, std::index_sequence<I...>,
                       std::index_sequence<J...>) {
-    const std::array<Vec, Wide> row = {Load(b + static_cast<int64_t>(J) * kWidth)...};
-    ((add_row<I>(AllOf<T>(a[static_cast<int64_t>(I) * step]), row, std::index_sequence<J...>())), ...);
+    const std::array<Vec, Wide> row = {Load(b + static_cast<int64_t>(J) * kLanes)...};
+    ((add_row<I>(hn::Set(TagOf<N>(), a[static_cast<int64_t>(I) * step]), row, std::index_sequence<J...>())),
+     ...);
   }
   /// Calls f(row, column offset, sum) for every register. The indices are constants, so that the sums stay in
   /// registers.
   template <class F, size_t... I>
   HWY_INLINE void each(F f, std::index_sequence<I...>) const {
-    (f(static_cast<int64_t>(I / Wide), static_cast<int64_t>(I % Wide) * kWidth, sum[I]), ...);
+    (f(static_cast<int64_t>(I / Wide), static_cast<int64_t>(I % Wide) * kLanes, sum[I]), ...);
   }
   template <size_t I, size_t... J>
   HWY_INLINE void add_row(Vec a, const std::array<Vec, Wide>& row, std::index_sequence<J...>) {
@@ -61,25 +62,25 @@ struct Tile {
   }
 };
 
-template <int Rows, int Wide, class T>
-void product_tile(const ProductOf<T>& p, int64_t i, int64_t j, int64_t from, int64_t to) {
+template <int Rows, int Wide, class N>
+void product_tile(const ProductOf<N>& p, int64_t i, int64_t j, int64_t from, int64_t to) {
   constexpr auto rows = std::make_index_sequence<Rows>();
   constexpr auto wide = std::make_index_sequence<Wide>();
-  Tile<T, Rows, Wide> tile;
+  Tile<N, Rows, Wide> tile;
   if (p.bias != nullptr)
     tile.start(p.bias + j, wide);
   else
     tile.clear(std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
-  const T *a = p.a + i * p.lda, *b = p.b + from * p.ldb + j;
+  const N *a = p.a + i * p.lda, *b = p.b + from * p.ldb + j;
   for (int64_t k = from; k < to; ++k, b += p.ldb) tile.add(a + k, p.lda, b, rows, wide);
-  T* c = p.c + i * p.ldc + j;
-  tile.each([&](int64_t r, int64_t at, VecOf<T> sum) HWY_ATTR { Store(sum, c + r * p.ldc + at); },
+  N* c = p.c + i * p.ldc + j;
+  tile.each([&](int64_t r, int64_t at, VecOf<N> sum) HWY_ATTR { Store(sum, c + r * p.ldc + at); },
             std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
 }
 
-template <int Wide, class T>
-void product_columns(const ProductOf<T>& p, int64_t j) {
-  const int64_t width = Wide * kLanesOf<T>;
+template <int Wide, class N>
+void product_columns(const ProductOf<N>& p, int64_t j) {
+  const int64_t width = Wide * kLanesOf<N>;
   const int64_t from = p.triangle == Triangle::lower ? std::min(j, p.k) : 0,
                 to = p.triangle == Triangle::upper ? std::min(j + width, p.k) : p.k;
   int64_t i = 0;
@@ -89,76 +90,79 @@ void product_columns(const ProductOf<T>& p, int64_t j) {
   if (i < p.m) product_tile<1, Wide>(p, i, j, from, to);
 }
 
-template <class T>
-void Multiply(const ProductOf<T>& p) {
-  const int64_t n = padded(p.n), wide = kLanesOf<T>;
+template <class N>
+void Multiply(const ProductOf<N>& p) {
+  constexpr int64_t kLanes = kLanesOf<N>;
+  const int64_t n = padded(p.n);
   int64_t j = 0;
-  for (; j + kWide * wide <= n; j += kWide * wide) product_columns<kWide>(p, j);
+  for (; j + kWide * kLanes <= n; j += kWide * kLanes) product_columns<kWide>(p, j);
   if constexpr (kWide > 2)
-    for (; j + 2 * wide <= n; j += 2 * wide) product_columns<2>(p, j);
-  for (; j < n; j += wide) product_columns<1>(p, j);
+    for (; j + 2 * kLanes <= n; j += 2 * kLanes) product_columns<2>(p, j);
+  for (; j < n; j += kLanes) product_columns<1>(p, j);
 }
 
 /// c += scale sum.
-template <class T>
-HWY_INLINE void AddTo(T* c, VecOf<T> scale, VecOf<T> sum) {
+template <class N>
+HWY_INLINE void AddTo(N* c, VecOf<N> scale, VecOf<N> sum) {
   Store(hn::MulAdd(scale, sum, Load(c)), c);
 }
 
 /// The same for the first `count` elements, which may be none.
-template <class T>
-HWY_NOINLINE void AddToFirst(T* c, VecOf<T> scale, VecOf<T> sum, int64_t count) {
+template <class N>
+HWY_NOINLINE void AddToFirst(N* c, VecOf<N> scale, VecOf<N> sum, int64_t count) {
   if (count > 0) StoreFirst(hn::MulAdd(scale, sum, LoadFirst(c, count)), c, count);
 }
 
-template <int Rows, int Wide, class T>
-void transposed_tile(const TransposedProductOf<T>& p, int64_t i, int64_t j) {
+template <int Rows, int Wide, class N>
+void transposed_tile(const TransposedProductOf<N>& p, int64_t i, int64_t j) {
   constexpr auto rows = std::make_index_sequence<Rows>();
   constexpr auto wide = std::make_index_sequence<Wide>();
-  Tile<T, Rows, Wide> tile;
+  Tile<N, Rows, Wide> tile;
   tile.clear(std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
-  const T *a = p.a + i, *b = p.b + j;
+  const N *a = p.a + i, *b = p.b + j;
   for (int64_t k = 0; k < p.m; ++k, a += p.lda, b += p.ldb) tile.add(a, 1, b, rows, wide);
-  const VecOf<T> scale = AllOf<T>(p.scale);
-  T* c = p.c + i * p.ldc + j;
+  const VecOf<N> scale = hn::Set(TagOf<N>(), p.scale);
+  N* c = p.c + i * p.ldc + j;
   constexpr auto all = std::make_index_sequence<static_cast<size_t>(Rows) * Wide>();
-  if (j + Wide * kLanesOf<T> <= p.n)
-    tile.each([&](int64_t r, int64_t at, VecOf<T> sum) HWY_ATTR { AddTo(c + r * p.ldc + at, scale, sum); },
+  if (j + Wide * kLanesOf<N> <= p.n)
+    tile.each([&](int64_t r, int64_t at, VecOf<N> sum) HWY_ATTR { AddTo<N>(c + r * p.ldc + at, scale, sum); },
               all);
   else
-    tile.each([&](int64_t r, int64_t at, VecOf<T> sum)
-                  HWY_ATTR { AddToFirst(c + r * p.ldc + at, scale, sum, p.n - j - at); },
+    tile.each([&](int64_t r, int64_t at, VecOf<N> sum)
+                  HWY_ATTR { AddToFirst<N>(c + r * p.ldc + at, scale, sum, p.n - j - at); },
               all);
 }
 
-template <int Wide, class T>
-void transposed_columns(const TransposedProductOf<T>& p, int64_t j) {
-  int64_t i = p.lower ? j / kTall * kTall : 0;
-  for (; i + kTall <= p.k; i += kTall) transposed_tile<kTall, Wide>(p, i, j);
-  for (; i + 4 <= p.k; i += 4) transposed_tile<4, Wide>(p, i, j);
-  for (; i + 2 <= p.k; i += 2) transposed_tile<2, Wide>(p, i, j);
-  if (i < p.k) transposed_tile<1, Wide>(p, i, j);
+template <int Wide, class N>
+void transposed_columns(const TransposedProductOf<N>& p, int64_t j) {
+  int64_t i = p.triangle == Triangle::lower ? j / kTall * kTall : 0;
+  const int64_t end = p.triangle == Triangle::upper ? std::min(p.k, j + Wide * kLanesOf<N>) : p.k;
+  for (; i + kTall <= end; i += kTall) transposed_tile<kTall, Wide>(p, i, j);
+  for (; i + 4 <= end; i += 4) transposed_tile<4, Wide>(p, i, j);
+  for (; i + 2 <= end; i += 2) transposed_tile<2, Wide>(p, i, j);
+  if (i < end) transposed_tile<1, Wide>(p, i, j);
 }
 
-template <class T>
-void MultiplyTransposed(const TransposedProductOf<T>& p) {
-  const int64_t n = padded(p.n), wide = kLanesOf<T>;
+template <class N>
+void MultiplyTransposed(const TransposedProductOf<N>& p) {
+  constexpr int64_t kLanes = kLanesOf<N>;
+  const int64_t n = padded(p.n);
   int64_t j = 0;
-  for (; j + kWide * wide <= n; j += kWide * wide) transposed_columns<kWide>(p, j);
+  for (; j + kWide * kLanes <= n; j += kWide * kLanes) transposed_columns<kWide>(p, j);
   if constexpr (kWide > 2)
-    for (; j + 2 * wide <= n; j += 2 * wide) transposed_columns<2>(p, j);
-  for (; j < n; j += wide) transposed_columns<1>(p, j);
+    for (; j + 2 * kLanes <= n; j += 2 * kLanes) transposed_columns<2>(p, j);
+  for (; j < n; j += kLanes) transposed_columns<1>(p, j);
 }
 
 // Blocks of 16 x 16, so that what is read and what is written stay in the first cache.
-void Transpose(const float* from, int64_t ld, int64_t rows, int64_t columns, float scale, float* to,
-               int64_t to_ld) {
+template <class N>
+void Transpose(const N* from, int64_t ld, int64_t rows, int64_t columns, N scale, N* to, int64_t to_ld) {
   const int64_t wide = padded(rows);
   for (int64_t i = 0; i < wide; i += 16) {
     for (int64_t j = 0; j < columns; j += 16) {
       const int64_t last = std::min<int64_t>(columns, j + 16), present = std::min<int64_t>(rows, i + 16);
       for (int64_t c = j; c < last; ++c) {
-        float* out = to + c * to_ld;
+        N* out = to + c * to_ld;
         for (int64_t r = i; r < present; ++r) out[r] = scale * from[r * ld + c];
         for (int64_t r = std::max(i, present); r < i + 16; ++r) out[r] = 0;
       }
@@ -172,9 +176,10 @@ void FillProducts(Kernels& table) {
   table.target = hwy::TargetName(HWY_TARGET);
   table.product = Multiply<float>;
   table.transposed_product = MultiplyTransposed<float>;
-  table.double_product = Multiply<double>;
-  table.double_transposed_product = MultiplyTransposed<double>;
-  table.transpose = Transpose;
+  table.product64 = Multiply<double>;
+  table.transposed_product64 = MultiplyTransposed<double>;
+  table.transpose = Transpose<float>;
+  table.transpose64 = Transpose<double>;
 }
 
 }  // namespace HWY_NAMESPACE

@@ -21,12 +21,12 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class T>
-using TagOf = hn::ScalableTag<T>;
-template <class T>
-using VecOf = hn::Vec<TagOf<T>>;
-template <class T>
-constexpr int64_t kLanesOf = HWY_MAX_BYTES / static_cast<int64_t>(sizeof(T));
+template <class Number>
+using TagOf = hn::ScalableTag<Number>;
+template <class Number>
+using VecOf = hn::Vec<TagOf<Number>>;
+template <class Number>
+constexpr int64_t kLanesOf = HWY_MAX_BYTES / static_cast<int64_t>(sizeof(Number));
 
 using Tag = TagOf<float>;
 using Vec = VecOf<float>;
@@ -35,36 +35,31 @@ constexpr Tag kTag;
 constexpr int64_t kLanes = kLanesOf<float>;
 constexpr int64_t kVecs = kPad / kLanes;  // registers in one group of kPad floats
 
-template <class T>
-HWY_INLINE VecOf<T> Load(const T* p) {
-  return hn::LoadU(TagOf<T>(), p);
-}
-template <class T>
-HWY_INLINE void Store(VecOf<T> v, T* p) {
-  hn::StoreU(v, TagOf<T>(), p);
-}
+HWY_INLINE Vec Load(const float* p) { return hn::LoadU(kTag, p); }
+HWY_INLINE void Store(Vec v, float* p) { hn::StoreU(v, kTag, p); }
 HWY_INLINE Vec All(float x) { return hn::Set(kTag, x); }
-template <class T>
-HWY_INLINE VecOf<T> AllOf(T x) {
-  return hn::Set(TagOf<T>(), x);
-}
+HWY_INLINE VecOf<double> Load(const double* p) { return hn::LoadU(TagOf<double>(), p); }
+HWY_INLINE void Store(VecOf<double> v, double* p) { hn::StoreU(v, TagOf<double>(), p); }
+HWY_INLINE VecOf<double> All64(double x) { return hn::Set(TagOf<double>(), x); }
 
-/// Loads the first `count` elements, the others are zero. 0 < count.
-template <class T>
-HWY_INLINE VecOf<T> LoadFirst(const T* p, int64_t count) {
-  if (count >= kLanesOf<T>) return Load(p);
-  alignas(64) T part[kLanesOf<T>] = {};
-  std::memcpy(part, p, static_cast<size_t>(count) * sizeof(T));
+/// Loads the first `count` numbers, the others are zero. 0 < count.
+template <class Number>
+HWY_INLINE VecOf<Number> LoadFirst(const Number* p, int64_t count) {
+  constexpr int64_t lanes = kLanesOf<Number>;
+  if (count >= lanes) return Load(p);
+  alignas(64) Number part[lanes] = {};
+  std::memcpy(part, p, static_cast<size_t>(count) * sizeof(Number));
   return Load(part);
 }
 
 /// Stores the first `count` elements of v. 0 < count.
-template <class T>
-HWY_INLINE void StoreFirst(VecOf<T> v, T* p, int64_t count) {
-  if (count >= kLanesOf<T>) return Store(v, p);
-  alignas(64) T part[kLanesOf<T>];
+template <class Number>
+HWY_INLINE void StoreFirst(VecOf<Number> v, Number* p, int64_t count) {
+  constexpr int64_t lanes = kLanesOf<Number>;
+  if (count >= lanes) return Store(v, p);
+  alignas(64) Number part[lanes];
   Store(v, part);
-  std::memcpy(p, part, static_cast<size_t>(count) * sizeof(T));
+  std::memcpy(p, part, static_cast<size_t>(count) * sizeof(Number));
 }
 
 /// The sums of 16 interleaved parts of a row, whatever the width of a register.

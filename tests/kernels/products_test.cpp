@@ -129,7 +129,7 @@ TEST_P(Products, OfATransposeHaveTheirLowerTriangle) {
                       .ldc = whole.ld};
   k().transposed_product(p);
   p.c = part.data();
-  p.lower = true;
+  p.triangle = Triangle::lower;
   k().transposed_product(p);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j <= i; ++j) EXPECT_EQ(part(i, j), whole(i, j));

@@ -25,22 +25,23 @@ inline std::string target_name(const ::testing::TestParamInfo<size_t>& info) {
   INSTANTIATE_TEST_SUITE_P(Targets, Suite, ::testing::Range<size_t>(0, all_kernels().size()), target_name)
 
 /// A matrix of normal numbers with padded rows, zero in the padding.
-struct Matrix {
+template <class Number>
+struct MatrixOf {
   int64_t rows, width, ld;
-  std::vector<float> values;
+  std::vector<Number> values;
 
-  Matrix(int64_t rows, int64_t width, uint64_t seed = 0, float scale = 1)
+  MatrixOf(int64_t rows, int64_t width, uint64_t seed = 0, Number scale = 1)
       : rows(rows), width(width), ld(padded(width)), values(static_cast<size_t>(rows * ld)) {
     std::mt19937_64 bits(seed);
-    std::normal_distribution<float> normal;
+    std::normal_distribution<Number> normal;
     if (seed > 0)
       for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < width; ++j) (*this)(i, j) = scale * normal(bits);
   }
-  float& operator()(int64_t i, int64_t j) { return values[static_cast<size_t>(i * ld + j)]; }
+  Number& operator()(int64_t i, int64_t j) { return values[static_cast<size_t>(i * ld + j)]; }
   double operator()(int64_t i, int64_t j) const { return values[static_cast<size_t>(i * ld + j)]; }
-  float* data() { return values.data(); }
-  const float* data() const { return values.data(); }
+  Number* data() { return values.data(); }
+  const Number* data() const { return values.data(); }
   Rows of() const { return {rows, width, ld}; }
 
   bool padding_is_zero() const {
@@ -50,5 +51,7 @@ struct Matrix {
     return true;
   }
 };
+using Matrix = MatrixOf<float>;
+using Matrix64 = MatrixOf<double>;
 
 }  // namespace slimbayes::kernels
