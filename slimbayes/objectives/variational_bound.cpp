@@ -23,12 +23,16 @@ VariationalLoss variational_bound(const Likelihood& likelihood, const Latent& f,
   return with_kl(-log_prob.mean(), kl);
 }
 
-VariationalLoss cox_bound(const Latent& f, const at::Tensor& weights, const WeightedKl& kl) {
+at::Tensor cox_data(const Latent& f, const at::Tensor& weights, int64_t rows) {
   const int64_t nodes = weights.size(0), events = f.mean.size(0) - nodes;
   const at::Tensor mean = f.mean.squeeze(1), var = f.epistemic_var.squeeze(1);
   const at::Tensor integral =
       at::dot(weights, expected_intensity({mean.narrow(0, events, nodes), var.narrow(0, events, nodes)}));
-  return with_kl(integral / static_cast<double>(kl.rows) - mean.narrow(0, 0, events).mean(), kl);
+  return integral / static_cast<double>(rows) - mean.narrow(0, 0, events).mean();
+}
+
+VariationalLoss cox_bound(const Latent& f, const at::Tensor& weights, const WeightedKl& kl) {
+  return with_kl(cox_data(f, weights, kl.rows), kl);
 }
 
 }  // namespace slimbayes

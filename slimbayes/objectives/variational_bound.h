@@ -39,6 +39,9 @@ struct WeightedKl {
 VariationalLoss variational_bound(const Likelihood& likelihood, const Latent& f, const at::Tensor& y,
                                   const WeightedKl& kl, DataTerm data = DataTerm::expected);
 
+/// Returns the field `data` of cox_bound(); `rows` is the number n of training events.
+at::Tensor cox_data(const Latent& f, const at::Tensor& weights, int64_t rows);
+
 /// Returns the loss of a Cox process (E appendix A.5), divided by the number n of training events. Its field
 /// `data` is -(mean over the batch of mean(x)) + 1/n sum_q weight_q exp(mean + var / 2), where mean and var
 /// are those of f. With random nodes it is an unbiased estimate of 1/n (-sum_i mean(x_i) + integral of

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "slimbayes/core/random.h"
+#include "slimbayes/objectives/latent_gradient.h"
 
 namespace slimbayes {
 namespace {
@@ -85,6 +87,43 @@ TEST(VariationalBound, GradientsMatchCentralDifferences) {
     return cox_bound(s.posterior.latent(s.features, s.offset), at::full({3}, 2.0 / 3, at::kDouble),
                      {s.posterior, 50, 0.7});
   });
+}
+
+/// Compares latent_gradient with automatic differentiation of the same loss, with and without a correction.
+void expect_closed_form(const Sample& start, const std::function<at::Tensor(const Latent&)>& data) {
+  for (const bool corrected : {false, true}) {
+    Sample s = start;
+    at::Tensor correction = 0.1 + Stream(5).uniform(at::IntArrayRef{s.features.size(0)});
+    std::vector<at::Tensor*> all = {&s.features,        &s.posterior.mean, &s.posterior.log_diagonal,
+                                    &s.posterior.lower, &s.offset,         &correction};
+    for (at::Tensor* x : all) *x = x->clone().requires_grad_(true);
+    const WeightedKl kl{s.posterior, 50, 0.7};
+    Latent f = s.posterior.latent(s.features, s.offset);
+    if (corrected) f.epistemic_var = f.epistemic_var + correction.unsqueeze(1);
+    const at::Tensor wanted = data(f) + 0.7 / 50 * s.posterior.kl();
+    wanted.backward();
+    const LatentGradient got =
+        latent_gradient(s.features, corrected ? correction : at::Tensor(), s.offset, kl, data);
+    EXPECT_NEAR(got.loss.total.item<double>(), wanted.item<double>(), 1e-12);
+    const std::vector<at::Tensor> gradients = {got.grad_features, got.grad_mean,   got.grad_log_diagonal,
+                                               got.grad_lower,    got.grad_offset, got.grad_correction};
+    for (size_t i = 0; i < (corrected ? 6 : 5); ++i)
+      EXPECT_TRUE(at::allclose(gradients[i], all[i]->grad(), 1e-9, 1e-12)) << i;
+  }
+}
+
+TEST(LatentGradient, IsThatOfAutomaticDifferentiation) {
+  const at::Tensor labels = at::tensor({0.0, 1.0, 1.0, 0.0, 1.0}, at::kDouble);
+  const at::Tensor classes = at::tensor({0.0, 1.0, 2.0, 2.0, 1.0}, at::kDouble);
+  const at::Tensor counts = at::tensor({0.0, 3.0, 1.0, 7.0, 2.0}, at::kDouble);
+  const auto data = [](const Likelihood& likelihood, const at::Tensor& y) {
+    return [=](const Latent& f) { return -expected_log_prob(likelihood, f, y).mean(); };
+  };
+  expect_closed_form(sample(5, 4, 1), data(BernoulliLikelihood{}, labels));
+  expect_closed_form(sample(5, 4, 3), data(SoftmaxLikelihood{Stream(1), 8, false}, classes));
+  expect_closed_form(sample(5, 4, 1), data(PoissonLikelihood{}, counts));
+  expect_closed_form(sample(5, 4, 1),
+                     [](const Latent& f) { return cox_data(f, at::full({3}, 2.0 / 3, at::kDouble), 50); });
 }
 
 TEST(VariationalBound, IsTheDataTermAndTheKl) {
