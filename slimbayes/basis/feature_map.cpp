@@ -28,24 +28,24 @@ FeatureMap::FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec
   if (basis_->rank() != r || basis_->inputs() != width_of(spec))
     refuse(method, fmt::format("an expansion of rank {} that fits its network", r),
            fmt::format("one of rank {} and {} inputs", basis_->rank(), basis_->inputs()));
-  if (!network_.by_engine() || execution != Execution::engine) return;
+  if (execution != Execution::engine) return;
   if (auto plan = feature_plan(basis, r, spec)) engine_ = EngineNetwork::of(std::move(plan), lookup);
-}
-
-Expansion FeatureMap::operator()(const Input& input, const ForwardContext& context) const {
-  if (engine_ && !input.mask.defined() && engine_->takes(input.x)) return {(*engine_)(input.x), {}};
-  return (*basis_)(network_(input, context));
 }
 
 std::shared_ptr<const engine::Plan> feature_plan(const std::string& basis, int64_t rank,
                                                  const NetworkSpec& spec) {
-  if (basis != "silu") return nullptr;
   auto plan = std::make_shared<engine::Plan>(spec.input.numel());
-  if (!plan->append(spec, "network").empty()) return nullptr;
+  if (basis != "silu" || !plan->append(spec, "network").empty()) return nullptr;
   plan->append_dense("basis.weight", "basis.bias", rank);
   plan->append_activation(engine::ActivationStep::Function::silu);
   plan->append_scale("basis.scale");
   return plan;
+}
+
+Expansion FeatureMap::operator()(const Input& input, const ForwardContext& context) const {
+  if (engine_ && !input.mask.defined() && engine_->takes(input.x))
+    return {(*engine_)(input.x, dropout_factors(engine_->dropouts(), input.x.size(0), context)), {}};
+  return (*basis_)(network_(input, context));
 }
 
 std::vector<ParameterSpec> feature_parameters(const std::string& basis, int64_t rank, const NetworkSpec& spec,

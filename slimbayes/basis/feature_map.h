@@ -25,18 +25,18 @@ class FeatureMap {
   Expansion operator()(const Input& input, const ForwardContext& context = {}) const;
   const Shape& input() const { return input_; }    // shape of an input row
   int64_t rank() const { return basis_->rank(); }  // r
-  bool by_engine() const { return network_.by_engine(); }
+  bool by_engine() const { return engine_ != nullptr || network_.by_engine(); }
   double jitter() const { return basis_->jitter(); }
 
  private:
   BoundNetwork network_;
   std::shared_ptr<const Basis> basis_;
-  std::shared_ptr<const EngineNetwork> engine_;  // network and expansion in one plan, or nullptr
+  std::shared_ptr<const EngineNetwork> engine_;  // network and expansion as one plan; nullptr: one by one
   Shape input_;
 };
 
-/// Returns the plan of network and expansion, with the tensors "network.*" and "basis.*", or nullptr if the
-/// engine does not know them.
+/// Returns the plan of a network and an expansion to `rank` features, or nullptr if a plan cannot compute
+/// them: it knows the layers that engine/plan.h has and the expansion `silu`.
 std::shared_ptr<const engine::Plan> feature_plan(const std::string& basis, int64_t rank,
                                                  const NetworkSpec& spec);
 

@@ -30,8 +30,9 @@ Slot Plan::new_slot(int64_t width) {
   return slot;
 }
 
-size_t Plan::tensor(const std::string& name) {
+size_t Plan::tensor(const std::string& name, int64_t size) {
   tensors_.push_back(name);
+  sizes_.push_back(size);
   return tensors_.size() - 1;
 }
 
@@ -45,8 +46,8 @@ void Plan::append_dense(const std::string& weight, const std::string& bias, int6
                         const Scales& scales) {
   DenseStep step{.in = at_, .out = new_slot(out)};
   step.input_gradient = !tensors_.empty();
-  step.weight = tensor(weight);
-  if (!bias.empty()) step.bias = tensor(bias);
+  step.weight = tensor(weight, out * at_.width);
+  if (!bias.empty()) step.bias = tensor(bias, out);
   step.weight_scale = static_cast<float>(scales.weight);
   step.bias_scale = static_cast<float>(scales.bias);
   step.transposed = new_packed(at_.width * padded(out));
@@ -57,18 +58,29 @@ void Plan::append_dense(const std::string& weight, const std::string& bias, int6
   steps_.emplace_back(step);
 }
 
+/// Copies the output of the last operation if it must keep its values, so that the next one may change it.
+void Plan::release() {
+  if (!held_) return;
+  const CopyStep copy{at_, new_slot(at_.width)};
+  steps_.emplace_back(copy);
+  at_ = copy.out;
+  held_ = false;
+}
+
 void Plan::append_activation(ActivationStep::Function function) {
-  if (held_) {
-    const CopyStep copy{at_, new_slot(at_.width)};
-    steps_.emplace_back(copy);
-    at_ = copy.out;
-    held_ = false;
-  }
+  release();
   steps_.emplace_back(ActivationStep{at_, new_slot(at_.width), function});
 }
 
+void Plan::append_dropout(const std::string& name, double rate) {
+  if (rate == 0) return;
+  release();
+  steps_.emplace_back(DropoutStep{at_, new_slot(at_.width), new_slot(1).offset, dropouts_.size()});
+  dropouts_.push_back({name, rate, at_.width});
+}
+
 void Plan::append_scale(const std::string& scale) {
-  const ScaleStep step{at_, new_slot(at_.width), tensor(scale), new_packed(at_.width)};
+  const ScaleStep step{at_, new_slot(at_.width), tensor(scale, at_.width), new_packed(at_.width)};
   steps_.emplace_back(step);
   at_ = step.out;
   held_ = false;
@@ -78,8 +90,8 @@ std::string Plan::append(const LayerSpec& layer, const Shape& input, const std::
   const auto norm = [&] {
     NormStep step{.in = at_, .out = new_slot(at_.width), .unit = new_slot(at_.width)};
     step.inverse_sd = new_slot(1).offset;
-    step.scale = tensor(name + ".weight");
-    step.shift = tensor(name + ".bias");
+    step.scale = tensor(name + ".weight", at_.width);
+    step.shift = tensor(name + ".bias", at_.width);
     step.packed_scale = new_packed(at_.width);
     step.packed_shift = new_packed(at_.width);
     steps_.emplace_back(step);
@@ -100,11 +112,7 @@ std::string Plan::append(const LayerSpec& layer, const Shape& input, const std::
       if (std::string why = append(one.body[i], shape, own); !why.empty()) return why;
       shape = output(one.body[i], shape, own);
     }
-    if (held_) {
-      const CopyStep copy{at_, new_slot(at_.width)};
-      steps_.emplace_back(copy);
-      at_ = copy.out;
-    }
+    release();
     steps_.emplace_back(JoinStep{at_, shortcut, depth});
     held_ = false;
     --open_;
@@ -126,7 +134,10 @@ std::string Plan::append(const LayerSpec& layer, const Shape& input, const std::
                    return input.is_vector() ? norm() : "a layer norm on each step of a sequence";
                  },
                  [&](const Residual& one) { return residual(one); },
-                 [&](const Dropout&) -> std::string { return ""; },
+                 [&](const Dropout& one) -> std::string {
+                   append_dropout(name, one.rate);
+                   return "";
+                 },
                  [&](const Flatten&) -> std::string { return ""; },
                  [&](const auto& one) { return std::string(one.kind); }},
       static_cast<const std::variant<Linear, Activation, LayerNorm, BatchNorm, Dropout, Conv2d, Pool2d,
@@ -160,6 +171,8 @@ struct Pass {
   const float* packed;
   int64_t rows;
   float* tape;
+  DropoutFactors factors = {};
+  int64_t first = 0;
 
   float* at(const Slot& slot) const { return tape + slot.offset; }
 };
@@ -195,6 +208,15 @@ void forward_step(const Pass& p, const JoinStep& s) {
 void forward_step(const Pass& p, const ScaleStep& s) {
   std::copy_n(p.at(s.in), p.rows * s.in.ld(), p.at(s.out));
   p.k.scale_columns(s.out.of(p.rows), p.at(s.out), p.packed + s.packed_scale);
+}
+
+void forward_step(const Pass& p, const DropoutStep& s) {
+  p.tape[s.active] = p.factors.empty() ? 0 : 1;
+  if (p.factors.empty()) return;
+  const float* from = p.factors[s.index] + p.first * s.at.width;
+  for (int64_t i = 0; i < p.rows; ++i)
+    copy_padded(from + i * s.at.width, s.at.width, 1, p.at(s.factors) + i * s.at.ld());
+  p.k.multiply(s.at.of(p.rows), p.at(s.at), p.at(s.factors));
 }
 
 /// The state of a backward pass: the gradient of the last step's output, and memory for others.
@@ -251,6 +273,9 @@ void backward_step(Back& b, const ForkStep& s) {
 void backward_step(Back& b, const JoinStep& s) {
   std::copy_n(b.gradient, b.pass.rows * s.body.ld(), b.held + s.depth * b.slot);
 }
+void backward_step(Back& b, const DropoutStep& s) {
+  if (b.pass.tape[s.active] != 0) b.pass.k.multiply(s.at.of(b.pass.rows), b.gradient, b.pass.at(s.factors));
+}
 void backward_step(Back& b, const ScaleStep& s) {
   const Pass& p = b.pass;
   if (float* scale = b.of(s.scale)) p.k.add_column_products(s.in.of(p.rows), b.gradient, p.at(s.in), scale);
@@ -279,10 +304,10 @@ void Plan::pack(const Kernels& kernels, std::span<const float* const> values, fl
 }
 
 float* Plan::forward(const Kernels& kernels, const float* packed, const float* x, int64_t ldx, int64_t rows,
-                     float* tape) const {
+                     float* tape, DropoutFactors factors, int64_t first) const {
   const Slot input{0, inputs_};
   for (int64_t i = 0; i < rows; ++i) copy_padded(x + i * ldx, inputs_, 1, tape + i * input.ld());
-  const Pass pass{kernels, packed, rows, tape};
+  const Pass pass{kernels, packed, rows, tape, factors, first};
   for (const Step& step : steps_) std::visit([&](const auto& one) { forward_step(pass, one); }, step);
   return pass.at(at_);
 }

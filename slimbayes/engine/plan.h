@@ -77,7 +77,26 @@ struct ScaleStep {
   int64_t packed_scale = 0;
 };
 
-using Step = std::variant<DenseStep, ActivationStep, NormStep, CopyStep, ForkStep, JoinStep, ScaleStep>;
+/// A dropout: multiplies by factors that come with a pass, or leaves the values as they are.
+struct DropoutStep {
+  Slot at, factors;
+  int64_t active = 0;  // offset of a float on the tape: 1 if the pass came with factors, else 0
+  size_t index = 0;    // of the layer in Plan::dropouts()
+};
+
+using Step =
+    std::variant<DenseStep, ActivationStep, NormStep, CopyStep, ForkStep, JoinStep, ScaleStep, DropoutStep>;
+
+/// A dropout layer of a plan.
+struct DropoutLayer {
+  std::string name;
+  double rate = 0;  // > 0
+  int64_t width = 0;
+};
+
+/// The factors of a pass, 0 or 1 / (1 - rate): for each of Plan::dropouts() an array [rows, width],
+/// contiguous. Empty: no dropout is active.
+using DropoutFactors = std::span<const float* const>;
 
 /// The passes of a network as a list of operations. It holds no values: parameters come as pointers in the
 /// order of tensors(), each contiguous float32.
@@ -87,8 +106,7 @@ class Plan {
   explicit Plan(int64_t inputs);
 
   /// Appends the layers of a network, whose tensors are named as shapes_of(spec, prefix) says. Returns "" or
-  /// why the plan cannot compute it, such as "attention"; the plan is then of no use. Dropout is the identity
-  /// here, as in prediction.
+  /// why the plan cannot compute it, such as "attention"; the plan is then of no use.
   std::string append(const NetworkSpec& spec, const std::string& prefix);
   /// Append single operations: y = x W^T + b (without b if `bias` is empty), an activation, y = x * scale.
   void append_dense(const std::string& weight, const std::string& bias, int64_t out,
@@ -96,10 +114,14 @@ class Plan {
   void append_activation(ActivationStep::Function function);
   void append_scale(const std::string& scale);
 
+  /// Returns the layers of dropout with a rate above zero, in the order in which they run.
+  const std::vector<DropoutLayer>& dropouts() const { return dropouts_; }
   int64_t inputs() const { return inputs_; }
   int64_t outputs() const { return at_.width; }
   /// Returns the names of the parameters.
   const std::vector<std::string>& tensors() const { return tensors_; }
+  /// Returns how many elements each of them has.
+  const std::vector<int64_t>& sizes() const { return sizes_; }
   /// Returns the numbers of floats that pack() writes, that a chunk's tape has, and that backward() needs
   /// beside it.
   int64_t packed_floats() const { return packed_; }
@@ -110,9 +132,10 @@ class Plan {
   void pack(const kernels::Kernels& kernels, std::span<const float* const> values, float* packed) const;
 
   /// Computes `rows` rows, at most kChunkRows. x [rows, inputs] with row stride ldx. Returns the outputs, an
-  /// array on the tape [rows, outputs] with padded rows.
+  /// array on the tape [rows, outputs] with padded rows. `first` is the number of the first row among those
+  /// of `factors`.
   float* forward(const kernels::Kernels& kernels, const float* packed, const float* x, int64_t ldx,
-                 int64_t rows, float* tape) const;
+                 int64_t rows, float* tape, DropoutFactors factors = {}, int64_t first = 0) const;
 
   /// Adds to each of `gradients` that is not nullptr the gradient of its parameter. The gradient of the
   /// outputs, [rows, outputs] with padded rows, must stand at the start of `work`, which is changed. The
@@ -122,8 +145,10 @@ class Plan {
 
  private:
   std::string append(const LayerSpec& layer, const Shape& input, const std::string& name);
+  void append_dropout(const std::string& name, double rate);
+  void release();
   Slot new_slot(int64_t width);
-  size_t tensor(const std::string& name);
+  size_t tensor(const std::string& name, int64_t size);
   int64_t new_packed(int64_t floats);
   int64_t work_slot() const { return kChunkRows * kernels::padded(widest_); }
 
@@ -132,6 +157,8 @@ class Plan {
   bool held_ = false;  // whether at_ must keep its values: it is the input, or a shortcut
   int64_t open_ = 0;   // residuals that have begun and not ended
   std::vector<std::string> tensors_;
+  std::vector<int64_t> sizes_;
+  std::vector<DropoutLayer> dropouts_;
   std::vector<Step> steps_;
 };
 

@@ -1,6 +1,7 @@
 #include "slimbayes/nn/engine_network.h"
 
 #include <ATen/ATen.h>
+#include <ATen/TensorIterator.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -29,6 +30,24 @@ bool engine_is_available() {
 bool engine_can_bind(const at::Tensor& tensor) {
   if (!is_plain(tensor)) return false;
   return !tensor.requires_grad() || (tensor.is_leaf() && tensor.grad().defined() && is_plain(tensor.grad()));
+}
+
+// at::parallel_for is inlined and runs in a single thread if this file is compiled without OpenMP. A tensor
+// iterator runs inside the library; it gets one element for each job.
+void on_library_threads(int64_t count, const std::function<void(int64_t)>& job) {
+  at::Tensor each = at::empty({count}, at::kByte);
+  const char* first = static_cast<const char*>(each.const_data_ptr());
+  at::TensorIterator::nullary_op(each).for_each(
+      [&](char** data, const int64_t* strides, int64_t size, int64_t) {
+        for (int64_t i = 0; i < size; ++i) job(data[0] + i * strides[0] - first);
+      },
+      /*grain_size=*/1);
+}
+
+std::vector<const float*> pointers_of(const std::vector<at::Tensor>& tensors) {
+  std::vector<const float*> all;
+  for (const at::Tensor& each : tensors) all.push_back(each.const_data_ptr<float>());
+  return all;
 }
 
 std::optional<EngineTensors> engine_tensors(const engine::Plan& plan, const Binding::Lookup& lookup) {
@@ -66,7 +85,8 @@ struct EnginePass : torch::autograd::Function<EnginePass> {
     if (grads[0].defined()) {
       const at::Tensor g = grads[0].contiguous();
       const auto pass = c10::static_intrusive_pointer_cast<KeptPass>(context->saved_data["pass"].toCapsule());
-      pass->tape->backward(g.const_data_ptr<float>(), g.size(1), pass->network->tensors_.gradients);
+      pass->tape->backward(g.const_data_ptr<float>(), g.size(1), pass->network->tensors_.gradients,
+                           on_library_threads);
     }
     return {at::Tensor(), at::Tensor(), at::Tensor()};
   }
@@ -74,10 +94,10 @@ struct EnginePass : torch::autograd::Function<EnginePass> {
 
 std::shared_ptr<const EngineNetwork> EngineNetwork::of(const NetworkSpec& spec, const NetworkLayout& layout,
                                                        const Binding& binding) {
-  if (layout.tensors.empty()) return nullptr;
+  if (!engine_is_available() || layout.tensors.empty()) return nullptr;
   auto plan = std::make_shared<engine::Plan>(spec.input.numel());
   if (!plan->append(spec, layout.prefix).empty()) return nullptr;
-  return of(std::move(plan), [&](const std::string& name) { return binding.tensors[layout.tensor(name)]; });
+  return of(plan, [&](const std::string& name) { return binding.tensors[layout.tensor(name)]; });
 }
 
 std::shared_ptr<const EngineNetwork> EngineNetwork::of(std::shared_ptr<const engine::Plan> plan,
@@ -112,13 +132,14 @@ std::unique_ptr<engine::Tape> EngineNetwork::borrow() const {
   return tape;
 }
 
-at::Tensor EngineNetwork::operator()(const at::Tensor& x) const {
+at::Tensor EngineNetwork::operator()(const at::Tensor& x, const std::vector<at::Tensor>& factors) const {
   const at::Tensor rows = x.detach().contiguous();
   const int64_t b = rows.size(0), k = plan_->outputs();
   const bool keep = tensors_.trained && at::GradMode::is_enabled();
   at::Tensor y = at::empty({b, k}, rows.options());
   std::unique_ptr<engine::Tape> tape = borrow();
-  tape->forward(rows.const_data_ptr<float>(), plan_->inputs(), b, y.data_ptr<float>(), k, keep);
+  tape->forward(rows.const_data_ptr<float>(), plan_->inputs(), b, y.data_ptr<float>(), k, keep,
+                pointers_of(factors), on_library_threads);
   if (!keep) {
     give_back(std::move(tape));
     return y;

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +22,12 @@ bool engine_is_available();
 /// Returns whether the engine can read a tensor, and write its gradient: contiguous float32 on the CPU, and
 /// either a parameter with a gradient buffer (nn/parameters.h) or a constant.
 bool engine_can_bind(const at::Tensor& tensor);
+
+/// Runs the jobs of the engine on the threads of the tensor library.
+void on_library_threads(int64_t count, const std::function<void(int64_t)>& job);
+
+/// Returns where the numbers of contiguous float32 tensors stand.
+std::vector<const float*> pointers_of(const std::vector<at::Tensor>& tensors);
 
 /// The tensors of a plan as the engine reads and writes them, in the order of Plan::tensors().
 struct EngineTensors {
@@ -47,16 +54,18 @@ class EngineNetwork : public std::enable_shared_from_this<EngineNetwork> {
   /// every layer, and engine_can_bind() every tensor of `binding`.
   static std::shared_ptr<const EngineNetwork> of(const NetworkSpec& spec, const NetworkLayout& layout,
                                                  const Binding& binding);
-  /// Returns the passes of a plan, or nullptr if the engine is not available or engine_can_bind() not every
-  /// tensor; `lookup` finds them by the plan's names.
+  /// Returns the network of a plan, whose tensors `lookup` returns, under the same conditions.
   static std::shared_ptr<const EngineNetwork> of(std::shared_ptr<const engine::Plan> plan,
                                                  const Binding::Lookup& lookup);
 
   /// Returns whether the engine can compute these rows: float32 on the CPU, without a gradient of their own.
   bool takes(const at::Tensor& x) const;
 
-  /// Returns the outputs [b, out] for rows x [b, ...]. Safe to call from several threads.
-  at::Tensor operator()(const at::Tensor& x) const;
+  const std::vector<engine::DropoutLayer>& dropouts() const { return plan_->dropouts(); }
+
+  /// Returns the outputs [b, out] for rows x [b, ...]. `factors` are those of the dropout layers
+  /// (engine::DropoutFactors); empty: no dropout is active. Safe to call from several threads.
+  at::Tensor operator()(const at::Tensor& x, const std::vector<at::Tensor>& factors = {}) const;
 
  private:
   friend struct EnginePass;

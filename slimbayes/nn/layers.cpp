@@ -79,11 +79,10 @@ Layer made_layer(const BatchNorm& layer, const Shape&, const Places& at) {
 Layer made_layer(const Dropout& layer, const Shape&, const Places& at) {
   return [rate = layer.rate, name = at.layer](const at::Tensor& x, const Pass& pass) {
     const bool shared = pass.context.dropout_draw;
-    if (rate == 0 || (!pass.context.training && !shared)) return x;
+    if (rate == 0 || !drops(pass.context)) return x;
     std::vector<int64_t> sizes = x.sizes().vec();
     if (shared) sizes[0] = 1;
-    const at::Tensor u = pass.context.stream.split(name).uniform(sizes, at::kFloat);
-    return x * (u >= rate).to(x.scalar_type()).div_(1 - rate);
+    return x * dropout_factors(name, rate, sizes, x.scalar_type(), pass.context.stream);
   };
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/nn/layers.h"
 
@@ -61,6 +60,24 @@ std::vector<ParameterSpec> network_parameters(const NetworkLayout& layout, const
   return all;
 }
 
+at::Tensor dropout_factors(const std::string& layer, double rate, at::IntArrayRef sizes, at::ScalarType type,
+                           const Stream& stream) {
+  return (stream.split(layer).uniform(sizes, at::kFloat) >= rate).to(type).div_(1 - rate);
+}
+
+std::vector<at::Tensor> dropout_factors(const std::vector<engine::DropoutLayer>& layers, int64_t rows,
+                                        const ForwardContext& context) {
+  std::vector<at::Tensor> all;
+  if (!drops(context)) return all;
+  for (const engine::DropoutLayer& layer : layers) {
+    const int64_t drawn = context.dropout_draw ? 1 : rows;
+    const at::Tensor own =
+        dropout_factors(layer.name, layer.rate, {drawn, layer.width}, at::kFloat, context.stream);
+    all.push_back(own.expand({rows, layer.width}).contiguous());
+  }
+  return all;
+}
+
 Network::Network(const NetworkSpec& spec, const std::string& prefix)
     : layout_(std::make_shared<const NetworkLayout>(spec, prefix)),
       layers_(made_layers(spec.layers, spec.input, prefix, *layout_)) {}
@@ -89,12 +106,11 @@ BoundNetwork::BoundNetwork(const NetworkSpec& spec, const std::string& prefix, c
     : network_(spec, prefix),
       binding_(bound(network_.layout(), lookup)),
       engine_(execution == Execution::engine ? EngineNetwork::of(spec, network_.layout(), binding_)
-                                             : nullptr),
-      dropout_(has_layer<Dropout>(spec)) {}
+                                             : nullptr) {}
 
 at::Tensor BoundNetwork::operator()(const Input& input, const ForwardContext& context) const {
-  const bool drops = dropout_ && (context.training || context.dropout_draw);
-  if (engine_ && !drops && !input.mask.defined() && engine_->takes(input.x)) return (*engine_)(input.x);
+  if (engine_ && !input.mask.defined() && engine_->takes(input.x))
+    return (*engine_)(input.x, dropout_factors(engine_->dropouts(), input.x.size(0), context));
   return network_(input, binding_, context);
 }
 

@@ -44,6 +44,19 @@ struct ForwardContext {
   bool dropout_draw = false;
 };
 
+/// Returns whether a pass of a network with dropout layers needs their draws.
+inline bool drops(const ForwardContext& context) { return context.training || context.dropout_draw; }
+
+/// Returns the factors of a dropout layer, 0 with the probability `rate`, else 1 / (1 - rate): those that the
+/// stream has for the layer's name.
+at::Tensor dropout_factors(const std::string& layer, double rate, at::IntArrayRef sizes, at::ScalarType type,
+                           const Stream& stream);
+
+/// Returns the factors of each dropout layer of a plan for a pass of `rows` rows: float32 [rows, width], the
+/// same as in libtorch's pass; nothing if the context has no dropout.
+std::vector<at::Tensor> dropout_factors(const std::vector<engine::DropoutLayer>& layers, int64_t rows,
+                                        const ForwardContext& context);
+
 /// The record of one layer with parameters in a forward pass: its input, output and parameters.
 /// Network::traced returns these records. Use them to compute Gram matrices of gradients, OOD scores or
 /// spectra. Every parameter of a network belongs to exactly one tap. An attention layer has two taps of the
@@ -111,8 +124,8 @@ class BoundNetwork {
   BoundNetwork(const NetworkSpec& spec, const std::string& prefix, const Network::Lookup& lookup,
                Execution execution = Execution::engine);
 
-  /// Returns whether the engine computes its passes in training, in which a dropout would be active.
-  bool by_engine() const { return engine_ != nullptr && !dropout_; }
+  /// Returns whether the engine computes its passes.
+  bool by_engine() const { return engine_ != nullptr; }
 
   at::Tensor operator()(const Input& input, const ForwardContext& context = {}) const;
   Traced traced(const Input& input, const ForwardContext& context = {}) const {
@@ -123,7 +136,6 @@ class BoundNetwork {
   Network network_;
   Binding binding_;
   std::shared_ptr<const EngineNetwork> engine_;  // nullptr: the engine cannot compute the network
-  bool dropout_;                                 // whether the network has a dropout layer
 };
 
 }  // namespace slimbayes

@@ -34,7 +34,7 @@ def targets(folder):
     return done.stderr.split("expected one of ")[1].split(" in SLIMBAYES_KERNELS")[0].split(", ")
 
 
-@pytest.mark.parametrize("method", ["dnn", "dbk", "vbll"])
+@pytest.mark.parametrize("method", ["dnn", "dbk", "vbll", "pp-dkl", "sv-rbf"])
 def test_the_bits_are_those_of_every_target_with_fused_multiply_adds(table, method):
     models = []
     for target in targets(table):
@@ -44,7 +44,8 @@ def test_the_bits_are_those_of_every_target_with_fused_multiply_adds(table, meth
     assert all(model == models[0] for model in models)
 
 
-@pytest.mark.parametrize("method, words", [("dnn", []), ("dbk", []), ("vbll", []), ("pp-dkl", []), ("dnn", ["--network", "mlp"])])
+@pytest.mark.parametrize("method, words", [("dnn", []), ("dbk", []), ("vbll", []), ("pp-dkl", []), ("sv-dkl", []), ("sv-rbf", []), ("dnn", ["--network", "mlp"]),
+                                           ("dnn", ["--dropout", "0.1"]), ("dbk", ["--dropout", "0.1"])])
 def test_the_engine_and_libtorch_train_alike(table, method, words):
     ours, theirs = (fitted(table, "--method", method, *words, "--engine", engine) for engine in ("auto", "libtorch"))
     assert (ours["summary"]["trained_by"], theirs["summary"]["trained_by"]) == ("engine", "libtorch")
@@ -52,7 +53,6 @@ def test_the_engine_and_libtorch_train_alike(table, method, words):
     assert json.loads(run(table, "describe", "m", "--json").stdout)["summary"]["trained_by"] == "libtorch"
 
 
-@pytest.mark.parametrize("words", [["--dropout", "0.1"], ["--batch-norm"]])
-def test_what_the_engine_does_not_know_runs_through_libtorch(table, words):
-    found = fitted(table, "--method", "dnn", "--network", "mlp", *words)
+def test_what_the_engine_does_not_know_runs_through_libtorch(table):
+    found = fitted(table, "--method", "dnn", "--network", "mlp", "--batch-norm")
     assert found["summary"]["trained_by"] == "libtorch"

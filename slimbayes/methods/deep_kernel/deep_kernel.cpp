@@ -102,7 +102,7 @@ class DeepKernelMethod : public Method {
     const Stream draws = context.stream.split("draws");
     const DeepKernelFit fit{kernel_, rows, held_out, model, draws};
     TrainProblem problem = deep_kernel_problem(fit, spec, parameters);
-    problem.trained_by = model.features.by_engine() ? "engine" : "libtorch";
+    problem.trained_by = model.by_engine() ? "engine" : "libtorch";
     Summary summary =
         train(problem, kernel_.training, context.stream.split("train"), context.callback, context.checkpoint);
     summary.valid_rows = split.valid.size();

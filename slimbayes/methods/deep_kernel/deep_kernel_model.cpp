@@ -9,6 +9,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/objectives/latent_gradient.h"
 
 namespace slimbayes {
 
@@ -102,16 +103,18 @@ Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context
 VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& y, int64_t rows,
                                           const HeadObjective& objective, double focus,
                                           const ForwardContext& context) const {
-  if (engine && engine->takes(input, y, context)) {
-    const engine::RegressionLoss loss =
-        engine->run(input.x, y,
-                    {objective.data == DataTerm::predictive, objective.alpha,
-                     objective.beta / static_cast<double>(rows), focus, noise_var().item<double>()});
+  std::optional<engine::RegressionLoss> by_engine;
+  if (engine && engine->takes(input, y))
+    by_engine = engine->run(input.x, y,
+                            {objective.data == DataTerm::predictive, objective.alpha,
+                             objective.beta / static_cast<double>(rows), focus, noise_var().item<double>()},
+                            context);
+  if (by_engine) {
     const auto scalar = [](double value) { return at::scalar_tensor(value, at::kDouble); };
     at::NoGradGuard no_grad;
     noise_theta.grad().add_(
-        noise.gradient(noise_theta, scalar(loss.grad_noise_var).to(noise_theta.scalar_type())));
-    return {scalar(loss.data), scalar(loss.kl), scalar(loss.total)};
+        noise.gradient(noise_theta, scalar(by_engine->grad_noise_var).to(noise_theta.scalar_type())));
+    return {scalar(by_engine->data), scalar(by_engine->kl), scalar(by_engine->total)};
   }
   // The network and the expansion need an autograd graph; all gradients after them are in closed form.
   Expansion phi = expansion(input, context);
@@ -125,6 +128,21 @@ VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& 
   offset.grad().add_(g.grad_offset);
   noise_theta.grad().add_(noise.gradient(noise_theta, g.grad_noise_var));
   if (dof_theta.defined()) dof_theta.grad().add_(g.grad_dof * std::exp(dof_theta.item<double>()));
+  return g.loss;
+}
+
+VariationalLoss DeepKernelModel::backward(const Input& input, int64_t rows, double beta,
+                                          const std::function<at::Tensor(const Latent& f)>& data,
+                                          const ForwardContext& context) const {
+  const Expansion phi = expansion(input, context);
+  const at::Tensor correction_only = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
+  const LatentGradient g =
+      latent_gradient(phi.features.detach(), correction_only, offset, {posterior, rows, beta}, data);
+  slimbayes::backward(phi, g.grad_features, g.grad_correction);
+  posterior.mean.grad().add_(g.grad_mean);
+  posterior.log_diagonal.grad().add_(g.grad_log_diagonal);
+  posterior.lower.grad().add_(g.grad_lower);
+  offset.grad().add_(g.grad_offset);
   return g.loss;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "slimbayes/answers/likelihood.h"
 #include "slimbayes/basis/feature_map.h"
 #include "slimbayes/core/noise_variance.h"
@@ -31,6 +33,9 @@ struct DeepKernelModel {
   DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood,
                   int64_t outputs, const Network::Lookup& lookup, Execution execution = Execution::engine);
 
+  /// Returns whether the engine computes the network in training.
+  bool by_engine() const { return engine != nullptr || features.by_engine(); }
+
   /// Returns the features phi of the rows. The field `correction` of the result is defined only for
   /// Correction::kernel.
   Expansion expansion(const Input& input, const ForwardContext& context = {}) const;
@@ -57,6 +62,12 @@ struct DeepKernelModel {
   /// the exponent that focus_at() returns.
   VariationalLoss backward(const Input& input, const at::Tensor& y, int64_t rows,
                            const HeadObjective& objective, double focus,
+                           const ForwardContext& context = {true}) const;
+
+  /// The same for every other task: the loss is data(f) + beta / n KL (objectives/latent_gradient.h), where f
+  /// [b, k] are the latent functions at the rows of `input`.
+  VariationalLoss backward(const Input& input, int64_t rows, double beta,
+                           const std::function<at::Tensor(const Latent& f)>& data,
                            const ForwardContext& context = {true}) const;
 };
 

@@ -3,9 +3,10 @@
 //
 // Regression  Mini-batch steps on the method's objective, with its gradient in closed form
 //             (objectives/head_gradient.h).
-// Classes,    Mini-batch steps on the bound -mean E_q log p(y | f) + beta / n KL, by automatic
-// counts      differentiation. The expectation under the posterior q uses quadrature for Bernoulli, a few
-//             draws per row for softmax, and a closed form for Poisson.
+// Classes,    Mini-batch steps on the bound -mean E_q log p(y | f) + beta / n KL. Automatic differentiation
+// counts      sees the expectation as a function of the means and variances of f, the rest is in closed form
+//             (objectives/latent_gradient.h). The expectation under the posterior q uses quadrature for
+//             Bernoulli, a few draws per row for softmax, and a closed form for Poisson.
 // Events      The rows are the events of a Cox process (E A.5). The loss is -(mean over the events of the
 //             mean of f) + 1/n (integral of exp(mean + var / 2) over the domain [-1, 1]^d) + beta / n KL,
 //             with the mean and variance of f under q. Each step estimates the integral from one random point
@@ -84,19 +85,19 @@ double regression_step(const DeepKernelFit& fit, const Batch& batch, const StepC
 double rows_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   const Likelihood likelihood =
       likelihood_of(fit.task().likelihood, fit.model, {step_stream(fit, at), kStepDraws, false});
-  const Latent f = fit.model.latent(input_of(batch), {true, at.stream});
-  VariationalLoss loss = variational_bound(likelihood, f, batch.target.to(at::kFloat),
-                                           {fit.model.posterior, fit.rows.size(), fit.kernel.objective.beta});
-  loss.total.backward();
+  const at::Tensor y = batch.target.to(at::kFloat);
+  const VariationalLoss loss = fit.model.backward(
+      input_of(batch), fit.rows.size(), fit.kernel.objective.beta,
+      [&](const Latent& f) { return -expected_log_prob(likelihood, f, y).mean(); }, {true, at.stream});
   return loss.total.item<double>();
 }
 
 double events_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   const auto [nodes, weight] = random_nodes(places(batch).size(1), step_stream(fit, at));
-  const Latent f = fit.model.latent(at::cat({places(batch), nodes}), {true, at.stream});
-  VariationalLoss loss = cox_bound(f, at::full({nodes.size(0)}, weight, f.mean.options()),
-                                   {fit.model.posterior, fit.rows.size(), fit.kernel.objective.beta});
-  loss.total.backward();
+  const at::Tensor weights = at::full({nodes.size(0)}, weight, at::kFloat);
+  const VariationalLoss loss = fit.model.backward(
+      at::cat({places(batch), nodes}), fit.rows.size(), fit.kernel.objective.beta,
+      [&](const Latent& f) { return cox_data(f, weights, fit.rows.size()); }, {true, at.stream});
   return loss.total.item<double>();
 }
 

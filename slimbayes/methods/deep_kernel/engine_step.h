@@ -3,6 +3,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "slimbayes/engine/regression_step.h"
@@ -13,7 +15,7 @@
 namespace slimbayes {
 
 /// Training steps of a deep kernel through the engine: network, expansion, head and their gradients without
-/// an autograd graph. For a Gaussian regression with the expansion `silu`.
+/// an autograd graph. For a Gaussian regression with the expansion `silu` or `rbf`.
 class EngineStep {
  public:
   /// Returns nullptr if the engine cannot compute this deep kernel (EngineNetwork::of), or if the tensors of
@@ -22,25 +24,26 @@ class EngineStep {
                                         LikelihoodKind likelihood, const Network::Lookup& lookup);
 
   /// Returns whether the engine can take this batch.
-  bool takes(const Input& input, const at::Tensor& y, const ForwardContext& context) const;
+  bool takes(const Input& input, const at::Tensor& y) const;
 
   /// Adds the gradient of the loss to that of every parameter except the noise. Returns the loss and
-  /// d loss / d noise variance. y [b].
-  engine::RegressionLoss run(const at::Tensor& x, const at::Tensor& y,
-                             const engine::RegressionObjective& objective);
+  /// d loss / d noise variance. y [b]. Does nothing and returns nullopt for inducing points whose Gram matrix
+  /// needs what only libtorch's path has: jitter, differences of far points, or an error for NaN.
+  std::optional<engine::RegressionLoss> run(const at::Tensor& x, const at::Tensor& y,
+                                            const engine::RegressionObjective& objective,
+                                            const ForwardContext& context);
 
  private:
-  EngineStep(std::shared_ptr<const engine::Plan> plan, EngineTensors tensors, bool dropout)
-      : inputs_(plan->inputs()),
-        dropout_(dropout),
-        step_(std::move(plan), kernels::kernels()),
-        tensors_(std::move(tensors)) {}
+  EngineStep(const DeepKernel& kernel, std::shared_ptr<const engine::Plan> plan);
 
-  int64_t inputs_;
-  bool dropout_;
+  /// Reads where a parameter and its gradient stand. Returns false if it has none.
+  bool bind(const std::string& name, const Network::Lookup& lookup, const float*& value, float*& gradient);
+
+  std::shared_ptr<const engine::Plan> plan_;
   engine::RegressionStep step_;
-  EngineTensors tensors_;
-  std::vector<at::Tensor> of_head_;  // keep the memory alive
+  std::vector<at::Tensor> tensors_;  // keep the memory alive
+  std::vector<const float*> values_;
+  std::vector<float*> gradients_;
   engine::RegressionHead<const float> head_;
   engine::RegressionHead<float> head_gradients_;
 };
