@@ -7,7 +7,7 @@
 #include "cli/messages.h"
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/catalog/methods.h"
-#include "slimbayes/core/normal.h"
+#include "slimbayes/density/unit.h"
 #include "slimbayes/data/table/cell.h"
 
 namespace slimbayes::cli {

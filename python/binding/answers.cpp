@@ -8,7 +8,7 @@
 
 #include "binding/binding.h"
 #include "slimbayes/answers/density.h"
-#include "slimbayes/core/normal.h"
+#include "slimbayes/density/unit.h"
 #include "slimbayes/model/answer_table.h"
 #include "slimbayes/model/evaluation_report.h"
 #include "slimbayes/model/trust_notes.h"

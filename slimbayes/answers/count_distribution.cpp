@@ -25,7 +25,7 @@
 #include <numbers>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/normal.h"
+#include "slimbayes/density/unit.h"
 
 namespace slimbayes {
 

@@ -18,7 +18,7 @@
 #include "slimbayes/answers/density.h"
 #include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/normal.h"
+#include "slimbayes/density/unit.h"
 
 namespace slimbayes {
 

@@ -9,7 +9,7 @@
 #include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
-#include "slimbayes/core/normal.h"
+#include "slimbayes/density/unit.h"
 
 namespace slimbayes {
 

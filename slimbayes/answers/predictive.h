@@ -9,12 +9,10 @@
 #include <variant>
 #include <vector>
 
+#include "slimbayes/density/warp.h"
 #include "slimbayes/export.h"
 
 namespace slimbayes {
-
-/// What a component of a density is a distribution of: the target itself, or its logarithm.
-enum class TargetWarp : uint8_t { none, log };
 
 /// A component of the predictive density of a regression (answers/density.h). The warped target t of each row
 /// has a Gaussian or Student-t distribution, and the target is y = shift + scale t or, with TargetWarp::log,

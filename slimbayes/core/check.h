@@ -2,22 +2,13 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <stdexcept>
-#include <string>
 #include <string_view>
 
 #include "slimbayes/export.h"
 #include "slimbayes/storage/check.h"
+#include "slimbayes/storage/error.h"
 
 namespace slimbayes {
-
-/// Thrown if a computation fails for numerical reasons, for example a factorisation or an optimisation. The
-/// message says what was expected, what was found (for a factorisation: the matrix size and the first pivot
-/// that is not positive) and, where possible, what the user can do.
-class SLIMBAYES_EXPORT NumericalError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// Throws std::invalid_argument unless `x` is defined and has this shape; -1 in `shape` stands for any size.
 /// The message names `function` and calls the tensor `name`.

@@ -10,7 +10,7 @@
 #include <numbers>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/normal.h"
+#include "slimbayes/density/unit.h"
 
 namespace slimbayes {
 
@@ -51,26 +51,6 @@ at::Tensor student_cdf(const at::Tensor& z, double dof) {
       to[i] = std::isfinite(from[i]) ? boost::math::cdf(t, from[i]) : std::isnan(from[i]) ? NAN : from[i] > 0;
   });
   return out;
-}
-
-double student_log_density(double z, double dof) {
-  if (std::isinf(dof)) return -0.5 * z * z - 0.5 * std::log(2 * std::numbers::pi);
-  const double constant =
-      std::lgamma((dof + 1) / 2) - std::lgamma(dof / 2) - 0.5 * std::log(dof * std::numbers::pi);
-  return constant - (dof + 1) / 2 * std::log1p(z * z / dof);
-}
-
-double student_cdf(double z, double dof) {
-  if (std::isinf(dof)) return 0.5 * std::erfc(-z / std::numbers::sqrt2);
-  if (std::isfinite(z)) return boost::math::cdf(StudentT(dof), z);
-  return std::isnan(z) ? z : z > 0 ? 1 : 0;
-}
-
-double student_quantile(double p, double dof) {
-  check_dof(dof, 0, "student_quantile");
-  if (std::isinf(dof)) return normal_quantile(p);
-  if (!(p > 0 && p < 1)) refuse("student_quantile", "0 < p < 1", std::to_string(p));
-  return boost::math::quantile(StudentT(dof), p);
 }
 
 // With the density f and the cdf F of the standard Student-t distribution

@@ -2,6 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "slimbayes/density/unit.h"
+
 namespace slimbayes {
 
 /// The standard Student-t distribution with `dof` degrees of freedom, elementwise over a tensor z of any
@@ -10,11 +12,6 @@ namespace slimbayes {
 at::Tensor student_log_density(const at::Tensor& z, double dof);  // differentiable in z
 /// P(T <= z), with full relative accuracy in the left tail. For the right tail use P(T > z) = P(T <= -z).
 at::Tensor student_cdf(const at::Tensor& z, double dof);
-/// The same of single numbers, for any `dof` > 0.
-double student_log_density(double z, double dof);
-double student_cdf(double z, double dof);
-/// Returns the quantile of the probability p. Throws std::invalid_argument unless 0 < p < 1.
-double student_quantile(double p, double dof);
 
 /// Returns the CRPS of the distribution at z, elementwise. The CRPS of location + scale T at y is scale times
 /// that at (y - location) / scale. Throws std::invalid_argument unless dof > 1, below which it is infinite

@@ -18,6 +18,14 @@ class SLIMBAYES_EXPORT DataError : public std::runtime_error {
   DataError(const std::string& file, const std::string& message, int64_t line = 0, int64_t column = 0);
 };
 
+/// Thrown if a computation fails for numerical reasons, for example a factorisation or an optimisation. The
+/// message says what was expected, what was found (for a factorisation: the matrix size and the first pivot
+/// that is not positive) and, where possible, what the user can do.
+class SLIMBAYES_EXPORT NumericalError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// Thrown when the user stops a run (Ctrl-C) before the run has a result that could be saved.
 class SLIMBAYES_EXPORT Interrupted : public std::runtime_error {
  public:

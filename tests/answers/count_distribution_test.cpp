@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/normal.h"
+#include "slimbayes/density/unit.h"
 #include "slimbayes/core/random.h"
 #include "tests/core/row.h"
 

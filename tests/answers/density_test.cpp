@@ -10,7 +10,7 @@
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/answers/metrics.h"
 #include "slimbayes/answers/mixture.h"
-#include "slimbayes/core/normal.h"
+#include "slimbayes/density/unit.h"
 #include "slimbayes/core/random.h"
 #include "tests/core/row.h"
 

@@ -14,15 +14,16 @@ from exports import FIRST, GENERATED, TOKEN, public_headers, unexported
 
 # room: the rooms whose headers it may include. After ARCHITECTURE's `storage, catalog <- core <- ...`.
 _BASE = {"storage", "catalog"}
-_CORE = _BASE | {"core"}
+_CORE = _BASE | {"density", "core"}
 _ANSWERS = _CORE | {"answers"}
 _ENCODING = _BASE | {"table", "encoding"}
 _DATA = _ANSWERS | _ENCODING | {"data"}
-_ENGINE = _BASE | {"kernels", "engine"}
+_ENGINE = _BASE | {"density", "kernels", "engine"}
 _NN = _CORE | _ENGINE | {"nn"}
 ENTRY = {
     "storage": {"storage"},
     "catalog": _BASE,
+    "density": _BASE | {"density"},
     "core": _CORE | {"kernels"},
     "answers": _ANSWERS,
     "table": {"storage", "catalog", "table"},
@@ -46,7 +47,7 @@ for _room in "fit", "theory", "report":
 ENTRY["root"] = set(ENTRY) | {"root"}  # slimbayes/*.h: version
 TOOL_ENTRY = {"storage", "catalog", "facts", "root"}  # of the executable, which opens the engine only when it must
 
-TORCH_FREE = {"storage", "catalog", "table", "encoding", "kernels", "engine", "facts"}
+TORCH_FREE = {"storage", "catalog", "table", "encoding", "density", "kernels", "engine", "facts"}
 TORCH = re.compile(r"^(ATen|torch|c10|caffe2)/")
 # What a family says of its methods before a tensor exists: their options and facts. CMake knows these files by the same names.
 FACTS = re.compile(r"slimbayes/methods/.*(/facts|_options)\.(h|cpp)$")

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "slimbayes/core/normal.h"
+#include "slimbayes/density/unit.h"
 #include "tests/report/toy.h"
 
 namespace slimbayes {

@@ -12,7 +12,7 @@
 #include "slimbayes/answers/metrics.h"
 #include "slimbayes/answers/mixture.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/normal.h"
+#include "slimbayes/density/unit.h"
 #include "slimbayes/methods/portfolio/log_pool.h"
 #include "slimbayes/methods/portfolio/stacking.h"
 #include "slimbayes/methods/portfolio/tempering.h"

@@ -1,4 +1,4 @@
-#include "slimbayes/core/normal.h"
+#include "slimbayes/density/unit.h"
 
 #include <gtest/gtest.h>
 
