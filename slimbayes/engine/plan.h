@@ -118,6 +118,8 @@ class Plan {
   const std::vector<DropoutLayer>& dropouts() const { return dropouts_; }
   int64_t inputs() const { return inputs_; }
   int64_t outputs() const { return at_.width; }
+  const Slot& result() const { return at_; }  // where a pass leaves the outputs
+  const std::vector<Step>& steps() const { return steps_; }
   /// Returns the names of the parameters.
   const std::vector<std::string>& tensors() const { return tensors_; }
   /// Returns how many elements each of them has.

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "slimbayes/density/row_mixture.h"
+#include "slimbayes/engine/plan.h"
+
+namespace slimbayes::engine {
+
+/// Doubles at an address that is a multiple of 64 bytes. Not initialised.
+class Doubles {
+ public:
+  Doubles() = default;
+  explicit Doubles(int64_t count) { reserve(count); }
+  /// Makes room for at least `count` doubles; loses the values when it grows.
+  void reserve(int64_t count);
+  double* data() const { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(double* doubles) const;
+  };
+  std::unique_ptr<double[], Free> data_;
+  int64_t size_ = 0;
+};
+
+/// A place for numbers of a chunk within scratch memory: returns it, and moves `scratch` behind it. Keeps the
+/// alignment.
+double* part_of(double*& scratch, int64_t count);
+
+/// A fitted regression that answers rows without libtorch. Immutable: threads share it, each with memory of
+/// its own. The answer to a row has the same bits whatever other rows are asked with it.
+class RowModel {
+ public:
+  virtual ~RowModel() = default;
+
+  virtual int64_t inputs() const = 0;  // d, numbers of an encoded row
+
+  /// Returns what all rows share of each component of the density. Empty: the answers are Gaussian.
+  const std::vector<ComponentShape>& density() const { return density_; }
+
+  /// Returns how many numbers answer() writes for each row: the mean, the aleatoric and the epistemic
+  /// variance, then the same three of each component of the density, for its warped target.
+  int64_t numbers() const { return 3 + 3 * static_cast<int64_t>(density_.size()); }
+
+  /// Returns how many doubles of memory answer() needs beside its result.
+  virtual int64_t scratch() const = 0;
+
+  /// Answers `rows` rows, at most kChunkRows: x [rows, inputs] finite, out [numbers, rows] with the stride
+  /// `ldo`, `scratch` aligned to 64 bytes. Returns the number of rows whose epistemic variance rounding made
+  /// negative; it is 0 there. Throws NumericalError where a variance is negative by more than rounding.
+  virtual int64_t answer(const double* x, int64_t rows, double* out, int64_t ldo, double* scratch) const = 0;
+
+ protected:
+  std::vector<ComponentShape> density_;
+};
+
+/// Removes rounding errors from a variance as rounded_variance (core/linalg.h) does: returns it, at least 0,
+/// and adds 1 to `zeroed` if it was below.
+double rounded_row_variance(double var, double scale, int64_t& zeroed);
+
+}  // namespace slimbayes::engine
