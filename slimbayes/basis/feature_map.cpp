@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <cmath>
+
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
@@ -35,7 +37,12 @@ FeatureMap::FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec
 std::shared_ptr<const engine::Plan> feature_plan(const std::string& basis, int64_t rank,
                                                  const NetworkSpec& spec) {
   auto plan = std::make_shared<engine::Plan>(spec.input.numel());
-  if (basis != "silu" || !plan->append(spec, "network").empty()) return nullptr;
+  if ((basis != "silu" && basis != "linear") || !plan->append(spec, "network").empty()) return nullptr;
+  if (basis == "linear") {
+    const double share = 1 / std::sqrt(static_cast<double>(rank));
+    plan->append_dense("basis.weight", "basis.bias", rank, {share, share});
+    return plan;
+  }
   plan->append_dense("basis.weight", "basis.bias", rank);
   plan->append_activation(engine::ActivationStep::Function::silu);
   plan->append_scale("basis.scale");

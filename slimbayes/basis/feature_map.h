@@ -36,7 +36,7 @@ class FeatureMap {
 };
 
 /// Returns the plan of a network and an expansion to `rank` features, or nullptr if a plan cannot compute
-/// them: it knows the layers that engine/plan.h has and the expansion `silu`.
+/// them: it knows the layers that engine/plan.h has and the expansions `silu` and `linear`.
 std::shared_ptr<const engine::Plan> feature_plan(const std::string& basis, int64_t rank,
                                                  const NetworkSpec& spec);
 

@@ -22,6 +22,10 @@
 #include "slimbayes/train/summary.h"
 #include "slimbayes/train/trainer.h"
 
+namespace slimbayes::engine {
+class RowModel;  // engine/row_model.h
+}
+
 namespace slimbayes {
 
 struct TrainedNetwork;  // method/trained_network.h
@@ -86,6 +90,11 @@ class SLIMBAYES_EXPORT Fitted {
   /// Returns how the answers follow from the outputs of network(). Has no meaning where network() is nullptr.
   /// Use it before you say something about the answers from the network alone (model/model_networks.h).
   virtual NetworkUse network_use() const { return NetworkUse::location; }
+
+  /// Returns the regression as it answers rows without libtorch, with the same numbers as predict(); nullptr
+  /// if it cannot: for other tasks, inputs that are no vectors, and whatever the engine does not know. Made at
+  /// its first use.
+  virtual std::shared_ptr<const engine::RowModel> row_model() const { return nullptr; }
 
   /// Returns the training rows (numbers from 0) whose target is far from what fits without them predict, the
   /// farthest first. Known after a fit that held every row out once (`auto` in folds), not after loading;

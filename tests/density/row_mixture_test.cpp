@@ -145,16 +145,5 @@ TEST(RowMixture, ANumberThatIsNoneStaysNone) {
   EXPECT_TRUE(std::isnan(row.score(1)));
 }
 
-TEST(Student, ScalarFunctionsMatchScipy) {  // scipy 1.17.1: scipy.stats.t
-  EXPECT_NEAR(student_log_density(1.7, 2.5), -2.361085236292264, 1e-13);
-  EXPECT_NEAR(student_cdf(-12, 2.5) / 0.0014181075150391622, 1, 1e-11);
-  EXPECT_NEAR(student_quantile(0.975, 5), 2.5705818356363146, 1e-11);
-  EXPECT_NEAR(student_unit_crps(1.7, 5), 1.1343364583786424, 1e-9);
-  EXPECT_NEAR(student_quantile_at(normal_quantile(0.975), 5), 2.5705818356363146, 1e-10);
-  EXPECT_EQ(student_quantile_at(-1.5, kInfinity), -1.5);
-  EXPECT_THROW(student_quantile(1, 4), std::invalid_argument);
-  EXPECT_THROW(student_unit_crps(0, 1), std::invalid_argument);
-}
-
 }  // namespace
 }  // namespace slimbayes

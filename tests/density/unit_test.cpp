@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -38,6 +39,39 @@ TEST(NormalQuantile, InvertsTheDistribution) {
   }
   for (double p : {0.0, 1.0, -0.1, 1.1, std::nan("")})
     EXPECT_THROW(normal_quantile(p), std::invalid_argument);
+}
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+// Reference values: scipy 1.17.1 (scipy.stats.t, scipy.integrate.quad for the CRPS).
+TEST(StudentUnit, MatchesScipy) {
+  EXPECT_NEAR(student_log_density(1.7, 2.5), -2.361085236292264, 1e-13);
+  EXPECT_NEAR(student_log_density(1.7, 30), -2.3528251427304063, 1e-13);
+  EXPECT_NEAR(student_cdf(-12, 2.5) / 0.0014181075150391622, 1, 1e-11);
+  EXPECT_NEAR(student_cdf(-12, 30) / 2.7900927075996303e-13, 1, 1e-10);
+  EXPECT_NEAR(student_quantile(0.975, 5), 2.5705818356363146, 1e-11);
+  EXPECT_NEAR(student_quantile_at(normal_quantile(0.975), 5), 2.5705818356363146, 1e-10);
+  EXPECT_NEAR(student_unit_crps(1.7, 5), 1.1343364583786424, 1e-9);
+  EXPECT_NEAR(student_unit_crps(-4, 2.5), 3.192840565562191, 1e-9);
+}
+
+TEST(StudentUnit, InfinitelyManyDegreesOfFreedomAreTheNormalDistribution) {
+  for (const double z : {-3.0, 0.0, 1.5, 4.0}) {
+    EXPECT_NEAR(student_cdf(z, kInfinite), student_cdf(z, 1e7), 1e-4);
+    EXPECT_NEAR(student_log_density(z, kInfinite), student_log_density(z, 1e7), 1e-4);
+    EXPECT_NEAR(student_unit_crps(z, kInfinite), student_unit_crps(z, 1e7), 1e-4);
+    EXPECT_EQ(student_quantile_at(z, kInfinite), z);
+  }
+  EXPECT_NEAR(student_quantile(0.9, kInfinite), student_quantile(0.9, 1e7), 1e-6);
+}
+
+TEST(StudentUnit, CdfEnds) {
+  EXPECT_EQ(student_cdf(-kInfinite, 4), 0);
+  EXPECT_EQ(student_cdf(kInfinite, 4), 1);
+  EXPECT_TRUE(std::isnan(student_cdf(NAN, 4)));
+  EXPECT_THROW(student_unit_crps(0, 1), std::invalid_argument);
+  EXPECT_THROW(student_quantile(1, 4), std::invalid_argument);
+  EXPECT_THROW(student_quantile(0.5, 0), std::invalid_argument);
 }
 
 }  // namespace

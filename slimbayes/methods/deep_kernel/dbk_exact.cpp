@@ -13,6 +13,7 @@
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/notes.h"
 #include "slimbayes/method/registry.h"
+#include "slimbayes/method/row_answers.h"
 #include "slimbayes/method/stored_statistics.h"
 #include "slimbayes/methods/deep_kernel/dbk_exact_options.h"
 #include "slimbayes/methods/deep_kernel/exact_features.h"
@@ -101,6 +102,8 @@ class DbkExactFitted : public ExactPosterior {
                                     {model_.noise_var(), {}, /*fit_mean=*/true})) {}
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    if (const auto rows = row_model())
+      return predict_by_rows(*rows, data, spec_.input, at::kDouble, options, kDbkExact);
     return predict_rows(data, spec_.input, at::kDouble, options, kDbkExact,
                         [this](const Input& x) { return answer(model_, posterior_, largest_, x); });
   }
@@ -145,6 +148,19 @@ class DbkExactFitted : public ExactPosterior {
 
   const Summary& summary() const override { return summary_; }
 
+  std::shared_ptr<const engine::RowModel> row_model() const override {
+    return row_model_.get([this]() -> LazyRowModel::Made {
+      const std::shared_ptr<const engine::Plan> plan = feature_plan(options_.basis, model_.map.rank(), spec_);
+      const auto features = plan ? engine_features(*plan, as_type(weights_, at::kDouble), at::kDouble,
+                                                   engine::FeaturesOf::outputs)
+                                 : nullptr;
+      if (!features) return nullptr;
+      engine::LinearHead head = head_of(posterior_);
+      if (largest_.defined()) head.largest = largest_.item<double>();
+      return engine::linear_row_model(features, head);
+    });
+  }
+
  private:
   /// Returns the model with the posterior for these statistics of `rows` rows.
   std::unique_ptr<ExactPosterior> with_statistics(const LinearStatistics& statistics, int64_t rows) const {
@@ -169,6 +185,7 @@ class DbkExactFitted : public ExactPosterior {
   ExactFeatures model_;  // float64
   at::Tensor largest_;   // M, see Conditioned
   LinearPosterior posterior_;
+  LazyRowModel row_model_;
 };
 
 /// Returns the tensors that training changes.

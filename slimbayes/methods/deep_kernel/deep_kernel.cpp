@@ -10,6 +10,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/network_file.h"
+#include "slimbayes/method/row_answers.h"
 #include "slimbayes/methods/deep_kernel/deep_kernel_model.h"
 #include "slimbayes/methods/deep_kernel/deep_kernel_training.h"
 #include "slimbayes/nn/weights.h"
@@ -47,6 +48,8 @@ class DeepKernelFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    if (const auto rows = row_model())
+      return predict_by_rows(*rows, data, net_.spec.input, at::kFloat, options, kernel_.method);
     const Latent f =
         latent_rows(data, model_.features.input(), at::kFloat, options, kernel_.method,
                     [this](const Input& input) { return model_.latent(input, {}, largest_, factor_); });
@@ -61,7 +64,31 @@ class DeepKernelFitted : public Fitted {
 
   const Summary& summary() const override { return net_.summary; }
 
+  std::shared_ptr<const engine::RowModel> row_model() const override {
+    return row_model_.get([this] { return made_row_model(); });
+  }
+
  private:
+  std::shared_ptr<const engine::RowModel> made_row_model() const {
+    at::NoGradGuard no_grad;
+    if (net_.head.likelihood != LikelihoodKind::gaussian ||
+        model_.correction == DeepKernel::Correction::kernel)
+      return nullptr;
+    const int64_t r = factor_.size(-1);
+    const std::shared_ptr<const engine::Plan> plan = feature_plan(kernel_.basis, r, net_.spec);
+    const auto features = plan ? engine_features(*plan, as_type(net_.weights, at::kFloat), at::kFloat,
+                                                 engine::FeaturesOf::outputs)
+                               : nullptr;
+    if (!features) return nullptr;
+    engine::LinearHead head;
+    head.constant = model_.offset.item<double>();
+    head.noise_var = model_.noise_var().item<double>();
+    head.weights = numbers_of(model_.posterior.mean);
+    head.root = numbers_of(factor_.squeeze(0).t());
+    if (largest_.defined()) head.largest = largest_.item<double>();
+    return engine::linear_row_model(features, head);
+  }
+
   DeepKernel kernel_;
   NetworkFile net_;  // weights in float32, as trained
   int64_t draw_seed_;
@@ -69,6 +96,7 @@ class DeepKernelFitted : public Fitted {
   at::Tensor factor_;   // L [k, r, r] of q(w) = N(m, L L^T)
   at::Tensor largest_;  // M, scalar; undefined unless the correction is `largest`
   Likelihood likelihood_;
+  LazyRowModel row_model_;
 };
 
 /// Returns notes on the options that have no effect under this likelihood.

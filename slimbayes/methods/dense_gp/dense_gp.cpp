@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "slimbayes/core/linalg.h"
+#include "slimbayes/method/row_answers.h"
 
 // With A = K + noise I and alpha = A^-1 (y - c), the gradient of the log evidence with respect to A is 1/2
 // (alpha alpha^T - A^-1) (Rasmussen and Williams 2006, eq. 5.9). From A the gradient goes on in closed form.
@@ -118,6 +119,21 @@ DensePosterior::DensePosterior(const at::Tensor& theta, at::Tensor z, const at::
   at::Tensor solved = at::cholesky_solve(at::stack({residual, at::ones_like(residual)}, 1), factor_);
   alpha_ = solved.select(1, 0).contiguous();
   ones_ = solved.select(1, 1).contiguous();
+}
+
+engine::KernelHead DensePosterior::kernel_head() const {
+  at::NoGradGuard no_grad;
+  const int64_t n = z_.size(0);
+  const at::Tensor root = at::linalg_solve_triangular(factor_, at::eye(n, at::kDouble), /*upper=*/false);
+  return {.inputs = z_.size(1),
+          .lengthscale = numbers_of(hyper_.lengthscale.expand({z_.size(1)})),
+          .rows = numbers_of(z_.to(at::kDouble) / hyper_.lengthscale),
+          .amplitude = hyper_.amplitude.item<double>(),
+          .noise_var = hyper_.noise_var.item<double>(),
+          .offset = hyper_.offset.item<double>(),
+          .alpha = numbers_of(alpha_),
+          .ones = numbers_of(ones_),
+          .root = numbers_of(root)};
 }
 
 Regression DensePosterior::operator()(const at::Tensor& z) const {

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "slimbayes/answers/predictive.h"
+#include "slimbayes/engine/kernel_head.h"
 
 namespace slimbayes {
 
@@ -39,6 +40,8 @@ class DensePosterior {
 
   /// Returns the answers at the points z [b, h]. Needs memory for two [b, n] matrices.
   Regression operator()(const at::Tensor& z) const;
+  /// Returns what a row model needs to answer the same. O(n^3).
+  engine::KernelHead kernel_head() const;
   double jitter() const { return jitter_; }  // added to the diagonal, relative to the mean diagonal
 
  private:

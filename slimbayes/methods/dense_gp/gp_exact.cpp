@@ -15,9 +15,11 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/registry.h"
+#include "slimbayes/method/row_answers.h"
 #include "slimbayes/methods/dense_gp/dense_gp.h"
 #include "slimbayes/methods/dense_gp/gp_exact_options.h"
 #include "slimbayes/methods/dense_gp/rows.h"
+#include "slimbayes/nn/engine_network.h"
 
 // gp-exact: the dense Gaussian process, the reference for the low-rank methods (Rasmussen and Williams 2006,
 // ch. 2, 5).
@@ -211,6 +213,8 @@ class GpExactFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    if (const auto rows = row_model())
+      return predict_by_rows(*rows, data, {{rows_.x.size(1)}}, at::kDouble, options, kGpExact);
     const PredictOptions small = options.with_batch_at_most(1024);  // a batch needs two [b, n] matrices
     return predict_rows(data, {{rows_.x.size(1)}}, at::kDouble, small, kGpExact,
                         [this](const Input& x) { return posterior_(x.x); });
@@ -228,12 +232,19 @@ class GpExactFitted : public Fitted {
 
   const Summary& summary() const override { return summary_; }
 
+  std::shared_ptr<const engine::RowModel> row_model() const override {
+    return row_model_.get([this]() -> LazyRowModel::Made {
+      return engine_is_available() ? engine::kernel_row_model(posterior_.kernel_head()) : nullptr;
+    });
+  }
+
  private:
   GpExactOptions options_;
   RowTensors rows_;   // [n, d], [n]
   at::Tensor theta_;  // [d + 3]
   Summary summary_;
   DensePosterior posterior_;
+  LazyRowModel row_model_;
 };
 
 class GpExactMethod : public Method {

@@ -7,6 +7,7 @@
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/last_layer/dnn_options.h"
+#include "slimbayes/methods/last_layer/last_layer_features.h"
 #include "slimbayes/methods/last_layer/rows.h"
 
 // dnn: one network with one set of weights, the baseline for the other methods (paper N of
@@ -47,6 +48,8 @@ class DnnFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    if (const auto rows = row_model())
+      return predict_by_rows(*rows, data, trained_->spec.input, at::kFloat, options, kDnn);
     return predict_rows(data, trained_->spec.input, at::kFloat, options, kDnn, [this](const Input& input) {
       return trained_->head.answer(network_(input).to(at::kDouble));
     });
@@ -60,10 +63,22 @@ class DnnFitted : public Fitted {
   const Summary& summary() const override { return trained_->summary; }
   std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
 
+  std::shared_ptr<const engine::RowModel> row_model() const override {
+    return row_model_.get([this]() -> std::shared_ptr<const engine::RowModel> {
+      if (!trained_->head.is_regression()) return nullptr;
+      const auto features = last_layer_rows(*trained_, at::kFloat);
+      if (!features) return nullptr;
+      engine::LinearHead head;
+      head.noise_var = trained_->head.noise_var;
+      return engine::linear_row_model(features, head);
+    });
+  }
+
  private:
   DnnOptions options_;
   std::shared_ptr<const TrainedNetwork> trained_;
   BoundNetwork network_;  // float32, as trained
+  LazyRowModel row_model_;
 };
 
 class DnnMethod : public Method {

@@ -161,7 +161,26 @@ std::unique_ptr<ExactPosterior> FittedLastLayer::merged(const ExactPosterior& ot
                                            sampled_ || same->sampled_);
 }
 
+std::shared_ptr<const engine::RowModel> FittedLastLayer::row_model() const {
+  return row_model_.get([this]() -> LazyRowModel::Made {
+    if (!regression() || layer_.sketch > 0) return nullptr;
+    const auto features = last_layer_rows(*trained_, network_.type());
+    if (!features) return nullptr;
+    const Scales& scales = std::get<Linear>(trained_->spec.layers.back()).scales;
+    engine::LinearHead head = head_of(outputs_[0]);
+    if (!posterior_mean()) {
+      head.constant = 0;
+      std::ranges::fill(head.weights, 0);
+    }
+    head = of_scaled_features(std::move(head), features->rank(), scales.weight, scales.bias);
+    if (!posterior_mean()) head.weights.clear();
+    return engine::linear_row_model(features, head);
+  });
+}
+
 Predictive FittedLastLayer::predict(const Dataset& data, const PredictOptions& options) const {
+  if (const auto rows = row_model())
+    return predict_by_rows(*rows, data, trained_->spec.input, network_.type(), options, layer_.method);
   PredictOptions own = options;
   own.gradients = network_.needs_gradients();
   return predict_rows(data, trained_->spec.input, network_.type(), own, layer_.method,

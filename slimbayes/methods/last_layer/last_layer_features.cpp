@@ -72,6 +72,13 @@ LastLayerFeatures::LastLayerFeatures(const ScriptNetwork& module)
   };
 }
 
+std::shared_ptr<const engine::Features> last_layer_rows(const TrainedNetwork& network, at::ScalarType type) {
+  if (network.module) return nullptr;
+  engine::Plan plan(network.spec.input.numel());
+  if (!plan.append(network.spec, "network").empty()) return nullptr;
+  return engine_features(plan, as_type(network.weights, type), type, engine::FeaturesOf::last_layer);
+}
+
 int64_t last_layer_rank(const NetworkSpec& spec, std::string_view method) {
   return output(without_output(spec, method)).width() + (output_layer(spec, method).bias ? 1 : 0);
 }

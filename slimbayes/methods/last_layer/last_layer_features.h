@@ -5,6 +5,7 @@
 #include <functional>
 #include <string_view>
 
+#include "slimbayes/method/row_answers.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/nn/network.h"
 #include "slimbayes/ntk/gradient_model.h"
@@ -60,6 +61,10 @@ LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string
 /// convolutions take several times as long, and a module uses its own type.
 LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method,
                                       int64_t sketch = 0);
+
+/// Returns h(x) and the network's output of single rows (engine/features.h), computed in `type`, of a network
+/// of one output; nullptr if the engine cannot compute it.
+std::shared_ptr<const engine::Features> last_layer_rows(const TrainedNetwork& network, at::ScalarType type);
 
 /// Returns the number of features of a network: the width before its Linear output layer, plus 1 for a bias.
 /// Throws as LastLayerFeatures.

@@ -14,9 +14,11 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/registry.h"
+#include "slimbayes/method/row_answers.h"
 #include "slimbayes/method/stored_statistics.h"
 #include "slimbayes/methods/plain/plain_options.h"
 #include "slimbayes/methods/plain/rows.h"
+#include "slimbayes/nn/engine_network.h"
 
 // ridge: a Bayesian linear regression (MacKay 1992).
 //
@@ -107,6 +109,8 @@ class RidgeFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    if (const auto rows = row_model())
+      return predict_by_rows(*rows, data, input_, at::kDouble, options, kRidge);
     return predict_rows(data, input_, at::kDouble, options, kRidge, [this](const Input& rows) {
       const at::Tensor x = flat(rows.x), mean = slimbayes::mean(posterior_, x);
       return Regression{mean, at::full_like(mean, variances_.noise), epistemic_var(posterior_, x)};
@@ -132,12 +136,20 @@ class RidgeFitted : public Fitted {
 
   const Summary& summary() const override { return summary_; }
 
+  std::shared_ptr<const engine::RowModel> row_model() const override {
+    return row_model_.get([this]() -> LazyRowModel::Made {
+      if (!engine_is_available()) return nullptr;
+      return engine::linear_row_model(engine::identity_features(width_of(input_)), head_of(posterior_));
+    });
+  }
+
  private:
   RidgeOptions options_;
   Shape input_;
   RidgeVariances variances_;
   Summary summary_;
   LinearPosterior posterior_;
+  LazyRowModel row_model_;
 };
 
 class RidgeMethod : public Method {

@@ -15,7 +15,9 @@
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/method/registry.h"
+#include "slimbayes/method/row_answers.h"
 #include "slimbayes/methods/portfolio/portfolio_choice.h"
+#include "slimbayes/methods/portfolio/portfolio_rows.h"
 #include "slimbayes/methods/portfolio/portfolio_search.h"
 #include "slimbayes/methods/portfolio/portfolio_weights.h"
 #include "slimbayes/methods/portfolio/rows.h"
@@ -160,6 +162,12 @@ struct Correction {
   std::optional<double> power;  // of the pooled class probabilities
 };
 
+/// Whether the rows are float32, as an encoder makes them. A row model computes the view of a member from such
+/// rows alone.
+bool has_float32_rows(const Dataset& data) {
+  return data.size() > 0 && data.rows(at::zeros({1}, at::kLong)).inputs.at(0).scalar_type() == at::kFloat;
+}
+
 class AutoFitted : public Fitted {
  public:
   AutoFitted(json options, Shape input, std::vector<TriedCandidate> tried, Summary summary,
@@ -188,6 +196,8 @@ class AutoFitted : public Fitted {
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     at::NoGradGuard no_grad;
+    if (const auto rows = row_model(); rows && has_float32_rows(data))
+      return predict_by_rows(*rows, data, input_, at::kFloat, options, kAuto);
     std::vector<Predictive> answers;
     std::vector<double> weights;
     const auto k = static_cast<double>(used_.size());
@@ -217,6 +227,12 @@ class AutoFitted : public Fitted {
 
   std::vector<int64_t> wild_rows() const override { return wild_; }
 
+  std::shared_ptr<const engine::RowModel> row_model() const override {
+    return row_model_.get([this]() -> LazyRowModel::Made {
+      return input_.is_vector() ? portfolio_row_model(used_, correction_.wild_share) : nullptr;
+    });
+  }
+
  private:
   json options_;
   Shape input_;
@@ -224,6 +240,7 @@ class AutoFitted : public Fitted {
   Summary summary_;
   Correction correction_;
   std::vector<int64_t> wild_;
+  LazyRowModel row_model_;
 };
 
 class AutoMethod : public Method {

@@ -140,14 +140,13 @@ Regression tempered(const Regression& p, const Tempering& by) {
 }
 
 Regression contaminated(const Regression& p, double wild) {
-  constexpr double kDof = 2.05, kFactor = 25;
   if (!(wild >= 0 && wild < 1))
     refuse("contaminated", "a share of wrong cells below 1", fmt::format("{}", wild));
   if (wild == 0) return p;
   std::vector<DensityComponent> all = components_of(p);
   for (DensityComponent& c : all) c.weight *= 1 - wild;
-  all.push_back({wild, p.mean, kFactor * p.aleatoric_var, kFactor * p.epistemic_var});
-  all.back().dof = kDof;
+  all.push_back({wild, p.mean, kWildCellFactor * p.aleatoric_var, kWildCellFactor * p.epistemic_var});
+  all.back().dof = kWildCellDof;
   Regression out = mixed(std::move(all));
   out.zeroed = p.zeroed;
   out.least = p.least;

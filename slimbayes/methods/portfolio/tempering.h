@@ -25,6 +25,9 @@ struct Tempering {
 /// of its range.
 Regression tempered(const Regression& p, const Tempering& by);
 
+/// The degrees of freedom, and the factor of the variance, of wrong cells.
+inline constexpr double kWildCellDof = 2.05, kWildCellFactor = 25;
+
 /// Returns p for a target of which the share `wild` of the cells is wrong and says nothing: beside p a
 /// Student-t distribution with 2.05 degrees of freedom around its mean, with this weight and 25 times its
 /// variance. A wrong cell of any size then has a density, while the sd and the quantiles are hardly larger

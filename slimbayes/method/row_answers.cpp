@@ -1,0 +1,145 @@
+#include "slimbayes/method/row_answers.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/nn/engine_network.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// Returns the inputs [b, d] of a batch as contiguous float64, after they had the type of the method.
+at::Tensor row_inputs(const Batch& batch, const Shape& shape, int64_t d, at::ScalarType type,
+                      std::string_view function) {
+  check(batch.inputs.size() == 1, function, "one input tensor", "several");
+  const at::Tensor& given = batch.inputs[0];
+  const bool fits = given.dim() == 1 + std::ssize(shape.sizes) && given.sizes().slice(1) == shape.sizes;
+  if (!fits) {
+    std::vector<int64_t> sizes = {-1};
+    std::ranges::copy(shape.sizes, std::back_inserter(sizes));
+    check_shape(given, sizes, function, "inputs");
+  }
+  const at::Tensor x = given.to(type).to(at::kDouble).contiguous().view({given.size(0), d});
+  const double* from = x.const_data_ptr<double>();
+  if (!std::all_of(from, from + x.numel(), [](double one) { return std::isfinite(one); }))
+    check_finite(x, function, "inputs");
+  return x;
+}
+
+/// Answers the rows x [n, d] into columns `first` to first + n of `out` [numbers, all].
+int64_t answer_into(const engine::RowModel& model, const at::Tensor& x, int64_t first, at::Tensor& out) {
+  const int64_t n = x.size(0), chunks = (n + engine::kChunkRows - 1) / engine::kChunkRows, all = out.size(1);
+  const double* from = x.const_data_ptr<double>();
+  double* to = out.mutable_data_ptr<double>() + first;
+  std::atomic<int64_t> zeroed = 0;
+  at::parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
+    thread_local engine::Doubles memory;
+    memory.reserve(model.scratch());
+    for (int64_t c = begin; c < end; ++c) {
+      const int64_t row = c * engine::kChunkRows, rows = std::min(engine::kChunkRows, n - row);
+      zeroed += model.answer(from + row * model.inputs(), rows, to + row, all, memory.data());
+    }
+  });
+  return zeroed;
+}
+
+Regression regression_of(const engine::RowModel& model, const at::Tensor& out, int64_t zeroed) {
+  Regression p{out.select(0, 0), out.select(0, 1), out.select(0, 2), zeroed};
+  int64_t at = 3;
+  for (const ComponentShape& shape : model.density()) {
+    DensityComponent c{shape.weight,   out.select(0, at), out.select(0, at + 1), out.select(0, at + 2),
+                       shape.dof,      shape.warp,        shape.shift,           shape.scale,
+                       shape.most_var, shape.most,        shape.spare_var};
+    p.density.push_back(std::move(c));
+    at += 3;
+  }
+  return p;
+}
+
+template <class Number>
+std::shared_ptr<const engine::Features> features_in(const engine::Plan& plan, const Network::Lookup& lookup,
+                                                    engine::FeaturesOf of) {
+  std::vector<at::Tensor> held;
+  std::vector<const Number*> values;
+  for (const std::string& name : plan.tensors()) {
+    held.push_back(lookup(name).detach().to(c10::CppTypeToScalarType<Number>::value).contiguous());
+    values.push_back(held.back().template const_data_ptr<Number>());
+  }
+  return engine::network_features(plan, std::span<const Number* const>(values), of);
+}
+
+}  // namespace
+
+Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, const Shape& input,
+                           at::ScalarType type, const PredictOptions& options, std::string_view function) {
+  if (!(options.batch > 0)) refuse(function, "a batch of at least one row", std::to_string(options.batch));
+  at::Tensor out;
+  int64_t first = 0, zeroed = 0;
+  over_batches(data, options, [&](const Batch& batch) {
+    const at::Tensor x = row_inputs(batch, input, model.inputs(), type, function);
+    if (!out.defined()) out = at::empty({model.numbers(), std::max(data.size(), x.size(0))}, at::kDouble);
+    zeroed += answer_into(model, x, first, out);
+    first += x.size(0);
+  });
+  return regression_of(model, out, zeroed);
+}
+
+std::shared_ptr<const engine::Features> engine_features(const engine::Plan& plan,
+                                                        const Network::Lookup& lookup, at::ScalarType type,
+                                                        engine::FeaturesOf of) {
+  if (!engine_is_available()) return nullptr;
+  return type == at::kDouble ? features_in<double>(plan, lookup, of) : features_in<float>(plan, lookup, of);
+}
+
+std::vector<double> numbers_of(const at::Tensor& tensor) {
+  const at::Tensor own = tensor.detach().to(at::kDouble).contiguous();
+  const double* from = own.const_data_ptr<double>();
+  return {from, from + own.numel()};
+}
+
+engine::LinearHead head_of(const LinearPosterior& p) {
+  at::NoGradGuard no_grad;
+  const int64_t r = p.statistics.rank();
+  const at::Tensor& given = p.model.prior_factor;  // T
+  const at::Tensor eye = at::eye(r, at::kDouble);
+  const at::Tensor prior = !given.defined() ? eye : given.dim() == 0 ? eye * given : given;
+  engine::LinearHead head;
+  head.constant = p.constant;
+  head.noise_var = p.model.sigma2;
+  head.weights = numbers_of(p.weights);
+  head.root = numbers_of(solve_half(p.precision, prior.t()));
+  head.constant_var = p.constant_var;
+  head.response = numbers_of(at::mv(prior, p.response));
+  return head;
+}
+
+engine::LinearHead of_scaled_features(engine::LinearHead head, int64_t features, double s, double t) {
+  const auto h = static_cast<size_t>(features), r = head.weights.size();
+  const size_t q = head.root.size() / std::max<size_t>(1, r);
+  engine::LinearHead out = head;
+  const auto first = [&](const std::vector<double>& v, size_t from, std::vector<double>& to) {
+    for (size_t i = 0; i < h; ++i) to.push_back(s * v[from + i]);
+  };
+  out.weights.clear();
+  out.response.clear();
+  out.root.clear();
+  first(head.weights, 0, out.weights);
+  first(head.response, 0, out.response);
+  for (size_t j = 0; j < q; ++j) first(head.root, j * r, out.root);
+  if (r == h) return out;
+  out.constant += t * head.weights[h];
+  out.response_constant += t * head.response[h];
+  out.root_constant.clear();
+  for (size_t j = 0; j < q; ++j) out.root_constant.push_back(t * head.root[j * r + h]);
+  return out;
+}
+
+}  // namespace slimbayes

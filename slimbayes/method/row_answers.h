@@ -1,0 +1,64 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "slimbayes/answers/predictive.h"
+#include "slimbayes/core/gaussian_linear.h"
+#include "slimbayes/data/dataset.h"
+#include "slimbayes/engine/features.h"
+#include "slimbayes/engine/linear_head.h"
+#include "slimbayes/engine/row_model.h"
+#include "slimbayes/method/predict_options.h"
+#include "slimbayes/nn/network.h"
+
+namespace slimbayes {
+
+/// Returns the answers of a row model (Fitted::row_model) to the rows of a dataset, several rows at the same
+/// time on several threads. `input` is the shape of a row and `type` the type that the method computes its
+/// inputs in. Throws std::invalid_argument as predict_rows (method/batches.h).
+Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, const Shape& input,
+                           at::ScalarType type, const PredictOptions& options, std::string_view function);
+
+/// Returns the features of a plan's network with these parameters, computed in `type`, float32 or float64;
+/// nullptr if the engine is off or does not know them.
+std::shared_ptr<const engine::Features> engine_features(const engine::Plan& plan,
+                                                        const Network::Lookup& lookup, at::ScalarType type,
+                                                        engine::FeaturesOf of);
+
+/// Returns the elements of a tensor as float64, row after row.
+std::vector<double> numbers_of(const at::Tensor& tensor);
+
+/// Returns the head that answers as mean() and epistemic_var() of the posterior (core/gaussian_linear.h)
+/// with the noise sigma2, for its features phi. O(r^3).
+engine::LinearHead head_of(const LinearPosterior& posterior);
+
+/// Returns a head for features h whose posterior's features are (s h, t), or s h where `head` has no weight
+/// more than h has features.
+engine::LinearHead of_scaled_features(engine::LinearHead head, int64_t features, double s, double t);
+
+/// A row model that is made at its first use, by whichever thread comes first. A copy makes its own.
+class LazyRowModel {
+ public:
+  using Made = std::shared_ptr<const engine::RowModel>;
+
+  LazyRowModel() = default;
+  LazyRowModel(const LazyRowModel&) {}
+  LazyRowModel& operator=(const LazyRowModel&) = delete;
+
+  const Made& get(const std::function<Made()>& make) const {
+    std::call_once(once_, [&] { made_ = make(); });
+    return made_;
+  }
+
+ private:
+  mutable std::once_flag once_;
+  mutable Made made_;
+};
+
+}  // namespace slimbayes
