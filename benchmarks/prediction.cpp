@@ -7,6 +7,7 @@
 #include "slimbayes/fit/fit_model.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/model/model.h"
+#include "slimbayes/model/row_predictor.h"
 #include "slimbayes/nn/weights.h"
 
 // Times the prediction (mean and variance) of new rows by a fitted dbk, from a Dataset and from a Table, and
@@ -79,6 +80,36 @@ BENCHMARK_CAPTURE(BM_last_layer_predict, rich_bll, "rich-bll")
     ->Arg(1)
     ->Arg(1024)
     ->Unit(benchmark::kMicrosecond);
+
+Model fitted_model(const char* method) {
+  nlohmann::json options = {{"steps", 10}, {"hidden", kHidden}};
+  if (std::string(method) == "ridge") options = nlohmann::json::object();
+  if (std::string(method) == "dbk" || std::string(method) == "vbll") options["rank"] = kRank;
+  return fit_model(gaussian_table(kTrainingRows, Stream(0)),
+                   {.target = "y", .method = method, .options = options});
+}
+
+// A row with its variance through RowPredictor: encoded, from raw columns, and with its interval.
+void BM_RowPredictor(benchmark::State& state, const char* method, int part) {
+  const Model model = fitted_model(method);
+  RowPredictor rows(model);
+  const std::vector<double> cells(static_cast<size_t>(kInputs), 0.3);
+  const std::vector<float> x(static_cast<size_t>(rows.inputs()), 0.3F);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(part == 0 ? rows.encoded(x) : rows(cells));
+    if (part == 2) benchmark::DoNotOptimize(rows.interval(0.95));
+  }
+}
+#define SLIMBAYES_ROW_PREDICTOR(name, method)                    \
+  BENCHMARK_CAPTURE(BM_RowPredictor, name##_encoded, method, 0); \
+  BENCHMARK_CAPTURE(BM_RowPredictor, name##_raw, method, 1);     \
+  BENCHMARK_CAPTURE(BM_RowPredictor, name##_interval, method, 2)
+SLIMBAYES_ROW_PREDICTOR(dbk, "dbk");
+SLIMBAYES_ROW_PREDICTOR(vbll, "vbll");
+SLIMBAYES_ROW_PREDICTOR(dnn, "dnn");
+SLIMBAYES_ROW_PREDICTOR(bll, "bll");
+SLIMBAYES_ROW_PREDICTOR(rich_bll, "rich-bll");
+SLIMBAYES_ROW_PREDICTOR(ridge, "ridge");
 
 // Times backbone and basis alone, without checks and without the head.
 void BM_DeepKernelModel_expansion_f64(benchmark::State& state) {

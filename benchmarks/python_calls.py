@@ -80,6 +80,21 @@ def one_row():
         yield figure("predict one row", name, us - made, "the library's part", found[0])
 
 
+def rows_of_auto(rows=20_000):
+    """An `auto` model of 397 rows: the mean and the interval of one row beside those of a row among many."""
+    draw = np.random.default_rng(0)
+    X = draw.uniform(-1, 1, size=(397, 8))
+    y = np.exp(X[:, 0] + np.sin(3 * X[:, 1]) * X[:, 2] + 0.1 * draw.normal(size=397))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = sb.Regressor().fit(X, y)
+        many = np.resize(X, (rows, 8)).copy()
+        for name, call in ("mean", model.predict), ("interval", model.predict_interval):
+            one, = least(100, lambda call=call: call(X[:1]))
+            all_rows, = least(1, lambda call=call: call(many))
+            yield figure(f"{name} of one row of auto", "numpy", one, f"of {rows} rows, a row", all_rows / rows)
+
+
 def hand_over(rows=1_000_000, columns=20):
     X = np.random.default_rng(0).normal(size=(rows, columns)).astype(np.float32)
     names = [f"x{i}" for i in range(columns)]
@@ -98,7 +113,7 @@ def main():
     commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     about = {"rounds": ROUNDS, "date": datetime.date.today().isoformat(), "cores": os.cpu_count(), "load": f"{os.getloadavg()[0]:.1f}",
              "torch": torch.__version__, "pandas": pd.__version__, "numpy": np.__version__, "commit": commit}
-    rows = [*imports(), *one_row(), *hand_over()]
+    rows = [*imports(), *one_row(), *rows_of_auto(), *hand_over()]
     with chosen.out.open("w", newline="") as file:
         writer = csv.DictWriter(file, [*rows[0], *about], lineterminator="\n")
         writer.writeheader()

@@ -18,6 +18,7 @@
 #include "slimbayes/fit/post_hoc.h"
 #include "slimbayes/model/answer_table.h"
 #include "slimbayes/model/model.h"
+#include "slimbayes/model/row_predictor.h"
 // The report on data: its numbers, and the page of them.
 #include "slimbayes/report/facts.h"
 #include "slimbayes/report/page.h"

@@ -67,6 +67,7 @@ void bind_errors(py::module_& module);
 void bind_data(py::module_& module);
 void bind_model(py::module_& module);
 void bind_answers(py::module_& module);
+void bind_number_rows(py::module_& module);
 void bind_fit(py::module_& module);
 void bind_posterior(py::module_& module);
 

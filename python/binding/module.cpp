@@ -12,6 +12,7 @@ PYBIND11_MODULE(_core, module) {
   bind_data(module);
   bind_model(module);
   bind_answers(module);
+  bind_number_rows(module);
   bind_fit(module);
   bind_posterior(module);
   module.attr("__version__") = slimbayes::version();

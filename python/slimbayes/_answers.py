@@ -1,6 +1,7 @@
 """What a fitted model answers, as arrays, for estimators and loaded models alike."""
 
 import json
+import weakref
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,9 @@ import numpy as np
 from slimbayes import _data, _labels, _options, _targets, _texts
 from slimbayes._library import core
 from slimbayes._notes import warn, warn_as
+
+
+_number_rows = weakref.WeakKeyDictionary()  # compiled model: {number of columns: what answers such rows}
 
 
 class Distribution(NamedTuple):
@@ -76,6 +80,21 @@ class Answers:
         warn(answered.notes)
         return answered
 
+    def _number_rows(self, X):
+        """What answers a few rows of numbers without a table, if X is an array of such rows and the model reads numbers alone; else None.
+        It answers None for rows about which the way through a table may have something to say."""
+        if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind != "f" or len(X) > 64 or hasattr(self, "feature_names_in_"):
+            return None
+        self._check_fitted()
+        known = _number_rows.setdefault(self.model_, {})
+        count = X.shape[1]
+        if count not in known:
+            names = [f"x{i}" for i in range(count)]
+            inputs = self._facts.get("inputs")
+            every = inputs is not None and sorted([*inputs, *self._facts["fit"]["ignore"]]) == sorted(names)
+            known[count] = core.number_rows(self.model_, names) if every else None
+        return known[count] if getattr(self, "n_features_in_", count) == count else None
+
     def _check_fitted(self):
         if not hasattr(self, "model_"):
             from sklearn.exceptions import NotFittedError
@@ -94,6 +113,11 @@ class Answers:
         level : coverage between 0 and 1; None: that of the fit (0.95 for a model from a file, which does not keep it). With
         ``calibrate="conformal"`` it holds on average over new rows.
         """
+        rows = self._number_rows(X)
+        ends = rows.interval(X, self._level(level)) if rows is not None else None
+        if ends is not None:
+            warn(rows.notes)
+            return ends
         ends = self._answered(X, [self._level(level)]).levels()[0]
         if not isinstance(ends, tuple):
             raise ValueError("predict_interval: expected a model of numbers or counts; received classes; predict_set has their sets")

@@ -134,6 +134,10 @@ class _Numbers(RegressorMixin, _Estimator):
 
     def predict(self, X, return_std=False):
         """The mean of each row [n]; with `return_std` also the total standard deviation [n], both in units of the target."""
+        rows = self._number_rows(X)
+        found = rows.predict(X, bool(return_std)) if rows is not None else None
+        if found is not None:
+            return (found[0], np.sqrt(found[1] + found[2])) if return_std else found
         answered = self._answered(X)
         mean = answered.part("mean")
         if not return_std:

@@ -20,6 +20,7 @@
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/bits.h"
 #include "slimbayes/encoding/domain.h"
+#include "slimbayes/encoding/feature_cell.h"
 #include "slimbayes/encoding/notes/column_note.h"
 #include "slimbayes/encoding/notes/column_notes.h"
 #include "slimbayes/encoding/target.h"
@@ -120,18 +121,14 @@ bool encode(const Reader& reader, int64_t row, float* out) {
   const Encoder::Feature& feature = *reader.feature;
   double value = reader.column->values[static_cast<size_t>(row)];
   bool missing = std::isnan(value);
-  if (feature.scaled) {
-    const double scaled = ((missing ? feature.fill : value) - feature.shift) / feature.scale;
-    if (!(std::abs(scaled) <= Encoder::kFarthest)) return false;
-    *out++ = static_cast<float>(scaled);
-  }
+  if (!encode_scaled(feature, value, out)) return false;
   if (int64_t k = static_cast<int64_t>(feature.levels.size()) + feature.other; k > 0) {
     std::fill_n(out, k, 0.0F);
     int64_t slot = missing ? -1 : level_slot(reader, value);
     if (slot >= 0) out[slot] = 1;
     out += k;
   }
-  if (feature.indicator) *out = missing ? 1 : 0;
+  encode_missing(feature, missing, out);
   return true;
 }
 

@@ -28,8 +28,9 @@ double steps_between(double x, double y, double unit) {
   return std::min(std::isfinite(whole) ? whole : 2 * ((x / 2 - y / 2) / unit), kLargest);
 }
 
-/// Returns how many half-ranges x lies beyond the training range of its column; 0 inside.
-double beyond(double x, const Encoder::Feature& feature) {
+}  // namespace
+
+double half_ranges_beyond(double x, const Encoder::Feature& feature) {
   const Encoder::Range& range = *feature.range;
   const double half = range.high / 2 - range.low / 2;
   // If every row gives the scale (scale-on all), the training rows alone may be constant, with a half-range
@@ -38,8 +39,6 @@ double beyond(double x, const Encoder::Feature& feature) {
   const double by = std::max(steps_between(x, range.high, unit), steps_between(range.low, x, unit));
   return by > kRounding ? by : 0;
 }
-
-}  // namespace
 
 std::optional<Outside> outside(const Encoder& encoder, const Table& table) {
   const auto n = static_cast<size_t>(table.rows);
@@ -55,7 +54,7 @@ std::optional<Outside> outside(const Encoder& encoder, const Table& table) {
     for (size_t row = 0; row < n; ++row) {
       const double x = column->values[row];
       if (std::isnan(x)) continue;
-      const double by = beyond(x, feature);
+      const double by = half_ranges_beyond(x, feature);
       far.beyond[row] = std::max(far.beyond[row], by);
       const double z = steps_between(std::max(x, feature.fill), std::min(x, feature.fill), sd);
       far.distance[row] = std::hypot(far.distance[row], z);

@@ -29,6 +29,10 @@ struct Outside {
   std::vector<double> distance;  // [n] root mean square over the columns of (x - training mean) / training sd
 };
 
+/// Returns how many half-ranges the number x lies beyond the training range of its column, which has one; 0
+/// inside and for what may be rounding.
+SLIMBAYES_EXPORT double half_ranges_beyond(double x, const Encoder::Feature& feature);
+
 /// Measures how far each row of `table` lies from the training rows. An excess over the range below 1e-6
 /// half-ranges is taken for rounding and counts as inside; a value that overflows becomes the largest double.
 /// Returns nullopt if no column has a stored training range: for events, whose domain is given by the user,

@@ -270,18 +270,23 @@ AnswerTable answer_table(const Model& model, const Examples& examples, const Ans
   return out;
 }
 
+std::string parts_note(const Model& model, bool shown) {
+  const MethodInfo& method = find_method(model.method());
+  const bool named = names_epistemic(model);
+  if (model.schema().task.kind != TaskKind::regression || method.parts == SdParts::calibrated ||
+      !(shown || named))
+    return "";
+  return fmt::format("{}: {}", method.name,
+                     meaning_of(named ? method.parts : inner_method(method, model.options()).parts));
+}
+
 std::vector<std::string> answer_notes(const Model& model, const Examples& examples, const Answers& a,
                                       const TableOptions& options) {
   std::vector<std::string> notes;
   const auto zeroed = std::visit([](const auto& p) { return p.zeroed; }, a.answer);
   if (zeroed > 0)
     notes.push_back(fmt::format("rounding made {} epistemic variances negative; they are 0", zeroed));
-  const MethodInfo& method = find_method(model.method());
-  const bool shows_parts = options.parts || names_epistemic(model);
-  if (std::holds_alternative<Regression>(a.answer) && method.parts != SdParts::calibrated && shows_parts)
-    notes.push_back(fmt::format(
-        "{}: {}", method.name,
-        meaning_of(names_epistemic(model) ? method.parts : inner_method(method, model.options()).parts)));
+  notes.push_back(parts_note(model, options.parts));
   if (std::holds_alternative<WindowTable>(examples) && !options.kept.empty())
     notes.emplace_back(
         "the kept columns are those of last_time, the last row that a window sees; the answer is for "

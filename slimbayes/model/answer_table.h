@@ -46,6 +46,10 @@ struct TableOptions {
 SLIMBAYES_EXPORT AnswerTable answer_table(const Model& model, const Examples& examples,
                                           const Answers& answers, const TableOptions& options = {});
 
+/// Returns the sentence of answer_notes() on what the two parts of an sd mean; "" if there is none. `shown`:
+/// whether the parts are shown although the method does not name them.
+SLIMBAYES_EXPORT std::string parts_note(const Model& model, bool shown = false);
+
 /// Returns sentences that a user should read before using these answers; empty if there are none. They
 /// report: negative variances from rounding that were set to 0; what the two parts of an sd mean, if each
 /// part alone is not calibrated; means of rates that lie above their interval; lower bounds below 0 although
