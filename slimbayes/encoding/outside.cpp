@@ -20,6 +20,7 @@ namespace slimbayes {
 namespace {
 
 constexpr double kLargest = std::numeric_limits<double>::max();
+constexpr double kSquarable = 1e150;
 constexpr double kRounding = 1e-6;  // half-ranges beyond the range that count as inside
 
 /// Returns (x - y) / unit without an overflow of x - y; at most the largest double.
@@ -43,6 +44,7 @@ double half_ranges_beyond(double x, const Encoder::Feature& feature) {
 std::optional<Outside> outside(const Encoder& encoder, const Table& table) {
   const auto n = static_cast<size_t>(table.rows);
   Outside far{0, {}, std::vector<double>(n), std::vector<double>(n)};
+  std::vector<double> squares(n);  // of the steps whose square does not overflow; hypot takes much longer
   double counted = 0;
   for (const Encoder::Feature& feature : encoder.columns()) {
     if (!feature.range) continue;
@@ -57,7 +59,10 @@ std::optional<Outside> outside(const Encoder& encoder, const Table& table) {
       const double by = half_ranges_beyond(x, feature);
       far.beyond[row] = std::max(far.beyond[row], by);
       const double z = steps_between(std::max(x, feature.fill), std::min(x, feature.fill), sd);
-      far.distance[row] = std::hypot(far.distance[row], z);
+      if (z < kSquarable)
+        squares[row] += z * z;
+      else
+        far.distance[row] = std::hypot(far.distance[row], z);
       if (by > 0) ++here.rows;
       if (by > here.farthest) {
         here.farthest = by;
@@ -67,7 +72,9 @@ std::optional<Outside> outside(const Encoder& encoder, const Table& table) {
     if (here.rows > 0) far.columns.push_back(std::move(here));
   }
   if (counted == 0) return std::nullopt;
-  for (double& z : far.distance) z = std::min(z / std::sqrt(counted), kLargest);
+  for (size_t row = 0; row < n; ++row)
+    far.distance[row] =
+        std::min(std::hypot(far.distance[row], std::sqrt(squares[row])) / std::sqrt(counted), kLargest);
   far.rows = std::ranges::count_if(far.beyond, [](double by) { return by > 0; });
   std::ranges::stable_sort(far.columns, std::greater{}, &Outside::Beyond::farthest);
   return far;
