@@ -2,23 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
-#include <new>
 
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes::engine {
-
-void Doubles::Free::operator()(double* doubles) const { std::free(doubles); }
-
-void Doubles::reserve(int64_t count) {
-  if (count <= size_) return;
-  const auto bytes = static_cast<size_t>(kernels::padded(count)) * sizeof(double);
-  data_.reset(static_cast<double*>(std::aligned_alloc(64, bytes)));
-  if (!data_) throw std::bad_alloc();
-  size_ = count;
-}
 
 double* part_of(double*& scratch, int64_t count) {
   double* part = scratch;

@@ -5,26 +5,10 @@
 #include <vector>
 
 #include "slimbayes/density/row_mixture.h"
+#include "slimbayes/engine/buffer.h"
 #include "slimbayes/engine/plan.h"
 
 namespace slimbayes::engine {
-
-/// Doubles at an address that is a multiple of 64 bytes. Not initialised.
-class Doubles {
- public:
-  Doubles() = default;
-  explicit Doubles(int64_t count) { reserve(count); }
-  /// Makes room for at least `count` doubles; loses the values when it grows.
-  void reserve(int64_t count);
-  double* data() const { return data_.get(); }
-
- private:
-  struct Free {
-    void operator()(double* doubles) const;
-  };
-  std::unique_ptr<double[], Free> data_;
-  int64_t size_ = 0;
-};
 
 /// A place for numbers of a chunk within scratch memory: returns it, and moves `scratch` behind it. Keeps the
 /// alignment.

@@ -15,11 +15,11 @@ class Exact : public EveryTarget {
 };
 
 /// A matrix of normal numbers with padded rows, zero in the padding.
-struct Doubles {
+struct WideMatrix {
   int64_t rows, width, ld;
   std::vector<double> values;
 
-  Doubles(int64_t rows, int64_t width, uint64_t seed = 0, double scale = 1)
+  WideMatrix(int64_t rows, int64_t width, uint64_t seed = 0, double scale = 1)
       : rows(rows), width(width), ld(padded(width)), values(static_cast<size_t>(rows * ld)) {
     std::mt19937_64 bits(seed);
     std::normal_distribution<double> normal;
@@ -46,7 +46,7 @@ struct Sizes {
 constexpr Sizes kShapes[] = {{1, 1, 1},    {1, 64, 128}, {60, 26, 64}, {7, 64, 128}, {60, 3, 5},
                              {13, 17, 33}, {2, 128, 1},  {23, 1, 100}, {0, 4, 4},    {70, 50, 47}};
 
-ExactProduct product_of(const Doubles& a, const Doubles& b, Doubles& c, const Doubles* bias,
+ExactProduct product_of(const WideMatrix& a, const WideMatrix& b, WideMatrix& c, const WideMatrix* bias,
                         Triangle triangle = Triangle::full) {
   return {.m = a.rows,
           .k = a.width,
@@ -64,9 +64,9 @@ ExactProduct product_of(const Doubles& a, const Doubles& b, Doubles& c, const Do
 /// The product and its row's squares are those of sums in long double, up to the rounding of k terms.
 TEST_P(Exact, ProductsAreThoseOfLongDoubles) {
   for (const auto& [m, k, n] : kShapes) {
-    const Doubles a(m, k, 1), b(k, n, 2), bias(1, n, 3);
-    for (const Doubles* shift : {static_cast<const Doubles*>(nullptr), &bias}) {
-      Doubles c(m, n);
+    const WideMatrix a(m, k, 1), b(k, n, 2), bias(1, n, 3);
+    for (const WideMatrix* shift : {static_cast<const WideMatrix*>(nullptr), &bias}) {
+      WideMatrix c(m, n);
       this->k().product(product_of(a, b, c, shift));
       std::vector<double> squares(static_cast<size_t>(m), -1);
       this->k().product_squares(product_of(a, b, c, shift), squares.data());
@@ -93,8 +93,8 @@ TEST_P(Exact, ProductsAreThoseOfLongDoubles) {
 TEST_P(Exact, ATriangleAndASingleRowHaveTheBitsOfTheWholeProduct) {
   for (const int64_t n : {1, 5, 16, 47, 128, 200}) {
     for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
-      const Doubles a(61, n, 5);
-      Doubles b(n, n, 6), whole(61, n), part(61, n), alone(1, n);
+      const WideMatrix a(61, n, 5);
+      WideMatrix b(n, n, 6), whole(61, n), part(61, n), alone(1, n);
       for (int64_t p = 0; p < n; ++p)
         for (int64_t j = 0; j < n; ++j)
           if (triangle == Triangle::lower ? p < j : p > j) b(p, j) = 0;
@@ -119,8 +119,8 @@ TEST_P(Exact, ATriangleAndASingleRowHaveTheBitsOfTheWholeProduct) {
 
 TEST_P(Exact, TheGaussianKernelIsTheExponentialOfTheSquaredDistance) {
   for (const auto& [m, d, n] : {Sizes{1, 8, 318}, {7, 1, 33}, {60, 26, 5}}) {
-    const Doubles a(m, d, 7), b(d, n, 8, 2);
-    Doubles c(m, n);
+    const WideMatrix a(m, d, 7), b(d, n, 8, 2);
+    WideMatrix c(m, n);
     k().gaussian_kernel(product_of(a, b, c, nullptr), 1.7);
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {
@@ -130,7 +130,7 @@ TEST_P(Exact, TheGaussianKernelIsTheExponentialOfTheSquaredDistance) {
         EXPECT_NEAR(std::as_const(c)(i, j), expected, 1e-13 * expected);
       }
   }
-  Doubles far(1, 1), zero(1, 1), c(1, 1);
+  WideMatrix far(1, 1), zero(1, 1), c(1, 1);
   far(0, 0) = 1e5;
   k().gaussian_kernel(product_of(far, zero, c, nullptr), 1);
   EXPECT_EQ(c(0, 0), 0);
@@ -138,11 +138,11 @@ TEST_P(Exact, TheGaussianKernelIsTheExponentialOfTheSquaredDistance) {
 
 TEST_P(Exact, FunctionsOfRowsMatchTheirDefinitions) {
   const int64_t m = 5, n = 37;
-  Doubles x(m, n, 9, 4);
+  WideMatrix x(m, n, 9, 4);
   const double special[] = {0, -0.0, 1e-300, 30, -30, 750, -750, 0.6, -0.63, 1e-9};
   for (int64_t j = 0; j < std::ssize(special); ++j) x(0, j) = special[j];
-  Doubles silu = x, tanh = x, relu = x, sum = x, scaled = x;
-  const Doubles other(m, n, 10), scale(1, n, 11), shift(1, n, 12);
+  WideMatrix silu = x, tanh = x, relu = x, sum = x, scaled = x;
+  const WideMatrix other(m, n, 10), scale(1, n, 11), shift(1, n, 12);
   k().silu(x.of(), silu.data());
   k().tanh(x.of(), tanh.data());
   k().relu(x.of(), relu.data());
@@ -166,13 +166,13 @@ TEST_P(Exact, FunctionsOfRowsMatchTheirDefinitions) {
     EXPECT_NEAR(squares[static_cast<size_t>(i)] / square, 1, 1e-14);
     EXPECT_NEAR(products[static_cast<size_t>(i)], product, 1e-13 * std::sqrt(square * n));
   }
-  for (const Doubles* each : {&silu, &tanh, &relu, &sum, &scaled}) EXPECT_TRUE(each->padding_is_zero());
+  for (const WideMatrix* each : {&silu, &tanh, &relu, &sum, &scaled}) EXPECT_TRUE(each->padding_is_zero());
 }
 
 TEST_P(Exact, TheLayerNormHasMeanZeroAndVarianceOne) {
   for (const int64_t n : {1, 5, 16, 64, 100}) {
-    const Doubles x(3, n, 13, 5), scale(1, n, 14), shift(1, n, 15);
-    Doubles y(3, n);
+    const WideMatrix x(3, n, 13, 5), scale(1, n, 14), shift(1, n, 15);
+    WideMatrix y(3, n);
     k().layer_norm(x.of(), x.data(), scale.data(), shift.data(), y.data());
     for (int64_t i = 0; i < 3; ++i) {
       double mean = 0, var = 0;
@@ -188,7 +188,7 @@ TEST_P(Exact, TheLayerNormHasMeanZeroAndVarianceOne) {
 
 TEST_P(Exact, WideningIsExact) {
   Matrix x(3, 21, 16);
-  Doubles y(3, 21);
+  WideMatrix y(3, 21);
   k().widen(x.of(), x.data(), y.data());
   for (int64_t i = 0; i < 3; ++i)
     for (int64_t j = 0; j < 21; ++j) EXPECT_EQ(std::as_const(y)(i, j), std::as_const(x)(i, j));
@@ -199,8 +199,8 @@ TEST(ExactTargets, HaveTheSameBits) {
   std::vector<double> first;
   for (const ExactKernels& k : all_exact_kernels()) {
     if (std::string_view(k.target) == "SSE4") continue;
-    const Doubles a(13, 47, 21), b(47, 100, 22, 0.2), scale(1, 100, 23), shift(1, 100, 24);
-    Doubles c(13, 100), y(13, 100), kernel(13, 100);
+    const WideMatrix a(13, 47, 21), b(47, 100, 22, 0.2), scale(1, 100, 23), shift(1, 100, 24);
+    WideMatrix c(13, 100), y(13, 100), kernel(13, 100);
     k.product(product_of(a, b, c, nullptr));
     k.layer_norm(c.of(), c.data(), scale.data(), shift.data(), y.data());
     k.silu(y.of(), y.data());
