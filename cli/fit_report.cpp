@@ -7,8 +7,8 @@
 #include "cli/messages.h"
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/catalog/methods.h"
-#include "slimbayes/density/unit.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/density/unit.h"
 
 namespace slimbayes::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/density/unit.h"
 #include "slimbayes/core/random.h"
+#include "slimbayes/density/unit.h"
 #include "tests/core/row.h"
 
 namespace slimbayes {

@@ -10,8 +10,8 @@
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/answers/metrics.h"
 #include "slimbayes/answers/mixture.h"
-#include "slimbayes/density/unit.h"
 #include "slimbayes/core/random.h"
+#include "slimbayes/density/unit.h"
 #include "tests/core/row.h"
 
 namespace slimbayes {
