@@ -9,28 +9,15 @@ namespace slimbayes::kernels {
 // The kernels in float64, for what a prediction computes in float64: posteriors, the features of dbk-exact,
 // the kernel of gp-exact. "Padded" means the same as in kernels.h, with doubles; so do the promises on bits.
 
-/// c = a b + bias. a [m, k], b [k, n] padded, c [m, n] padded. bias [n] padded, or nullptr for none.
-struct ExactProduct {
-  int64_t m = 0, k = 0, n = 0;
-  const double* a = nullptr;
-  int64_t lda = 0;
-  const double* b = nullptr;
-  int64_t ldb = 0;
-  double* c = nullptr;
-  int64_t ldc = 0;
-  const double* bias = nullptr;
-  Triangle triangle = Triangle::full;  // of b; k == n unless full
-};
-
 /// The kernels of one target. Functions of rows act in place unless a second array is named.
 struct ExactKernels {
   const char* target = "";
 
-  void (*product)(const ExactProduct&) = nullptr;
+  void (*product)(const Product64&) = nullptr;
   /// squares[i] = sum_j c[i, j]^2 of the product c, which is not stored.
-  void (*product_squares)(const ExactProduct&, double* squares) = nullptr;
+  void (*product_squares)(const Product64&, double* squares) = nullptr;
   /// c[i, j] = scale exp(-1/2 sum_p (a[i, p] - b[p, j])^2). Also fills the padding of c, with other numbers.
-  void (*gaussian_kernel)(const ExactProduct&, double scale) = nullptr;
+  void (*gaussian_kernel)(const Product64&, double scale) = nullptr;
 
   void (*silu)(Rows, double* x) = nullptr;
   void (*tanh)(Rows, double* x) = nullptr;

@@ -58,7 +58,7 @@ struct ExactTile {
 
 /// Calls f(row, column, sum) for every register of the tile at (i, j).
 template <int Rows, int Wide, class F>
-HWY_INLINE void tile_at(const ExactProduct& p, int64_t i, int64_t j, int64_t from, int64_t to, F f) {
+HWY_INLINE void tile_at(const Product64& p, int64_t i, int64_t j, int64_t from, int64_t to, F f) {
   using Tile = ExactTile<Rows, Wide>;
   Tile tile;
   if (p.bias != nullptr)
@@ -71,7 +71,7 @@ HWY_INLINE void tile_at(const ExactProduct& p, int64_t i, int64_t j, int64_t fro
 }
 
 template <int Wide, class F>
-void columns_at(const ExactProduct& p, int64_t j, F f) {
+void columns_at(const Product64& p, int64_t j, F f) {
   const int64_t width = Wide * kLanes64;
   const int64_t from = p.triangle == Triangle::lower ? std::min(j, p.k) : 0,
                 to = p.triangle == Triangle::upper ? std::min(j + width, p.k) : p.k;
@@ -86,7 +86,7 @@ void columns_at(const ExactProduct& p, int64_t j, F f) {
 
 /// Calls f(row, column, sum) for every register of the product.
 template <class F>
-void over_product(const ExactProduct& p, F f) {
+void over_product(const Product64& p, F f) {
   const int64_t n = padded(p.n);
   int64_t j = 0;
   if (p.m == 1)  // eight sums at a time hide the latency of an addition
@@ -112,12 +112,12 @@ struct AddSquare {
   }
 };
 
-void MultiplyExact(const ExactProduct& p) { over_product(p, StoreProduct{p.c, p.ldc}); }
+void MultiplyExact(const Product64& p) { over_product(p, StoreProduct{p.c, p.ldc}); }
 
-void ProductSquares(const ExactProduct& whole, double* squares) {
+void ProductSquares(const Product64& whole, double* squares) {
   constexpr int64_t kMost = 64;  // rows at a time, whose 16 partial sums each are kept
   for (int64_t first = 0; first < whole.m; first += kMost) {
-    ExactProduct p = whole;
+    Product64 p = whole;
     p.m = std::min(kMost, whole.m - first);
     p.a += first * p.lda;
     alignas(64) std::array<double, kMost * kPad> sums;
@@ -127,7 +127,7 @@ void ProductSquares(const ExactProduct& whole, double* squares) {
   }
 }
 
-void GaussianKernel(const ExactProduct& p, double scale) {
+void GaussianKernel(const Product64& p, double scale) {
   const int64_t n = padded(p.n);
   const Vec64 half = All64(-0.5), factor = All64(scale);
   for (int64_t i = 0; i < p.m; ++i) {

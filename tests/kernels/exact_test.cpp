@@ -46,8 +46,8 @@ struct Sizes {
 constexpr Sizes kShapes[] = {{1, 1, 1},    {1, 64, 128}, {60, 26, 64}, {7, 64, 128}, {60, 3, 5},
                              {13, 17, 33}, {2, 128, 1},  {23, 1, 100}, {0, 4, 4},    {70, 50, 47}};
 
-ExactProduct product_of(const WideMatrix& a, const WideMatrix& b, WideMatrix& c, const WideMatrix* bias,
-                        Triangle triangle = Triangle::full) {
+Product64 product_of(const WideMatrix& a, const WideMatrix& b, WideMatrix& c, const WideMatrix* bias,
+                     Triangle triangle = Triangle::full) {
   return {.m = a.rows,
           .k = a.width,
           .n = b.width,
@@ -104,7 +104,7 @@ TEST_P(Exact, ATriangleAndASingleRowHaveTheBitsOfTheWholeProduct) {
       std::vector<double> squares(61), one(1);
       k().product_squares(product_of(a, b, part, nullptr, triangle), squares.data());
       for (const int64_t i : {0, 17, 60}) {
-        ExactProduct single = product_of(a, b, alone, nullptr, triangle);
+        Product64 single = product_of(a, b, alone, nullptr, triangle);
         single.m = 1;
         single.a += i * a.ld;
         k().product(single);
