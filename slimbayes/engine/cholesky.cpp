@@ -99,8 +99,8 @@ bool UpperFactor::factorise(const double* k) {
   return true;
 }
 
-/// Takes the columns `from` to `to`, which are done, from the 16 columns at j and divides these by U_jj or its
-/// transpose.
+/// Takes the columns `from` to `to`, which are done, from the 16 columns at j and divides these by U_jj or
+/// its transpose.
 void UpperFactor::divide_block(int64_t rows, int64_t j, int64_t from, int64_t to, const double* factor,
                                const double* inverse, double* x, double* work) const {
   if (from == to) {

@@ -92,8 +92,8 @@ class SLIMBAYES_EXPORT Fitted {
   virtual NetworkUse network_use() const { return NetworkUse::location; }
 
   /// Returns the regression as it answers rows without libtorch, with the same numbers as predict(); nullptr
-  /// if it cannot: for other tasks, inputs that are no vectors, and whatever the engine does not know. Made at
-  /// its first use.
+  /// if it cannot: for other tasks, inputs that are no vectors, and whatever the engine does not know. Made
+  /// at its first use.
   virtual std::shared_ptr<const engine::RowModel> row_model() const { return nullptr; }
 
   /// Returns the training rows (numbers from 0) whose target is far from what fits without them predict, the

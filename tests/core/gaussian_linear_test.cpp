@@ -69,8 +69,8 @@ TEST(GaussianLinear, EqualsExtendedPrecisionForTinyNoise) {
     EXPECT_LT(relative(epistemic_var(p, test), tensor(g["epistemic_var"])), 1e-8 + loss);
     double evidence = g["log_evidence"];
     EXPECT_LT(relative(log_evidence(p, residual_sum(p, rows)), evidence), 1e-8 + loss);
-    // Without the residuals y^T C^-1 y is a difference of numbers as large as yy / sigma2, each a sum of n terms
-    // with an error of up to n eps.
+    // Without the residuals y^T C^-1 y is a difference of numbers as large as yy / sigma2, each a sum of n
+    // terms with an error of up to n eps.
     const double yy = p.statistics.yy, n = static_cast<double>(p.statistics.n);
     const double cancelled = n * std::numeric_limits<double>::epsilon() * yy / model.sigma2;
     EXPECT_LT(relative(log_evidence(p), evidence), 1e-8 + cancelled / std::abs(evidence));

@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Rows as an encoder makes them, float32, with a positive target that a logarithm suits, and a few wild rows.
+/// Rows as an encoder makes them, float32, with a positive target that a logarithm suits, and a few wild
+/// rows.
 Dataset rows_of(int64_t n, uint64_t seed) {
   const Stream stream(seed);
   const at::Tensor x = stream.split("x").normal({n, 5}).clamp(-1.5, 1.5).to(at::kFloat),

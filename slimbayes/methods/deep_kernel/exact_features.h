@@ -65,10 +65,10 @@ void check_exact_network(const NetworkSpec& spec, const std::string& method);
 /// Returns the rows low, ..., min(low + size, n) - 1, in their order.
 Batch chunk_of(const Dataset& rows, int64_t low, int64_t size);
 
-/// Full-batch training on the exact evidence. A step reads the rows twice, in chunks of `chunk` rows: the first
-/// pass sums the statistics of all rows, the second takes the bound's gradient back through each chunk. What
-/// the first pass computes is kept until the parameters change, so that a validation between two steps needs
-/// no pass of its own, and the features of the last chunk serve both passes.
+/// Full-batch training on the exact evidence. A step reads the rows twice, in chunks of `chunk` rows: the
+/// first pass sums the statistics of all rows, the second takes the bound's gradient back through each chunk.
+/// What the first pass computes is kept until the parameters change, so that a validation between two steps
+/// needs no pass of its own, and the features of the last chunk serve both passes.
 class ExactTraining {
  public:
   /// `alpha` is the weight of the trace regulariser. `parameters` are the tensors that training changes;

@@ -162,8 +162,8 @@ struct Correction {
   std::optional<double> power;  // of the pooled class probabilities
 };
 
-/// Whether the rows are float32, as an encoder makes them. A row model computes the view of a member from such
-/// rows alone.
+/// Whether the rows are float32, as an encoder makes them. A row model computes the view of a member from
+/// such rows alone.
 bool has_float32_rows(const Dataset& data) {
   return data.size() > 0 && data.rows(at::zeros({1}, at::kLong)).inputs.at(0).scalar_type() == at::kFloat;
 }

@@ -8,9 +8,10 @@
 
 namespace slimbayes {
 
-/// Returns the mixture of these candidates of a regression, with the share of wrong targets that contaminated()
-/// adds, as it answers rows without libtorch: row by row the same as candidate_answer(), pooled() and
-/// contaminated(), for float32 rows. nullptr if a member has no row model or a density of its own.
+/// Returns the mixture of these candidates of a regression, with the share of wrong targets that
+/// contaminated() adds, as it answers rows without libtorch: row by row the same as candidate_answer(),
+/// pooled() and contaminated(), for float32 rows. nullptr if a member has no row model or a density of its
+/// own.
 std::shared_ptr<const engine::RowModel> portfolio_row_model(const std::vector<TriedCandidate>& used,
                                                             double wild_share);
 
