@@ -5,7 +5,7 @@
 
 namespace slimbayes::engine {
 
-using kernels::ExactKernels;
+using kernels::Kernels;
 using kernels::padded;
 
 namespace {
@@ -15,22 +15,14 @@ void copy_exact(const double* from, int64_t n, double scale, double* to) {
   std::fill(to + n, to + padded(n), 0.0);
 }
 
-/// to [columns, rows] padded = scale times the transpose of from [rows, columns].
-void transpose_exact(const double* from, int64_t rows, int64_t columns, double scale, double* to) {
-  for (int64_t j = 0; j < columns; ++j) {
-    double* out = to + j * padded(rows);
-    for (int64_t i = 0; i < rows; ++i) out[i] = scale * from[i * columns + j];
-    std::fill(out + rows, out + padded(rows), 0.0);
-  }
-}
-
 /// Packs the parameters of a step. Returns false for a step that is not known here.
 struct ExactPacking {
   std::span<const double* const> values;
   double* packed;
 
   bool operator()(const DenseStep& s) const {
-    transpose_exact(values[s.weight], s.out.width, s.in.width, s.weight_scale, packed + s.transposed);
+    kernels::kernels().transpose64(values[s.weight], s.in.width, s.out.width, s.in.width, s.weight_scale,
+                                   packed + s.transposed, s.out.ld());
     if (s.bias != DenseStep::kNone) copy_exact(values[s.bias], s.out.width, s.bias_scale, packed + s.shift);
     return true;
   }
@@ -52,7 +44,7 @@ struct ExactPacking {
 
 /// Computes one step for the rows of a chunk.
 struct ExactPass {
-  const ExactKernels& k;
+  const Kernels& k;
   const double* packed;
   int64_t rows;
   double* tape;
@@ -60,30 +52,30 @@ struct ExactPass {
   double* at(const Slot& slot) const { return tape + slot.offset; }
 
   void operator()(const DenseStep& s) const {
-    k.product({.m = rows,
-               .k = s.in.width,
-               .n = s.out.width,
-               .a = at(s.in),
-               .lda = s.in.ld(),
-               .b = packed + s.transposed,
-               .ldb = s.out.ld(),
-               .c = at(s.out),
-               .ldc = s.out.ld(),
-               .bias = s.bias == DenseStep::kNone ? nullptr : packed + s.shift});
+    k.product64({.m = rows,
+                 .k = s.in.width,
+                 .n = s.out.width,
+                 .a = at(s.in),
+                 .lda = s.in.ld(),
+                 .b = packed + s.transposed,
+                 .ldb = s.out.ld(),
+                 .c = at(s.out),
+                 .ldc = s.out.ld(),
+                 .bias = s.bias == DenseStep::kNone ? nullptr : packed + s.shift});
   }
   void operator()(const ActivationStep& s) const {
     using enum ActivationStep::Function;
-    const auto run = s.function == silu ? k.silu : s.function == tanh ? k.tanh : k.relu;
+    const auto run = s.function == silu ? k.silu64 : s.function == tanh ? k.tanh64 : k.relu64;
     run(s.at.of(rows), at(s.at));
   }
   void operator()(const NormStep& s) const {
-    k.layer_norm(s.in.of(rows), at(s.in), packed + s.packed_scale, packed + s.packed_shift, at(s.out));
+    k.layer_norm64(s.in.of(rows), at(s.in), packed + s.packed_scale, packed + s.packed_shift, at(s.out));
   }
   void operator()(const CopyStep& s) const { std::copy_n(at(s.in), rows * s.in.ld(), at(s.out)); }
-  void operator()(const JoinStep& s) const { k.add(s.body.of(rows), at(s.body), at(s.shortcut)); }
+  void operator()(const JoinStep& s) const { k.add64(s.body.of(rows), at(s.body), at(s.shortcut)); }
   void operator()(const ScaleStep& s) const {
     std::copy_n(at(s.in), rows * s.in.ld(), at(s.out));
-    k.scale_columns(s.out.of(rows), at(s.out), packed + s.packed_scale);
+    k.scale_columns64(s.out.of(rows), at(s.out), packed + s.packed_scale);
   }
   template <class Other>
   void operator()(const Other&) const {}  // a fork
@@ -102,7 +94,7 @@ std::shared_ptr<const ExactPlan> ExactPlan::of(const Plan& plan, std::span<const
 double* ExactPlan::run(const double* x, int64_t rows, double* scratch) const {
   const int64_t d = inputs();
   for (int64_t i = 0; i < rows; ++i) copy_exact(x + i * d, d, 1, scratch + i * padded(d));
-  const ExactPass pass{kernels::exact_kernels(), packed_.data(), rows, scratch};
+  const ExactPass pass{kernels::kernels(), packed_.data(), rows, scratch};
   for (const Step& step : plan_.steps()) std::visit(pass, step);
   return scratch;
 }

@@ -5,7 +5,7 @@
 
 #include "slimbayes/engine/plan.h"
 #include "slimbayes/engine/row_model.h"
-#include "slimbayes/kernels/exact.h"
+#include "slimbayes/kernels/kernels.h"
 
 namespace slimbayes::engine {
 

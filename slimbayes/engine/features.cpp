@@ -4,7 +4,7 @@
 
 #include "slimbayes/engine/exact_plan.h"
 #include "slimbayes/engine/tape.h"
-#include "slimbayes/kernels/exact.h"
+#include "slimbayes/kernels/kernels.h"
 
 namespace slimbayes::engine {
 
@@ -50,7 +50,8 @@ class FloatFeatures : public Features {
     double* phi = part_of(scratch, kChunkRows * places_.features.ld());
     std::transform(x, x + rows * inputs(), narrow, [](double one) { return static_cast<float>(one); });
     plan_.forward(kernels::kernels(), packed_.data(), narrow, inputs(), rows, tape);
-    kernels::exact_kernels().widen(places_.features.of(rows), tape + places_.features.offset, phi);
+    kernels::kernels().widen(places_.features.of(rows), tape + places_.features.offset, nullptr, nullptr,
+                             phi);
     if (!places_.last_layer) return {phi, nullptr};
     for (int64_t i = 0; i < rows; ++i) scratch[i] = tape[places_.output.offset + i * places_.output.ld()];
     return {phi, scratch};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "slimbayes/kernels/exact.h"
+#include "slimbayes/kernels/kernels.h"
 
 namespace slimbayes::engine {
 
@@ -45,34 +45,34 @@ class KernelRowModel : public RowModel {
   }
 
   int64_t answer(const double* x, int64_t rows, double* out, int64_t ldo, double* scratch) const override {
-    const kernels::ExactKernels& k = kernels::exact_kernels();
+    const kernels::Kernels& k = kernels::kernels();
     double *u = part_of(scratch, kChunkRows * inputs_), *cross = part_of(scratch, kChunkRows * padded(n_)),
            *of_ones = scratch, *mean = out, *epistemic = out + 2 * ldo;
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < inputs_; ++j)
         u[i * inputs_ + j] = x[i * inputs_ + j] / lengthscale_[static_cast<size_t>(j)];
     const kernels::Rows at{rows, n_, padded(n_)};
-    k.gaussian_kernel({.m = rows,
-                       .k = inputs_,
-                       .n = n_,
-                       .a = u,
-                       .lda = inputs_,
-                       .b = rows_.data(),
-                       .ldb = at.ld,
-                       .c = cross,
-                       .ldc = at.ld},
-                      amplitude_);
-    k.row_products(at, cross, alpha_.data(), mean);
-    k.row_products(at, cross, ones_.data(), of_ones);
-    k.product_squares({.m = rows,
-                       .k = n_,
-                       .n = n_,
-                       .a = cross,
-                       .lda = at.ld,
-                       .b = root_.data(),
-                       .ldb = at.ld,
-                       .triangle = kernels::Triangle::upper},
-                      epistemic);
+    k.gaussian_kernel64({.m = rows,
+                         .k = inputs_,
+                         .n = n_,
+                         .a = u,
+                         .lda = inputs_,
+                         .b = rows_.data(),
+                         .ldb = at.ld,
+                         .c = cross,
+                         .ldc = at.ld},
+                        amplitude_);
+    k.row_products64(at, cross, alpha_.data(), mean);
+    k.row_products64(at, cross, ones_.data(), of_ones);
+    k.product_squares64({.m = rows,
+                         .k = n_,
+                         .n = n_,
+                         .a = cross,
+                         .lda = at.ld,
+                         .b = root_.data(),
+                         .ldb = at.ld,
+                         .triangle = kernels::Triangle::upper},
+                        epistemic);
     int64_t zeroed = 0;
     for (int64_t i = 0; i < rows; ++i) {
       mean[i] += offset_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "slimbayes/kernels/exact.h"
+#include "slimbayes/kernels/kernels.h"
 #include "slimbayes/storage/check.h"
 
 namespace slimbayes::engine {
@@ -49,23 +49,23 @@ class LinearRowModel : public RowModel {
   int64_t scratch() const override { return padded(features_->scratch()) + padded(kChunkRows); }
 
   int64_t answer(const double* x, int64_t rows, double* out, int64_t ldo, double* scratch) const override {
-    const kernels::ExactKernels& k = kernels::exact_kernels();
+    const kernels::Kernels& k = kernels::kernels();
     const Features::Rows f = features_->run(x, rows, part_of(scratch, features_->scratch()));
     const kernels::Rows at{rows, rank_, padded(rank_)};
     double *mean = out, *epistemic = out + 2 * ldo;
     std::fill_n(out + ldo, rows, noise_var_);
     std::fill_n(epistemic, rows, 0.0);
     if (outputs_ > 0)
-      k.product_squares({.m = rows,
-                         .k = rank_,
-                         .n = outputs_,
-                         .a = f.phi,
-                         .lda = at.ld,
-                         .b = root_.data(),
-                         .ldb = padded(outputs_),
-                         .bias = root_constant_.data(),
-                         .triangle = triangle_},
-                        epistemic);
+      k.product_squares64({.m = rows,
+                           .k = rank_,
+                           .n = outputs_,
+                           .a = f.phi,
+                           .lda = at.ld,
+                           .b = root_.data(),
+                           .ldb = padded(outputs_),
+                           .bias = root_constant_.data(),
+                           .triangle = triangle_},
+                          epistemic);
     if (constant_var_ > 0) {
       row_products(k, at, f.phi, response_, scratch);
       for (int64_t i = 0; i < rows; ++i) {
@@ -74,7 +74,7 @@ class LinearRowModel : public RowModel {
       }
     }
     if (largest_) {
-      k.row_squares(at, f.phi, scratch);
+      k.row_squares64(at, f.phi, scratch);
       for (int64_t i = 0; i < rows; ++i) epistemic[i] += std::max(*largest_, scratch[i]) - scratch[i];
     }
     row_products(k, at, f.phi, weights_, mean);
@@ -85,12 +85,12 @@ class LinearRowModel : public RowModel {
   }
 
  private:
-  static void row_products(const kernels::ExactKernels& k, const kernels::Rows& at, const double* phi,
+  static void row_products(const kernels::Kernels& k, const kernels::Rows& at, const double* phi,
                            const Doubles& with, double* out) {
     if (with.data() == nullptr)
       std::fill_n(out, at.rows, 0.0);
     else
-      k.row_products(at, phi, with.data(), out);
+      k.row_products64(at, phi, with.data(), out);
   }
 
   /// Stores the transpose of `root` [q, r] as the second factor of a product, and notes its triangle.

@@ -1,28 +1,128 @@
-// Functions of rows in float64, for Gram matrices.
+// Functions of whole rows in float64: activations, the layer norm, sums, conversions. Padding stays zero.
 #include "slimbayes/kernels/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "slimbayes/kernels/doubles.cpp"
+#include <array>
+
 #include "hwy/foreach_target.h"
-#include "slimbayes/kernels/simd-inl.h"
+#include "slimbayes/kernels/doubles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace slimbayes::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-using Tag64 = TagOf<double>;
-using Vec64 = VecOf<double>;
 using Half = hn::Rebind<float, Tag64>;  // as many floats as a register has doubles
 
-constexpr Tag64 kTag64;
-constexpr int64_t kLanes64 = kLanesOf<double>;
+/// Calls f(j) for the offset of every register of the rows, from the start of x.
+template <class F>
+HWY_INLINE void OverRegisters(Rows at, F f) {
+  const int64_t width = padded(at.width);
+  for (int64_t i = 0; i < at.rows; ++i)
+    for (int64_t j = i * at.ld; j < i * at.ld + width; j += kLanes64) f(j);
+}
+
+/// Returns the sum over a row of f(j, sum), a register for each offset.
+template <class F>
+HWY_INLINE double RowSum64(int64_t width, F f) {
+  std::array<Vec64, kVecs64> sums;
+  for (Vec64& one : sums) one = hn::Zero(kTag64);
+  for (int64_t j = 0; j < width; j += kPad)
+    for (size_t v = 0; v < sums.size(); ++v) sums[v] = f(j + static_cast<int64_t>(v) * kLanes64, sums[v]);
+  alignas(64) std::array<double, kPad> all;
+  for (size_t v = 0; v < sums.size(); ++v) Store(sums[v], all.data() + static_cast<int64_t>(v) * kLanes64);
+  return TotalOf16(all.data());
+}
+
+/// x / (1 + exp(-x)).
+void Silu64(Rows at, double* x) {
+  OverRegisters(at, [x](int64_t j) HWY_ATTR {
+    const Vec64 in = Load(x + j);
+    Store(hn::Div(in, hn::Add(All64(1), Exp64(hn::Neg(in)))), x + j);
+  });
+}
+
+/// sign(x) (1 - t) / (1 + t) with t = exp(-2 |x|); near 0, where the difference cancels, Cephes' quotient.
+void Tanh64(Rows at, double* x) {
+  OverRegisters(at, [x](int64_t j) HWY_ATTR {
+    const Vec64 in = Load(x + j), one = All64(1), size = hn::Abs(in), square = hn::Mul(in, in);
+    Vec64 p = All64(-9.64399179425052238628E-1);
+    p = hn::MulAdd(p, square, All64(-9.92877231001918586564E1));
+    p = hn::MulAdd(p, square, All64(-1.61468768441708447952E3));
+    Vec64 q = hn::Add(square, All64(1.12811678491632931402E2));
+    q = hn::MulAdd(q, square, All64(2.23548839060100448583E3));
+    q = hn::MulAdd(q, square, All64(4.84406305325125486048E3));
+    const Vec64 near = hn::MulAdd(hn::Mul(in, square), hn::Div(p, q), in);
+    const Vec64 t = Exp64(hn::Mul(All64(-2), size));
+    const Vec64 far = hn::CopySign(hn::Div(hn::Sub(one, t), hn::Add(one, t)), in);
+    Store(hn::IfThenElse(hn::Lt(size, All64(0.625)), near, far), x + j);
+  });
+}
+
+/// max(x, 0); NaN stays NaN.
+void Relu64(Rows at, double* x) {
+  OverRegisters(at, [x](int64_t j) HWY_ATTR {
+    const Vec64 in = Load(x + j), zero = hn::Zero(kTag64);
+    Store(hn::IfThenElse(hn::Lt(in, zero), zero, in), x + j);
+  });
+}
+
+void Add64(Rows at, double* x, const double* other) {
+  OverRegisters(at, [=](int64_t j) HWY_ATTR { Store(hn::Add(Load(x + j), Load(other + j)), x + j); });
+}
+
+void ScaleColumns64(Rows at, double* x, const double* scale) {
+  const int64_t width = padded(at.width);
+  for (int64_t i = 0; i < at.rows; ++i, x += at.ld)
+    for (int64_t j = 0; j < width; j += kLanes64) Store(hn::Mul(Load(x + j), Load(scale + j)), x + j);
+}
+
+/// x - mean in the `count` first elements of a register, 0 in the others.
+HWY_INLINE Vec64 Centred64(Vec64 x, Vec64 mean, int64_t count) {
+  const Vec64 centred = hn::Sub(x, mean);
+  if (count >= kLanes64) return centred;
+  return count <= 0 ? hn::Zero(kTag64)
+                    : hn::IfThenElseZero(hn::FirstN(kTag64, static_cast<size_t>(count)), centred);
+}
+
+void LayerNorm64(Rows at, const double* x, const double* scale, const double* shift, double* y) {
+  constexpr double kEpsilon = 1e-5;
+  const auto n = static_cast<double>(at.width);
+  for (int64_t i = 0; i < at.rows; ++i, x += at.ld, y += at.ld) {
+    const double sum =
+        RowSum64(at.width, [&](int64_t j, Vec64 s) HWY_ATTR { return hn::Add(s, Load(x + j)); });
+    const Vec64 mean = All64(sum / n);
+    const double squares = RowSum64(at.width, [&](int64_t j, Vec64 s) HWY_ATTR {
+      const Vec64 c = Centred64(Load(x + j), mean, at.width - j);
+      Store(c, y + j);
+      return hn::MulAdd(c, c, s);
+    });
+    const Vec64 inverse = hn::Div(All64(1), hn::Sqrt(All64(squares / n + kEpsilon)));
+    for (int64_t j = 0; j < padded(at.width); j += kLanes64)
+      Store(hn::MulAdd(hn::Mul(Load(y + j), inverse), Load(scale + j), Load(shift + j)), y + j);
+  }
+}
+
+void RowSquares64(Rows at, const double* x, double* squares) {
+  for (int64_t i = 0; i < at.rows; ++i, x += at.ld)
+    squares[i] = RowSum64(at.width, [&](int64_t j, Vec64 s) HWY_ATTR {
+      const Vec64 v = Load(x + j);
+      return hn::MulAdd(v, v, s);
+    });
+}
+
+void RowProducts64(Rows at, const double* x, const double* with, double* out) {
+  for (int64_t i = 0; i < at.rows; ++i, x += at.ld)
+    out[i] = RowSum64(
+        at.width, [&](int64_t j, Vec64 s) HWY_ATTR { return hn::MulAdd(Load(x + j), Load(with + j), s); });
+}
 
 void Widen(Rows at, const float* from, const double* scale, const double* shift, double* to) {
   for (int64_t i = 0; i < at.rows; ++i, from += at.ld, to += at.ld)
     for (int64_t j = 0; j < padded(at.width); j += kLanes64) {
       const Vec64 x = hn::PromoteTo(kTag64, hn::LoadU(Half(), from + j));
-      Store(hn::MulSub(x, Load(scale + j), Load(shift + j)), to + j);
+      Store(scale == nullptr ? x : hn::MulSub(x, Load(scale + j), Load(shift + j)), to + j);
     }
 }
 
@@ -30,45 +130,6 @@ void Narrow(Rows at, const double* from, float* to) {
   for (int64_t i = 0; i < at.rows; ++i, from += at.ld, to += at.ld)
     for (int64_t j = 0; j < padded(at.width); j += kLanes64)
       hn::StoreU(hn::DemoteTo(Half(), Load(from + j)), Half(), to + j);
-}
-
-/// The sums of 16 interleaved parts of a row, added in the order of PartialSums::total.
-void RowSquares64(Rows at, const double* x, double* squares) {
-  constexpr int64_t vecs = kPad / kLanes64;
-  for (int64_t i = 0; i < at.rows; ++i, x += at.ld) {
-    Vec64 sums[vecs];
-    for (Vec64& each : sums) each = hn::Zero(kTag64);
-    for (int64_t j = 0; j < at.width; j += kPad)
-      for (int64_t v = 0; v < vecs; ++v) {
-        const Vec64 one = Load(x + j + v * kLanes64);
-        sums[v] = hn::MulAdd(one, one, sums[v]);
-      }
-    alignas(64) double all[kPad];
-    for (int64_t v = 0; v < vecs; ++v) Store(sums[v], all + v * kLanes64);
-    for (int64_t half = kPad / 2; half > 0; half /= 2)
-      for (int64_t j = 0; j < half; ++j) all[j] += all[j + half];
-    squares[i] = all[0];
-  }
-}
-
-/// exp within 2 units in the last place up to 700, 0 below -707; NaN stays NaN. x = n log 2 + r, exp x = 2^n
-/// exp r with Taylor's polynomial of degree 13 for |r| <= log(2) / 2, whose error is 5e-18.
-HWY_INLINE Vec64 Exp64(Vec64 x) {
-  const hn::RebindToUnsigned<Tag64> bits;
-  const Vec64 shift = All64(0x1.8p52);  // x + shift is rounded to an integer, which its lowest bits hold
-  const Vec64 inside = hn::Max(x, All64(-707.0));
-  const Vec64 shifted = hn::MulAdd(inside, All64(1.4426950408889634), shift), n = hn::Sub(shifted, shift);
-  Vec64 r =
-      hn::NegMulAdd(n, All64(0x1.62e42feep-1), inside);  // log 2 in two parts, the first with few digits
-  r = hn::NegMulAdd(n, All64(0x1.a39ef35793c76p-33), r);
-  Vec64 p = All64(1.0 / 6227020800);
-  for (const double factorial : {479001600.0, 39916800.0, 3628800.0, 362880.0, 40320.0, 5040.0, 720.0, 120.0,
-                                 24.0, 6.0, 2.0, 1.0, 1.0})
-    p = hn::MulAdd(p, r, All64(1 / factorial));
-  const auto power = hn::ShiftLeft<52>(hn::BitCast(bits, shifted));
-  p = hn::BitCast(kTag64, hn::Add(hn::BitCast(bits, p), power));
-  p = hn::IfThenElse(hn::Lt(x, All64(-707.0)), hn::Zero(kTag64), p);
-  return hn::IfThenElse(hn::IsNaN(x), x, p);
 }
 
 void ExpDifferences64(Rows at, double* x, const double* less, double most) {
@@ -89,6 +150,13 @@ void FillDoubles(Kernels& table) {
   table.widen = Widen;
   table.narrow = Narrow;
   table.row_squares64 = RowSquares64;
+  table.row_products64 = RowProducts64;
+  table.silu64 = Silu64;
+  table.tanh64 = Tanh64;
+  table.relu64 = Relu64;
+  table.layer_norm64 = LayerNorm64;
+  table.add64 = Add64;
+  table.scale_columns64 = ScaleColumns64;
   table.exp_differences64 = ExpDifferences64;
 }
 

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "slimbayes/kernels/exact.h"
 #include "slimbayes/kernels/targets.h"
 
 namespace slimbayes::kernels {
@@ -41,20 +40,8 @@ std::vector<Kernels> every_target() {
     fill_activations(target, table);
     fill_rows(target, table);
     fill_doubles(target, table);
+    fill_quadratic_forms(target, table);
     fill_adamw(target, table);
-    table.target = hwy::TargetName(target);
-  }
-  return all;
-}
-
-std::vector<ExactKernels> every_exact_target() {
-  std::vector<ExactKernels> all;
-  const int64_t there = supported_targets() & HWY_TARGETS;
-  for (int64_t rest = there; rest != 0; rest &= rest - 1) {
-    const int64_t target = rest & -rest;
-    ExactKernels& table = all.emplace_back();
-    fill_exact_products(target, table);
-    fill_exact_rows(target, table);
     table.target = hwy::TargetName(target);
   }
   return all;
@@ -86,17 +73,6 @@ const std::vector<Kernels>& all_kernels() {
 
 const Kernels& kernels() {
   static const Kernels& table = chosen();
-  return table;
-}
-
-const std::vector<ExactKernels>& all_exact_kernels() {
-  static const std::vector<ExactKernels> all = every_exact_target();
-  return all;
-}
-
-const ExactKernels& exact_kernels() {
-  static const ExactKernels& table =
-      all_exact_kernels()[static_cast<size_t>(&kernels() - all_kernels().data())];
   return table;
 }
 

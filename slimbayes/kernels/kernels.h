@@ -7,7 +7,7 @@
 namespace slimbayes::kernels {
 
 // Kernels are the inner loops of the engine: small matrix products and functions of rows, of float32 numbers
-// and, where a Gram matrix needs it, of float64 numbers (names that end in 64). They are written once and
+// and, for Gram matrices and predictions, of float64 numbers (names that end in 64). They are written once and
 // compiled for several instruction sets (targets). This header shows no SIMD types; the engine calls through
 // a table of function pointers, one table for each target.
 //
@@ -117,15 +117,27 @@ struct Kernels {
   /// x[i, :] += scale[i] with[:]
   void (*add_outer)(Rows, float* x, const float* scale, const float* with) = nullptr;
 
-  // Float64. All arrays of one call have the stride of Rows.
+  // Float64, for Gram matrices and for what a prediction computes in float64. All arrays of one call have the
+  // stride of Rows.
   void (*product64)(const Product64&) = nullptr;
   void (*transposed_product64)(const TransposedProduct64&) = nullptr;
   void (*transpose64)(const double* from, int64_t ld, int64_t rows, int64_t columns, double scale, double* to,
                       int64_t to_ld) = nullptr;
-  /// to = from * scale - shift, with scale and shift [width] padded.
-  void (*widen)(Rows, const float* from, const double* scale, const double* shift, double* to) = nullptr;
-  void (*narrow)(Rows, const double* from, float* to) = nullptr;            // to = from, rounded
+  /// squares[i] = sum_j c[i, j]^2 of the product c, which is not stored.
+  void (*product_squares64)(const Product64&, double* squares) = nullptr;
+  /// c[i, j] = scale exp(-1/2 sum_p (a[i, p] - b[p, j])^2). Also fills the padding of c, with other numbers.
+  void (*gaussian_kernel64)(const Product64&, double scale) = nullptr;
+  void (*silu64)(Rows, double* x) = nullptr;
+  void (*tanh64)(Rows, double* x) = nullptr;
+  void (*relu64)(Rows, double* x) = nullptr;
+  void (*layer_norm64)(Rows, const double* x, const double* scale, const double* shift, double* y) = nullptr;
+  void (*add64)(Rows, double* x, const double* other) = nullptr;            // x += other
+  void (*scale_columns64)(Rows, double* x, const double* scale) = nullptr;  // x[:, j] *= scale[j]
   void (*row_squares64)(Rows, const double* x, double* squares) = nullptr;  // [rows]: sum_j x^2
+  void (*row_products64)(Rows, const double* x, const double* with, double* out) = nullptr;
+  /// to = from * scale - shift, with scale and shift [width] padded; to = from if they are nullptr.
+  void (*widen)(Rows, const float* from, const double* scale, const double* shift, double* to) = nullptr;
+  void (*narrow)(Rows, const double* from, float* to) = nullptr;  // to = from, rounded
   /// x[i, j] = exp(min(x[i, j] - less[i], most)), 0 if that is below 1e-307. With x = <u, v> - |v|^2 / 2 +
   /// log a, less = |u|^2 / 2 and most = log a it is a exp(-|u - v|^2 / 2). less [rows].
   void (*exp_differences64)(Rows, double* x, const double* less, double most) = nullptr;

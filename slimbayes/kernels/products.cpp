@@ -1,136 +1,69 @@
-// Matrix products. A tile of the result, up to 6 rows by 4 registers, stays in registers while the summed
-// index runs; each step of it loads the registers of a row of b once and multiplies them by one element of
-// each row of a. The matrices of a network are small, so that nothing is copied: a tile's part of b stays in
-// the first cache while all rows of a chunk pass.
+// Matrix products and transposes, in float32 and float64.
 #include "slimbayes/kernels/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "slimbayes/kernels/products.cpp"
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "hwy/foreach_target.h"
-#include "slimbayes/kernels/simd-inl.h"
+#include "slimbayes/kernels/products-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace slimbayes::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Registers in a row of a tile: with 6 rows, 24 of 32 accumulators (AVX-512, NEON) or 12 of 16. The templates
-// have the type of the elements, float or double, as parameter N.
-constexpr int kWide = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 2;
-constexpr int kTall = 6;
-
-template <class N, int Rows, int Wide>
-struct Tile {
-  using Vec = VecOf<N>;
-  static constexpr int64_t kLanes = kLanesOf<N>;
-  std::array<Vec, static_cast<size_t>(Rows) * Wide> sum;
-
-  template <size_t... I>
-  HWY_INLINE void clear(std::index_sequence<I...>) {
-    ((sum[I] = hn::Zero(TagOf<N>())), ...);
-  }
-  template <size_t... J>
-  HWY_INLINE void start(const N* bias, std::index_sequence<J...>) {
-    const std::array<Vec, Wide> b = {Load(bias + static_cast<int64_t>(J) * kLanes)...};
-    repeat(b, std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
-  }
-  template <size_t... I>
-  HWY_INLINE void repeat(const std::array<Vec, Wide>& b, std::index_sequence<I...>) {
-    ((sum[I] = b[I % Wide]), ...);
-  }
-  /// sum += a b^T with a, one element a row at `step` floats from each other, and a row of b.
-  template <size_t... I, size_t... J>
-  HWY_INLINE void add(const N* a, int64_t step, const N* b, std::index_sequence<I...>,
-                      std::index_sequence<J...>) {
-    const std::array<Vec, Wide> row = {Load(b + static_cast<int64_t>(J) * kLanes)...};
-    ((add_row<I>(hn::Set(TagOf<N>(), a[static_cast<int64_t>(I) * step]), row, std::index_sequence<J...>())),
-     ...);
-  }
-  /// Calls f(row, column offset, sum) for every register. The indices are constants, so that the sums stay in
-  /// registers.
-  template <class F, size_t... I>
-  HWY_INLINE void each(F f, std::index_sequence<I...>) const {
-    (f(static_cast<int64_t>(I / Wide), static_cast<int64_t>(I % Wide) * kLanes, sum[I]), ...);
-  }
-  template <size_t I, size_t... J>
-  HWY_INLINE void add_row(Vec a, const std::array<Vec, Wide>& row, std::index_sequence<J...>) {
-    ((sum[I * Wide + J] = hn::MulAdd(a, row[J], sum[I * Wide + J])), ...);
-  }
+template <class N>
+struct StoreTo {
+  N* c;
+  int64_t ldc;
+  HWY_INLINE void operator()(int64_t i, int64_t j, VecOf<N> sum) const { Store(sum, c + i * ldc + j); }
 };
-
-template <int Rows, int Wide, class N>
-void product_tile(const ProductOf<N>& p, int64_t i, int64_t j, int64_t from, int64_t to) {
-  constexpr auto rows = std::make_index_sequence<Rows>();
-  constexpr auto wide = std::make_index_sequence<Wide>();
-  Tile<N, Rows, Wide> tile;
-  if (p.bias != nullptr)
-    tile.start(p.bias + j, wide);
-  else
-    tile.clear(std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
-  const N *a = p.a + i * p.lda, *b = p.b + from * p.ldb + j;
-  for (int64_t k = from; k < to; ++k, b += p.ldb) tile.add(a + k, p.lda, b, rows, wide);
-  N* c = p.c + i * p.ldc + j;
-  tile.each([&](int64_t r, int64_t at, VecOf<N> sum) HWY_ATTR { Store(sum, c + r * p.ldc + at); },
-            std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
-}
-
-template <int Wide, class N>
-void product_columns(const ProductOf<N>& p, int64_t j) {
-  const int64_t width = Wide * kLanesOf<N>;
-  const int64_t from = p.triangle == Triangle::lower ? std::min(j, p.k) : 0,
-                to = p.triangle == Triangle::upper ? std::min(j + width, p.k) : p.k;
-  int64_t i = 0;
-  for (; i + kTall <= p.m; i += kTall) product_tile<kTall, Wide>(p, i, j, from, to);
-  for (; i + 4 <= p.m; i += 4) product_tile<4, Wide>(p, i, j, from, to);
-  for (; i + 2 <= p.m; i += 2) product_tile<2, Wide>(p, i, j, from, to);
-  if (i < p.m) product_tile<1, Wide>(p, i, j, from, to);
-}
 
 template <class N>
 void Multiply(const ProductOf<N>& p) {
-  constexpr int64_t kLanes = kLanesOf<N>;
-  const int64_t n = padded(p.n);
-  int64_t j = 0;
-  for (; j + kWide * kLanes <= n; j += kWide * kLanes) product_columns<kWide>(p, j);
-  if constexpr (kWide > 2)
-    for (; j + 2 * kLanes <= n; j += 2 * kLanes) product_columns<2>(p, j);
-  for (; j < n; j += kLanes) product_columns<1>(p, j);
+  OverProduct(p, StoreTo<N>{p.c, p.ldc});
 }
 
 /// c += scale sum.
 template <class N>
-HWY_INLINE void AddTo(N* c, VecOf<N> scale, VecOf<N> sum) {
-  Store(hn::MulAdd(scale, sum, Load(c)), c);
-}
+struct AddTo {
+  N* c;
+  int64_t ldc;
+  VecOf<N> scale;
+  HWY_INLINE void operator()(int64_t i, int64_t j, VecOf<N> sum) const {
+    N* at = c + i * ldc + j;
+    Store(hn::MulAdd(scale, sum, Load(at)), at);
+  }
+};
 
-/// The same for the first `count` elements, which may be none.
 template <class N>
 HWY_NOINLINE void AddToFirst(N* c, VecOf<N> scale, VecOf<N> sum, int64_t count) {
   if (count > 0) StoreFirst(hn::MulAdd(scale, sum, LoadFirst(c, count)), c, count);
 }
 
+/// The same, for the elements before column n.
+template <class N>
+struct AddBefore {
+  AddTo<N> to;
+  int64_t n;
+  HWY_INLINE void operator()(int64_t i, int64_t j, VecOf<N> sum) const {
+    AddToFirst(to.c + i * to.ldc + j, to.scale, sum, n - j);
+  }
+};
+
 template <int Rows, int Wide, class N>
 void transposed_tile(const TransposedProductOf<N>& p, int64_t i, int64_t j) {
-  constexpr auto rows = std::make_index_sequence<Rows>();
-  constexpr auto wide = std::make_index_sequence<Wide>();
-  Tile<N, Rows, Wide> tile;
-  tile.clear(std::make_index_sequence<static_cast<size_t>(Rows) * Wide>());
+  using Tile = Tile<N, Rows, Wide>;
+  Tile tile;
+  tile.clear(Tile::kAll);
   const N *a = p.a + i, *b = p.b + j;
-  for (int64_t k = 0; k < p.m; ++k, a += p.lda, b += p.ldb) tile.add(a, 1, b, rows, wide);
-  const VecOf<N> scale = hn::Set(TagOf<N>(), p.scale);
-  N* c = p.c + i * p.ldc + j;
-  constexpr auto all = std::make_index_sequence<static_cast<size_t>(Rows) * Wide>();
+  for (int64_t k = 0; k < p.m; ++k, a += p.lda, b += p.ldb) tile.add(a, 1, b, Tile::kRows, Tile::kColumns);
+  const AddTo<N> to{p.c, p.ldc, hn::Set(TagOf<N>(), p.scale)};
   if (j + Wide * kLanesOf<N> <= p.n)
-    tile.each([&](int64_t r, int64_t at, VecOf<N> sum) HWY_ATTR { AddTo<N>(c + r * p.ldc + at, scale, sum); },
-              all);
+    tile.each(to, i, j, Tile::kAll);
   else
-    tile.each([&](int64_t r, int64_t at, VecOf<N> sum)
-                  HWY_ATTR { AddToFirst<N>(c + r * p.ldc + at, scale, sum, p.n - j - at); },
-              all);
+    tile.each(AddBefore<N>{to, p.n}, i, j, Tile::kAll);
 }
 
 template <int Wide, class N>

@@ -35,12 +35,19 @@ constexpr Tag kTag;
 constexpr int64_t kLanes = kLanesOf<float>;
 constexpr int64_t kVecs = kPad / kLanes;  // registers in one group of kPad floats
 
+using Tag64 = TagOf<double>;
+using Vec64 = VecOf<double>;
+
+constexpr Tag64 kTag64;
+constexpr int64_t kLanes64 = kLanesOf<double>;
+constexpr int64_t kVecs64 = kPad / kLanes64;  // registers in one group of kPad doubles
+
 HWY_INLINE Vec Load(const float* p) { return hn::LoadU(kTag, p); }
 HWY_INLINE void Store(Vec v, float* p) { hn::StoreU(v, kTag, p); }
 HWY_INLINE Vec All(float x) { return hn::Set(kTag, x); }
-HWY_INLINE VecOf<double> Load(const double* p) { return hn::LoadU(TagOf<double>(), p); }
-HWY_INLINE void Store(VecOf<double> v, double* p) { hn::StoreU(v, TagOf<double>(), p); }
-HWY_INLINE VecOf<double> All64(double x) { return hn::Set(TagOf<double>(), x); }
+HWY_INLINE Vec64 Load(const double* p) { return hn::LoadU(kTag64, p); }
+HWY_INLINE void Store(Vec64 v, double* p) { hn::StoreU(v, kTag64, p); }
+HWY_INLINE Vec64 All64(double x) { return hn::Set(kTag64, x); }
 
 /// Loads the first `count` numbers, the others are zero. 0 < count.
 template <class Number>

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "slimbayes/kernels/exact.h"
 #include "slimbayes/kernels/kernels.h"
 
 /// The targets: SSE4 (every x86-64 processor since 2008) up to AVX-512, or NEON. Registers of a size unknown
@@ -24,16 +23,14 @@ void fill_activations(int64_t target, Kernels& table);
 void fill_rows(int64_t target, Kernels& table);
 void fill_doubles(int64_t target, Kernels& table);
 void fill_adamw(int64_t target, Kernels& table);
-void fill_exact_products(int64_t target, ExactKernels& table);
-void fill_exact_rows(int64_t target, ExactKernels& table);
+void fill_quadratic_forms(int64_t target, Kernels& table);
 
 }  // namespace slimbayes::kernels
 
 /// Calls FILL of the namespace of a target. Use it below HWY_ONCE.
-#define SLIMBAYES_FILL(FILL, target, table) SLIMBAYES_FILL_OF(FILL, Kernels, target, table)
-#define SLIMBAYES_FILL_OF(FILL, Table, target, table)                                                      \
+#define SLIMBAYES_FILL(FILL, target, table)                                                                \
   do {                                                                                                     \
-    using Fill = void (*)(Table&);                                                                         \
+    using Fill = void (*)(Kernels&);                                                                       \
     const Fill avx512 = HWY_CHOOSE_AVX3(FILL), avx2 = HWY_CHOOSE_AVX2(FILL), sse4 = HWY_CHOOSE_SSE4(FILL), \
                neon = HWY_CHOOSE_NEON(FILL);                                                               \
     const Fill fill = (target) == HWY_AVX3   ? avx512                                                      \

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "slimbayes/engine/tape.h"
+
 namespace slimbayes {
 
 namespace {
@@ -111,6 +113,10 @@ EngineNetwork::EngineNetwork(std::shared_ptr<const engine::Plan> plan, EngineTen
     : plan_(std::move(plan)),
       tensors_(std::move(tensors)),
       leaf_(at::zeros({}, at::kFloat).set_requires_grad(true)) {}
+
+EngineNetwork::~EngineNetwork() = default;
+
+const std::vector<engine::DropoutLayer>& EngineNetwork::dropouts() const { return plan_->dropouts(); }
 
 bool EngineNetwork::takes(const at::Tensor& x) const {
   return x.defined() && x.device().is_cpu() && x.scalar_type() == at::kFloat && !x.requires_grad() &&

@@ -10,10 +10,15 @@
 #include <vector>
 
 #include "slimbayes/catalog/training_options.h"
-#include "slimbayes/engine/tape.h"
 #include "slimbayes/nn/binding.h"
 
 namespace slimbayes {
+
+namespace engine {
+class Plan;
+class Tape;
+struct DropoutLayer;
+}  // namespace engine
 
 /// Returns whether this processor has kernels and the environment variable SLIMBAYES_ENGINE=libtorch does not
 /// turn the engine off.
@@ -58,10 +63,12 @@ class EngineNetwork : public std::enable_shared_from_this<EngineNetwork> {
   static std::shared_ptr<const EngineNetwork> of(std::shared_ptr<const engine::Plan> plan,
                                                  const Binding::Lookup& lookup);
 
+  ~EngineNetwork();
+
   /// Returns whether the engine can compute these rows: float32 on the CPU, without a gradient of their own.
   bool takes(const at::Tensor& x) const;
 
-  const std::vector<engine::DropoutLayer>& dropouts() const { return plan_->dropouts(); }
+  const std::vector<engine::DropoutLayer>& dropouts() const;
 
   /// Returns the outputs [b, out] for rows x [b, ...]. `factors` are those of the dropout layers
   /// (engine::DropoutFactors); empty: no dropout is active. Safe to call from several threads.

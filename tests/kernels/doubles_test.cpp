@@ -98,30 +98,70 @@ TEST_P(Doubles, TrianglesAreThoseOfTheWholeMatrix) {
 TEST_P(Doubles, TransposeAndConversionsAreExact) {
   const Matrix64 from(19, 35, 1), scale(1, 35, 2), shift(1, 35, 3);
   const Matrix single(19, 35, 4);
-  Matrix64 to(35, 19, 5), wide(19, 35, 6);
+  Matrix64 to(35, 19, 5), wide(19, 35, 6), plain(19, 35, 8);
   Matrix rounded(19, 35, 7);
   k().transpose64(from.data(), from.ld, 19, 35, 2, to.data(), to.ld);
   k().narrow(from.of(), from.data(), rounded.data());
   k().widen(single.of(), single.data(), scale.data(), shift.data(), wide.data());
+  k().widen(single.of(), single.data(), nullptr, nullptr, plain.data());
   for (int64_t i = 0; i < 19; ++i)
     for (int64_t j = 0; j < 35; ++j) {
       EXPECT_EQ(to(j, i), 2 * from(i, j));
       EXPECT_EQ(rounded(i, j), static_cast<float>(from(i, j)));
       EXPECT_NEAR(wide(i, j), single(i, j) * scale(0, j) - shift(0, j), 1e-15);
+      EXPECT_EQ(std::as_const(plain)(i, j), single(i, j));
     }
-  EXPECT_TRUE(to.padding_is_zero() && rounded.padding_is_zero() && wide.padding_is_zero());
+  EXPECT_TRUE(to.padding_is_zero() && rounded.padding_is_zero() && wide.padding_is_zero() &&
+              plain.padding_is_zero());
 }
 
-TEST_P(Doubles, RowSquaresAreSums) {
-  for (const int64_t n : {1, 16, 47, 130}) {
-    const Matrix64 x(3, n, 1);
-    Matrix64 squares(1, 3);
-    k().row_squares64(x.of(), x.data(), squares.data());
-    for (int64_t i = 0; i < 3; ++i) {
-      double sum = 0;
-      for (int64_t j = 0; j < n; ++j) sum += x(i, j) * x(i, j);
-      EXPECT_NEAR(squares(0, i), sum, 1e-14 * sum);
+TEST_P(Doubles, FunctionsOfRowsMatchTheirDefinitions) {
+  const int64_t m = 5, n = 37;
+  Matrix64 x(m, n, 9, 4);
+  const double special[] = {0, -0.0, 1e-300, 30, -30, 750, -750, 0.6, -0.63, 1e-9};
+  for (int64_t j = 0; j < std::ssize(special); ++j) x(0, j) = special[j];
+  Matrix64 silu = x, tanh = x, relu = x, sum = x, scaled = x;
+  const Matrix64 other(m, n, 10), scale(1, n, 11), shift(1, n, 12);
+  k().silu64(x.of(), silu.data());
+  k().tanh64(x.of(), tanh.data());
+  k().relu64(x.of(), relu.data());
+  k().add64(x.of(), sum.data(), other.data());
+  k().scale_columns64(x.of(), scaled.data(), scale.data());
+  std::vector<double> squares(m), products(m);
+  k().row_squares64(x.of(), x.data(), squares.data());
+  k().row_products64(x.of(), x.data(), shift.data(), products.data());
+  for (int64_t i = 0; i < m; ++i) {
+    double square = 0, product = 0;
+    for (int64_t j = 0; j < n; ++j) {
+      const double v = std::as_const(x)(i, j), e = v / (1 + std::exp(-v)), t = std::tanh(v);
+      EXPECT_NEAR(silu(i, j), e, 1e-15 * std::abs(e) + 1e-300);
+      EXPECT_NEAR(tanh(i, j), t, 1e-15 * std::abs(t));
+      EXPECT_EQ(relu(i, j), std::max(v, 0.0));
+      EXPECT_EQ(sum(i, j), v + other(i, j));
+      EXPECT_EQ(scaled(i, j), v * scale(0, j));
+      square += v * v;
+      product += v * shift(0, j);
     }
+    EXPECT_NEAR(squares[static_cast<size_t>(i)] / square, 1, 1e-14);
+    EXPECT_NEAR(products[static_cast<size_t>(i)], product, 1e-13 * std::sqrt(square * n));
+  }
+  for (const Matrix64* each : {&silu, &tanh, &relu, &sum, &scaled}) EXPECT_TRUE(each->padding_is_zero());
+}
+
+TEST_P(Doubles, TheLayerNormHasMeanZeroAndVarianceOne) {
+  for (const int64_t n : {1, 5, 16, 64, 100}) {
+    const Matrix64 x(3, n, 13, 5), scale(1, n, 14), shift(1, n, 15);
+    Matrix64 y(3, n);
+    k().layer_norm64(x.of(), x.data(), scale.data(), shift.data(), y.data());
+    for (int64_t i = 0; i < 3; ++i) {
+      double mean = 0, var = 0;
+      for (int64_t j = 0; j < n; ++j) mean += x(i, j) / static_cast<double>(n);
+      for (int64_t j = 0; j < n; ++j) var += (x(i, j) - mean) * (x(i, j) - mean) / static_cast<double>(n);
+      for (int64_t j = 0; j < n; ++j)
+        EXPECT_NEAR(std::as_const(y)(i, j),
+                    (x(i, j) - mean) / std::sqrt(var + 1e-5) * scale(0, j) + shift(0, j), 1e-13);
+    }
+    EXPECT_TRUE(y.padding_is_zero());
   }
 }
 
