@@ -1,5 +1,5 @@
-"""One training step and one predicted row of dbk, the steps of its rivals, and 32 rows added to the posterior of a
-last layer: ours, PyTorch, GPyTorch and VBLL.
+"""One training step and one predicted row of dbk, 1,000 rows, the steps of its rivals, and 32 rows added to the posterior
+of a last layer: ours, PyTorch (plain, torch.compile, AOTInductor), ONNX Runtime, GPyTorch and VBLL.
 
 Every round times a block of each competitor in a new order, so that what else the machine does meets all of
 them; a ratio is taken within a round, and medians and quartiles are over the rounds. Times are processor
@@ -7,6 +7,10 @@ times of one thread (wall times beside them); starting the tool and loading a ta
 
     python benchmarks/peers.py [--build build-bench] [--rounds 15] [--block 0.3] [--only REGEX]
                                [--leave-out NAMES] [--out benchmarks/results/peers.csv]
+
+AVX2 alone, which ONNX Runtime has no switch for:
+    ATEN_CPU_CAPABILITY=avx2 MKL_ENABLE_INSTRUCTIONS=AVX2 SLIMBAYES_KERNELS=AVX2 \
+        python benchmarks/peers.py --only 'step.*|predict' --leave-out pytorch-onnxruntime --out benchmarks/results/peers_avx2.csv
 """
 
 import argparse
@@ -32,6 +36,7 @@ import torch
 ROOT = Path(__file__).resolve().parent.parent
 BATCHES = (200, 1024)
 UPDATE_ROWS = 32
+PREDICTED = (1, 1000)
 OURS, FLOOR = "slimbayes", "gemm-floor"
 
 # What google-benchmark calls our side of a task.
@@ -46,22 +51,29 @@ STEPS = {  # task: its objective and expansion, and the floor of that expansion
 PROGRAM_NAMES = {
     **{(task, OURS, b): f"BM_step/{ours}/batch:{b}" for task, (ours, _) in STEPS.items() for b in BATCHES},
     **{(task, FLOOR, b): f"BM_gemm_floor/{floor}/batch:{b}" for task, (_, floor) in STEPS.items() for b in BATCHES},
-    ("predict", OURS, 1): "BM_Fitted_predict/rows:1",
-    ("predict", FLOOR, 1): "BM_predict_floor/rows:1",
+    ("predict", OURS, 1): "BM_RowPredictor/dbk_encoded",
+    ("predict", "slimbayes, raw columns", 1): "BM_RowPredictor/dbk_raw",
+    ("predict", OURS, 1000): "BM_Fitted_predict/rows:1000",
+    **{("predict", FLOOR, rows): f"BM_predict_floor/rows:{rows}" for rows in PREDICTED},
     ("update", OURS, UPDATE_ROWS): f"BM_wide_posterior_added/batch:{UPDATE_ROWS}",
 }
 
 # Least (task, rows, competitor) / ours, and most microseconds of ours.
 LEAST_RATIOS = {
-    ("step", 200, "pytorch"): 1.4,
-    ("step", 1024, "pytorch"): 1.0,
-    ("step", 200, "gpytorch-pp-dkl"): 4.0,
-    ("step", 1024, "gpytorch-pp-dkl"): 2.0,
-    ("step vbll", 200, "pytorch"): 1.4,
-    ("step sv-dkl", 200, "gpytorch-sv-dkl"): 1.4,
-    ("step pp-dkl", 200, "gpytorch-pp-dkl"): 1.4,
+    **{(f"step{of}", 200, FLOOR): 1 for of in ("", " vbll")},
+    **{(f"step{of}", 1024, FLOOR): 1 / 0.88 for of in ("", " vbll")},
+    **{(f"step {of}", b, FLOOR): 1 / 1.5 for of in ("pp-dkl", "sv-dkl") for b in BATCHES},
+    **{(f"step{of}", 200, "pytorch-compiled"): 2.5 for of in ("", " vbll")},
+    **{(f"step{of}", 1024, "pytorch-compiled"): 1.8 for of in ("", " vbll")},
+    **{("predict", 1, rival): 1 for rival in ("pytorch-aoti-run", "pytorch-onnxruntime")},
+    ("predict", 1000, FLOOR): 1 / 1.2,
 }
-MOST_US = {("predict", 1, OURS): 50, ("start --help", 0, OURS): 50e3, ("load 10M cells", 500000, OURS): 10e6}
+MOST_US = {
+    ("predict", 1, OURS): 2.5,
+    ("predict", 1, "slimbayes, raw columns"): 5,
+    ("start --help", 0, OURS): 50e3,
+    ("load 10M cells", 500000, OURS): 10e6,
+}
 
 
 def run_program(program, name, *flags, environment=None):
@@ -90,7 +102,8 @@ def measure(program, rounds, seconds, only, leave_out):
     """{(task, competitor, rows): [(processor, wall) a round]} of the tasks that `only` matches, less some competitors."""
     calls = {}
     if re.fullmatch(only, "predict"):
-        calls |= {("predict", name, 1): call for name, call in peer_models.predictors(1).items()}
+        for rows in PREDICTED:
+            calls |= {("predict", name, rows): call for name, call in peer_models.predictors(rows).items()}
     calls |= {("update", name, UPDATE_ROWS): call for name, call in peer_models.updates(UPDATE_ROWS).items()}
     for batch in BATCHES:
         steps = peer_models.training_steps(batch)
@@ -163,7 +176,9 @@ def machine():
         "cores": os.cpu_count(),
         "threads": 1,
         "load": f"{os.getloadavg()[0]:.1f}",
+        "kernels": os.environ.get("SLIMBAYES_KERNELS", "best"),
         "torch": torch.__version__,
+        "onnxruntime": importlib.metadata.version("onnxruntime"),
         "gpytorch": gpytorch.__version__,
         "vbll": importlib.metadata.version("vbll"),
         "commit": subprocess.run(git, capture_output=True, text=True).stdout.strip(),

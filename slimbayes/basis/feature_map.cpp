@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/engine/plan.h"
 
 namespace slimbayes {
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/engine/plan.h"
 #include "slimbayes/nn/layers.h"
 
 namespace slimbayes {
