@@ -14,9 +14,10 @@ namespace HWY_NAMESPACE {
 namespace {
 
 void AdamW(int64_t n, const AdamWStep& s, float* value, const float* grad, float* first, float* second) {
-  const Vec keep = All(1 - s.rate * s.decay), rate = All(s.rate / s.correction1), eps = All(s.eps),
-            new1 = All(1 - s.beta1), old2 = All(s.beta2), new2 = All(1 - s.beta2),
-            root = All(std::sqrt(s.correction2));
+  // rate (m / c1) / (sqrt(v / c2) + eps), with one division: sqrt(c2) stands in the rate and in eps.
+  const float root = std::sqrt(s.correction2);
+  const Vec keep = All(1 - s.rate * s.decay), rate = All(s.rate / s.correction1 * root),
+            eps = All(s.eps * root), new1 = All(1 - s.beta1), old2 = All(s.beta2), new2 = All(1 - s.beta2);
   for (int64_t i = 0; i < n; i += kLanes) {
     const int64_t left = n - i;
     const Vec g = LoadFirst(grad + i, left);
@@ -25,7 +26,7 @@ void AdamW(int64_t n, const AdamWStep& s, float* value, const float* grad, float
     v = hn::MulAdd(new2, hn::Mul(g, g), hn::Mul(old2, v));
     StoreFirst(m, first + i, left);
     StoreFirst(v, second + i, left);
-    const Vec size = hn::Add(hn::Div(hn::Sqrt(v), root), eps);
+    const Vec size = hn::Add(hn::Sqrt(v), eps);
     const Vec x = hn::Mul(keep, LoadFirst(value + i, left));
     StoreFirst(hn::NegMulAdd(rate, hn::Div(m, size), x), value + i, left);
   }

@@ -87,17 +87,39 @@ void MultiplyTransposed(const TransposedProductOf<N>& p) {
   for (; j < n; j += kLanes) transposed_columns<1>(p, j);
 }
 
-// Blocks of 16 x 16, so that what is read and what is written stay in the first cache.
+/// Transposes a block of 4 x 4 numbers.
+template <class N>
+HWY_INLINE void TransposeBlock(const N* from, int64_t ld, N scale, N* to, int64_t to_ld) {
+  for (int64_t c = 0; c < 4; ++c)
+    for (int64_t r = 0; r < 4; ++r) to[c * to_ld + r] = scale * from[r * ld + c];
+}
+template <>
+HWY_INLINE void TransposeBlock(const float* from, int64_t ld, float scale, float* to, int64_t to_ld) {
+  const hn::FixedTag<float, 4> four;
+  const auto factor = hn::Set(four, scale);
+  const auto a = hn::LoadU(four, from), b = hn::LoadU(four, from + ld), c = hn::LoadU(four, from + 2 * ld),
+             d = hn::LoadU(four, from + 3 * ld);
+  const auto ac = hn::InterleaveLower(four, a, c), ac_upper = hn::InterleaveUpper(four, a, c),
+             bd = hn::InterleaveLower(four, b, d), bd_upper = hn::InterleaveUpper(four, b, d);
+  hn::StoreU(hn::Mul(factor, hn::InterleaveLower(four, ac, bd)), four, to);
+  hn::StoreU(hn::Mul(factor, hn::InterleaveUpper(four, ac, bd)), four, to + to_ld);
+  hn::StoreU(hn::Mul(factor, hn::InterleaveLower(four, ac_upper, bd_upper)), four, to + 2 * to_ld);
+  hn::StoreU(hn::Mul(factor, hn::InterleaveUpper(four, ac_upper, bd_upper)), four, to + 3 * to_ld);
+}
+
+// Strips of 16 rows, so that what is read and what is written stay in the first cache.
 template <class N>
 void Transpose(const N* from, int64_t ld, int64_t rows, int64_t columns, N scale, N* to, int64_t to_ld) {
-  const int64_t wide = padded(rows);
-  for (int64_t i = 0; i < wide; i += 16) {
-    for (int64_t j = 0; j < columns; j += 16) {
-      const int64_t last = std::min<int64_t>(columns, j + 16), present = std::min<int64_t>(rows, i + 16);
+  for (int64_t i = 0; i < padded(rows); i += kPad) {
+    const int64_t present = std::min(rows - i, kPad), whole = present / 4 * 4;
+    for (int64_t j = 0; j < columns; j += 4) {
+      const int64_t last = std::min<int64_t>(columns, j + 4), blocks = last == j + 4 ? whole : 0;
+      for (int64_t r = 0; r < blocks; r += 4)
+        TransposeBlock(from + (i + r) * ld + j, ld, scale, to + j * to_ld + i + r, to_ld);
       for (int64_t c = j; c < last; ++c) {
-        N* out = to + c * to_ld;
-        for (int64_t r = i; r < present; ++r) out[r] = scale * from[r * ld + c];
-        for (int64_t r = std::max(i, present); r < i + 16; ++r) out[r] = 0;
+        N* out = to + c * to_ld + i;
+        for (int64_t r = blocks; r < present; ++r) out[r] = scale * from[(i + r) * ld + c];
+        std::fill(out + present, out + kPad, N(0));
       }
     }
   }

@@ -32,6 +32,23 @@ std::string message(auto action) {
   return "";
 }
 
+TEST(Linalg, LowerCholeskyHasTheLowerTriangleOfSafeCholesky) {
+  const at::Tensor x = Stream(2).normal({7, 20});
+  const at::Tensor singular = at::mm(x.t(), x);
+  for (const at::Tensor& a : {positive(1), positive(37), singular}) {
+    const at::Tensor before = a.clone();
+    const Cholesky lower = lower_cholesky(a), safe = safe_cholesky(a);
+    EXPECT_EQ(lower.jitter, safe.jitter);
+    EXPECT_LT(distance(lower.factor.tril(), safe.factor), safe.jitter > 0 ? 1e-6 : 1e-13);
+    EXPECT_TRUE(at::equal(a, before));
+  }
+  EXPECT_GT(safe_cholesky(singular).jitter, 0);
+  at::Tensor bad = positive(3);
+  bad[1][2] = bad[2][1] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(lower_cholesky(bad), NumericalError);
+  EXPECT_THROW(lower_cholesky(-positive(3)), NumericalError);
+}
+
 TEST(Linalg, SafeCholeskyAddsNothingToAPositiveDefiniteMatrix) {
   at::Tensor a = positive(20);
   Cholesky c = safe_cholesky(a);

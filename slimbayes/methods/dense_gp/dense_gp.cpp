@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -13,7 +14,7 @@
 // (alpha alpha^T - A^-1) (Rasmussen and Williams 2006, eq. 5.9). From A the gradient goes on in closed form.
 // Let G be the derivative of the value with respect to A, M = G o K with a diagonal of zeros (K_ii = s does
 // not depend on the points), and u_i = z_i / l. Then
-//   d/dlog s = sum(G o K),  d/dnoise = trace G,  d/du_i = -2 (m_i u_i - (M u)_i)  with m = M 1,
+//   d/dlog s = sum(M) + s trace G,  d/dnoise = trace G,  d/du_i = -2 (m_i u_i - (M u)_i)  with m = M 1,
 //   d/dz_i = (d/du_i) / l,  d/dlog l_j = -sum_i u_ij d/du_ij.
 // The sum for l_j is that of M_ik (u_ij - u_kj)^2, which needs no array of n n h numbers.
 
@@ -54,22 +55,50 @@ at::Tensor dense_start(int64_t inputs, double log_noise) {
 
 namespace {
 
+// Rows of a block. Arrays of n numbers for each of them stay in the second cache while the operations on
+// elements pass over them one after another.
+constexpr int64_t kBlock = 64;
+
+/// Returns K [n, n] for the points u.
+at::Tensor kernel_of(const at::Tensor& u, const at::Tensor& amplitude) {
+  const int64_t n = u.size(0);
+  at::Tensor kernel = at::empty({n, n}, u.options());
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t rows = std::min(kBlock, n - i);
+    at::Tensor part = kernel.narrow(0, i, rows);
+    at::mul_out(part, squared_distances(u.narrow(0, i, rows), u).mul_(-0.5).exp_(), amplitude);
+  }
+  return kernel;
+}
+
 /// The derivative of a value with respect to A = K + noise I, taken on to u, log s and log(noise - floor).
 struct KernelGradient {
   at::Tensor points;  // [n, h] with respect to u
   double log_amplitude, log_noise;
 };
 
-/// `grad` [n, n] is the derivative with respect to A, `kernel` is K; both are used up.
-KernelGradient kernel_gradient(at::Tensor grad, const at::Tensor& kernel, const at::Tensor& u,
-                               double noise_without_floor) {
-  const double of_noise = grad.diagonal().sum().item<double>();
-  at::Tensor m = grad.mul_(kernel);
-  const double of_amplitude = m.sum().item<double>();
-  m.fill_diagonal_(0);
-  at::Tensor points = m.sum(1).unsqueeze(1) * u;
-  points.addmm_(m, u, 1, -1).mul_(-2);
-  return {points, of_amplitude, of_noise * noise_without_floor};
+/// Takes the derivative of -log evidence / n on from A. `inverse` is A^-1, which is used up, and `kernel` is
+/// K, except for its diagonal.
+KernelGradient kernel_gradient(const at::Tensor& inverse, const at::Tensor& alpha, const at::Tensor& kernel,
+                               const at::Tensor& u, const DenseHyper& hyper, double noise_floor) {
+  const int64_t n = u.size(0);
+  const double share = 0.5 / static_cast<double>(n);
+  const double of_noise =
+      share * (inverse.diagonal().sum().item<double>() - at::dot(alpha, alpha).item<double>());
+  KernelGradient gradient{at::empty_like(u), hyper.amplitude.item<double>() * of_noise,
+                          of_noise * (hyper.noise_var.item<double>() - noise_floor)};
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t rows = std::min(kBlock, n - i);
+    at::Tensor m = inverse.narrow(0, i, rows);  // G, then M
+    m.addr_(alpha.narrow(0, i, rows), alpha, share, -share).mul_(kernel.narrow(0, i, rows));
+    m.diagonal(i).zero_();
+    const at::Tensor sums = m.sum(1);
+    gradient.log_amplitude += sums.sum().item<double>();
+    at::Tensor points = gradient.points.narrow(0, i, rows);
+    at::mul_out(points, sums.unsqueeze(1), u.narrow(0, i, rows));
+    points.addmm_(m, u, 1, -1).mul_(-2);
+  }
+  return gradient;
 }
 
 }  // namespace
@@ -78,21 +107,19 @@ double dense_evidence_backward(const at::Tensor& theta, const at::Tensor& z, con
                                double noise_floor) {
   at::NoGradGuard no_grad;
   const DenseHyper hyper(theta.detach(), noise_floor);
-  const int64_t rows = z.size(0), h = z.size(1);
-  const auto n = static_cast<double>(rows);
+  const int64_t h = z.size(1);
+  const auto n = static_cast<double>(z.size(0));
   const at::Tensor u = z.detach().to(at::kDouble) / hyper.lengthscale;
-  at::Tensor kernel = squared_distances(u, u).mul_(-0.5).exp_().mul_(hyper.amplitude);
-  at::Tensor a = kernel.clone();
-  a.diagonal().add_(hyper.noise_var);
-  const at::Tensor factor = safe_cholesky(a).factor;
+  const at::Tensor kernel = kernel_of(u, hyper.amplitude);
+  kernel.diagonal().add_(hyper.noise_var);  // A; the gradient does not need the diagonal of K
+  const at::Tensor factor = lower_cholesky(kernel).factor;
   const at::Tensor residual = y.detach().to(at::kDouble) - hyper.offset;
-  const at::Tensor alpha = at::cholesky_solve(residual.unsqueeze(-1), factor).squeeze(-1);
+  const at::Tensor alpha = solve_cholesky(factor, residual.unsqueeze(-1)).squeeze(-1).contiguous();
   const double value = 0.5 * at::dot(residual, alpha).item<double>() +
                        factor.diagonal().log().sum().item<double>() +
                        0.5 * n * std::log(2 * std::numbers::pi);
-  at::Tensor grad = at::cholesky_inverse(factor).addr_(alpha, alpha, 1, -1).mul_(0.5 / n);
-  const double noise = (hyper.noise_var - noise_floor).item<double>();
-  const KernelGradient gradient = kernel_gradient(std::move(grad), kernel, u, noise);
+  const at::Tensor inverse = at::cholesky_inverse(factor).t();  // symmetric; transposed, it lies by rows
+  const KernelGradient gradient = kernel_gradient(inverse, alpha, kernel, u, hyper, noise_floor);
 
   const at::Tensor log_lengthscale = theta.detach().narrow(0, 0, h);
   const at::Tensor inside = (log_lengthscale >= -kMostLog).logical_and(log_lengthscale <= kMostLog);
