@@ -13,7 +13,10 @@ using kernels::padded;
 namespace {
 
 void copy_padded(const float* from, int64_t n, float scale, float* to) {
-  for (int64_t i = 0; i < n; ++i) to[i] = scale * from[i];
+  if (scale == 1)
+    std::copy_n(from, n, to);
+  else
+    std::transform(from, from + n, to, [scale](float x) { return scale * x; });
   std::fill(to + n, to + padded(n), 0.0F);
 }
 
@@ -32,7 +35,7 @@ struct Packing {
   void operator()(const DenseStep& s) const {
     k.transpose(values[s.weight], s.in.width, s.out.width, s.in.width, s.weight_scale, packed + s.transposed,
                 s.out.ld());
-    rows(s.weight, s.out.width, s.in.width, s.weight_scale, s.padded);
+    if (s.input_gradient) rows(s.weight, s.out.width, s.in.width, s.weight_scale, s.padded);
     if (s.bias != DenseStep::kNone) rows(s.bias, 1, s.out.width, s.bias_scale, s.shift);
   }
   void operator()(const NormStep& s) const {
