@@ -38,15 +38,17 @@ double NoiseVariance::start(const std::string& method) const {
   return form == "softplus" ? rest + std::log(-std::expm1(-rest)) : std::log(rest);
 }
 
-at::Tensor NoiseVariance::gradient(const at::Tensor& theta, const at::Tensor& grad_variance) const {
+double NoiseVariance::gradient(double theta, double grad_variance) const {
   const std::string& form = options_.noise_form;
-  at::Tensor at_theta = theta.detach();
-  if (form == "exp") return grad_variance * at::exp(at_theta);
-  if (form == "softplus") return grad_variance * at::sigmoid(at_theta);
-  double value = at_theta.item<double>(), low = options_.noise_floor;
-  if (form == "sd") low = std::sqrt(low);
-  if (value < low && grad_variance.item<double>() >= 0) return at::zeros_like(at_theta);
-  return grad_variance * (form == "sd" ? 2 * std::max(value, low) : 1.0);
+  if (form == "exp") return grad_variance * std::exp(theta);
+  if (form == "softplus") return grad_variance / (1 + std::exp(-theta));
+  const double low = form == "sd" ? std::sqrt(options_.noise_floor) : options_.noise_floor;
+  if (theta < low && grad_variance >= 0) return 0;
+  return grad_variance * (form == "sd" ? 2 * std::max(theta, low) : 1.0);
+}
+
+at::Tensor NoiseVariance::gradient(const at::Tensor& theta, const at::Tensor& grad_variance) const {
+  return at::full({}, gradient(theta.item<double>(), grad_variance.item<double>()), theta.options());
 }
 
 }  // namespace slimbayes

@@ -33,6 +33,7 @@ class NoiseVariance {
   /// the floor, where the true derivative is 0 and theta could never return. A gradient that would raise
   /// theta is therefore passed on with the value that it has at the floor; for one that would lower theta, 0
   /// is returned.
+  double gradient(double theta, double grad_variance) const;
   at::Tensor gradient(const at::Tensor& theta, const at::Tensor& grad_variance) const;
 
  private:

@@ -100,7 +100,8 @@ void OverProduct(const ProductOf<N>& p, F f) {
   int64_t j = 0;
   if (p.m == 1)  // eight sums at a time hide the latency of an addition
     for (; j + 8 * lanes <= n; j += 8 * lanes) ProductColumns<8>(p, j, f);
-  for (; j + kWide * lanes <= n; j += kWide * lanes) ProductColumns<kWide>(p, j, f);
+  if (kWide == 2 || p.triangle == Triangle::full)  // narrow tiles compute fewer zeros of a triangle
+    for (; j + kWide * lanes <= n; j += kWide * lanes) ProductColumns<kWide>(p, j, f);
   if constexpr (kWide > 2)
     for (; j + 2 * lanes <= n; j += 2 * lanes) ProductColumns<2>(p, j, f);
   for (; j < n; j += lanes) ProductColumns<1>(p, j, f);

@@ -81,7 +81,8 @@ void MultiplyTransposed(const TransposedProductOf<N>& p) {
   constexpr int64_t kLanes = kLanesOf<N>;
   const int64_t n = padded(p.n);
   int64_t j = 0;
-  for (; j + kWide * kLanes <= n; j += kWide * kLanes) transposed_columns<kWide>(p, j);
+  if (kWide == 2 || p.triangle == Triangle::full)
+    for (; j + kWide * kLanes <= n; j += kWide * kLanes) transposed_columns<kWide>(p, j);
   if constexpr (kWide > 2)
     for (; j + 2 * kLanes <= n; j += 2 * kLanes) transposed_columns<2>(p, j);
   for (; j < n; j += kLanes) transposed_columns<1>(p, j);

@@ -105,15 +105,15 @@ VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& 
                                           const ForwardContext& context) const {
   std::optional<engine::RegressionLoss> by_engine;
   if (engine && engine->takes(input, y))
-    by_engine = engine->run(input.x, y,
-                            {objective.data == DataTerm::predictive, objective.alpha,
-                             objective.beta / static_cast<double>(rows), focus, noise_var().item<double>()},
-                            context);
+    by_engine =
+        engine->run(input.x, y,
+                    {objective.data == DataTerm::predictive, objective.alpha,
+                     objective.beta / static_cast<double>(rows), focus, noise(noise_theta.item<double>())},
+                    context);
   if (by_engine) {
     const auto scalar = [](double value) { return at::scalar_tensor(value, at::kDouble); };
     at::NoGradGuard no_grad;
-    noise_theta.grad().add_(
-        noise.gradient(noise_theta, scalar(by_engine->grad_noise_var).to(noise_theta.scalar_type())));
+    noise_theta.grad().add_(noise.gradient(noise_theta.item<double>(), by_engine->grad_noise_var));
     return {scalar(by_engine->data), scalar(by_engine->kl), scalar(by_engine->total)};
   }
   // The network and the expansion need an autograd graph; all gradients after them are in closed form.
