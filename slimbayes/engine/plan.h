@@ -107,8 +107,8 @@ struct DropoutLayer {
 /// contiguous. Empty: no dropout is active.
 using DropoutFactors = std::span<const float* const>;
 
-/// The passes of a network as a list of operations. plan.cpp makes the list, passes.cpp runs it. It holds no values: parameters come as pointers in the
-/// order of tensors(), each contiguous float32.
+/// The passes of a network as a list of operations. plan.cpp makes the list, passes.cpp runs it. It holds no
+/// values: parameters come as pointers in the order of tensors(), each contiguous float32.
 class Plan {
  public:
   /// Starts a plan for rows of `inputs` numbers, with no operation.

@@ -20,8 +20,9 @@ HWY_INLINE double TotalOf16(const double* all) {
   return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-/// exp within 2 units in the last place up to 709 and constant above, 0 below -707; NaN stays NaN. x = n log 2 + r, exp x = 2^n
-/// exp r with Taylor's polynomial of degree 13 for |r| <= log(2) / 2, whose error is 5e-18.
+/// exp within 2 units in the last place up to 709 and constant above, 0 below -707; NaN stays NaN. x = n log
+/// 2 + r, exp x = 2^n exp r with Taylor's polynomial of degree 13 for |r| <= log(2) / 2, whose error is
+/// 5e-18.
 HWY_INLINE Vec64 Exp64(Vec64 x) {
   const hn::RebindToUnsigned<Tag64> bits;
   const Vec64 shift = All64(0x1.8p52);  // x + shift is rounded to an integer, which its lowest bits hold

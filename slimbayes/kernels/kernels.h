@@ -7,9 +7,9 @@
 namespace slimbayes::kernels {
 
 // Kernels are the inner loops of the engine: small matrix products and functions of rows, of float32 numbers
-// and, for Gram matrices and predictions, of float64 numbers (names that end in 64). They are written once and
-// compiled for several instruction sets (targets). This header shows no SIMD types; the engine calls through
-// a table of function pointers, one table for each target.
+// and, for Gram matrices and predictions, of float64 numbers (names that end in 64). They are written once
+// and compiled for several instruction sets (targets). This header shows no SIMD types; the engine calls
+// through a table of function pointers, one table for each target.
 //
 // A matrix has a row stride `ld` in numbers. Where a comment says "padded", the stride is a multiple of kPad,
 // and the elements of a row from its width up to the next multiple of kPad are zero. Kernels may read and

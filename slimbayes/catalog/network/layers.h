@@ -30,8 +30,8 @@ struct Linear {
   Scales scales = {};
 };
 
-/// A nonlinear function applied to each element. "smooth-clip" is x / sqrt(1 + (x / 3)^2), which keeps what is
-/// far from 0 within (-3, 3).
+/// A nonlinear function applied to each element. "smooth-clip" is x / sqrt(1 + (x / 3)^2), which keeps what
+/// is far from 0 within (-3, 3).
 struct Activation {
   static constexpr const char* kind = "activation";
   std::string function = "silu";

@@ -123,8 +123,8 @@ NetworkSpec plain_layers(const NetworkOptions& o, const Shape& input, int64_t /*
   return spec;
 }
 
-/// RealMLP trains at the rate 0.2 = 20 * 0.01, which suits its weights of size 1. The factor stands in the layers,
-/// so that the rate itself, 0.01, suits what a method adds to the network, such as the head of `dbk`.
+/// RealMLP trains at the rate 0.2 = 20 * 0.01, which suits its weights of size 1. The factor stands in the
+/// layers, so that the rate itself, 0.01, suits what a method adds to the network, such as the head of `dbk`.
 constexpr double kRealMlpRate = 20;
 
 /// Returns the factors of a linear layer of RealMLP: the neural tangent parametrisation, W = w / sqrt(inputs)

@@ -15,8 +15,8 @@ namespace slimbayes {
 
 namespace {
 
-constexpr double kLittleNoise =
-    0.1;  // sd of the target: the error up to which a network for noise-free tables is tried
+/// The error, in sds of the target, up to which a network for tables without noise is tried.
+constexpr double kLittleNoise = 0.1;
 constexpr double kNear = 0.05;  // nats a row by which a straight line may fit log y worse than y
 
 /// Returns the NLL of a method on the target as it is and on its logarithm; NaN where it has none.
