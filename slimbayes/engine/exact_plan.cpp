@@ -35,10 +35,14 @@ struct ExactPacking {
     copy_exact(values[s.scale], s.in.width, 1, packed + s.packed_scale);
     return true;
   }
+  bool operator()(const ActivationStep& s) const {
+    using enum ActivationStep::Function;
+    return s.function == silu || s.function == tanh || s.function == relu;
+  }
   template <class Other>
   bool operator()(const Other&) const {
-    return std::is_same_v<Other, ActivationStep> || std::is_same_v<Other, CopyStep> ||
-           std::is_same_v<Other, ForkStep> || std::is_same_v<Other, JoinStep>;
+    return std::is_same_v<Other, CopyStep> || std::is_same_v<Other, ForkStep> ||
+           std::is_same_v<Other, JoinStep>;
   }
 };
 

@@ -40,7 +40,7 @@ struct DenseStep {
 
 /// An activation function in place. `slope` keeps its derivative.
 struct ActivationStep {
-  enum class Function : uint8_t { silu, tanh, relu };
+  enum class Function : uint8_t { silu, tanh, relu, mish, smooth_clip };
   Slot at, slope;
   Function function = Function::silu;
 };
@@ -77,6 +77,15 @@ struct ScaleStep {
   int64_t packed_scale = 0;
 };
 
+/// The embedding of each number of a row by cosines (Periodic). No trained step precedes it, so that backward
+/// ends here.
+struct PeriodicStep {
+  Slot in, out, cosine, sine;
+  int64_t frequencies = 0, width = 0;  // of each number: cosines, and features that go out
+  size_t frequency = 0, phase = 0, weight = 0, shift = 0;
+  int64_t packed_frequency = 0, packed_phase = 0, packed_weight = 0, packed_shift = 0;
+};
+
 /// A dropout: multiplies by factors that come with a pass, or leaves the values as they are.
 struct DropoutStep {
   Slot at, factors;
@@ -84,8 +93,8 @@ struct DropoutStep {
   size_t index = 0;    // of the layer in Plan::dropouts()
 };
 
-using Step =
-    std::variant<DenseStep, ActivationStep, NormStep, CopyStep, ForkStep, JoinStep, ScaleStep, DropoutStep>;
+using Step = std::variant<DenseStep, ActivationStep, NormStep, CopyStep, ForkStep, JoinStep, ScaleStep,
+                          PeriodicStep, DropoutStep>;
 
 /// A dropout layer of a plan.
 struct DropoutLayer {
@@ -98,7 +107,7 @@ struct DropoutLayer {
 /// contiguous. Empty: no dropout is active.
 using DropoutFactors = std::span<const float* const>;
 
-/// The passes of a network as a list of operations. It holds no values: parameters come as pointers in the
+/// The passes of a network as a list of operations. plan.cpp makes the list, passes.cpp runs it. It holds no values: parameters come as pointers in the
 /// order of tensors(), each contiguous float32.
 class Plan {
  public:
@@ -148,6 +157,7 @@ class Plan {
  private:
   std::string append(const LayerSpec& layer, const Shape& input, const std::string& name);
   void append_dropout(const std::string& name, double rate);
+  std::string append_periodic(const Periodic& layer, const std::string& name);
   void release();
   Slot new_slot(int64_t width);
   size_t tensor(const std::string& name, int64_t size);

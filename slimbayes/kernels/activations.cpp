@@ -50,6 +50,30 @@ struct Relu {
   }
 };
 
+/// x n / (n + 2) with e = exp(x) and n = e (e + 2), for tanh(log(1 + e)) = ((1 + e)^2 - 1) / ((1 + e)^2 + 1).
+/// From 20 on the quotient is 1.
+struct Mish {
+  HWY_INLINE void operator()(float* x, float* slope) const {
+    const Vec in = Load(x), two = All(2), e = Exp(hn::Min(in, All(20)));
+    const Vec n = hn::Mul(e, hn::Add(e, two)), below = hn::Add(n, two), t = hn::Div(n, below);
+    const Vec root = hn::Div(two, below);  // the derivative of t is e (1 + e) root^2
+    Store(hn::Mul(in, t), x);
+    Store(hn::MulAdd(hn::Mul(in, hn::Mul(hn::MulAdd(e, e, e), root)), root, t), slope);
+  }
+};
+
+/// 3 u / r with u = x / 3 and r = sqrt(1 + u^2); the derivative is 1 / r^3. NaN stays NaN. The square of u
+/// beyond 1e9 would overflow, and the result is 3 from there on.
+struct SmoothClip {
+  HWY_INLINE void operator()(float* x, float* slope) const {
+    const Vec in = Load(x), one = All(1);
+    const Vec u = hn::Min(hn::Max(hn::Mul(in, All(1.0F / 3)), All(-1e9F)), All(1e9F));
+    const Vec r = hn::Sqrt(hn::MulAdd(u, u, one)), inverse = hn::Div(one, r);
+    Store(hn::IfThenElse(hn::IsNaN(in), in, hn::Mul(All(3), hn::Div(u, r))), x);
+    Store(hn::Mul(inverse, hn::Mul(inverse, inverse)), slope);
+  }
+};
+
 template <class F>
 void Activate(Rows at, float* x, float* slope) {
   const int64_t width = padded(at.width);
@@ -70,6 +94,8 @@ void FillActivations(Kernels& table) {
   table.silu = Activate<Silu>;
   table.tanh = Activate<Tanh>;
   table.relu = Activate<Relu>;
+  table.mish = Activate<Mish>;
+  table.smooth_clip = Activate<SmoothClip>;
   table.multiply = Multiply;
 }
 

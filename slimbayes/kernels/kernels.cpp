@@ -38,6 +38,7 @@ std::vector<Kernels> every_target() {
     Kernels& table = all.emplace_back();
     fill_products(target, table);
     fill_activations(target, table);
+    fill_periodic(target, table);
     fill_rows(target, table);
     fill_doubles(target, table);
     fill_quadratic_forms(target, table);

@@ -77,6 +77,22 @@ struct AdamWStep {
   float correction1 = 1, correction2 = 1;  // 1 - beta1^t and 1 - beta2^t
 };
 
+/// An embedding of each of `columns` numbers of a row: y[j out + o] = shift[j (out - 1) + o] + sum_k
+/// weight[j (out - 1) + o, k] cos(2 pi (frequency[j, k] x[j] + phase[j, k])) for o < out - 1, and y[j out +
+/// out - 1] = x[j]. The parameters have a row of `frequencies` numbers, padded, for each j, and of the weight
+/// for each j and o.
+struct PeriodicRows {
+  int64_t rows = 0, columns = 0, frequencies = 0, out = 0;
+  const float *frequency = nullptr, *phase = nullptr, *weight = nullptr;
+  float *cosine = nullptr, *sine = nullptr;  // [rows, columns, padded(frequencies)], left by the forward pass
+};
+
+/// The gradients of an embedding, to which the backward pass adds: contiguous, without padding. That of the
+/// phase is by an angle in radians.
+struct PeriodicGradients {
+  float *frequency = nullptr, *phase = nullptr, *weight = nullptr, *shift = nullptr;
+};
+
 /// The kernels of one target. Functions of rows act in place unless a second array is named.
 struct Kernels {
   const char* target = "";  // "AVX3" (AVX-512), "AVX2", "SSE4", "NEON"
@@ -93,7 +109,15 @@ struct Kernels {
   void (*silu)(Rows, float* x, float* slope) = nullptr;
   void (*tanh)(Rows, float* x, float* slope) = nullptr;
   void (*relu)(Rows, float* x, float* slope) = nullptr;
+  void (*mish)(Rows, float* x, float* slope) = nullptr;            // x tanh(log(1 + exp x)) (Misra 2019)
+  void (*smooth_clip)(Rows, float* x, float* slope) = nullptr;     // x / sqrt(1 + (x / 3)^2)
   void (*multiply)(Rows, float* x, const float* other) = nullptr;  // x *= other
+
+  /// y [rows, columns out] padded; x and the gradient g of y have rows of any stride.
+  void (*periodic)(const PeriodicRows&, const float* x, int64_t ldx, const float* shift, float* y,
+                   int64_t ldy) = nullptr;
+  void (*periodic_backward)(const PeriodicRows&, const float* x, int64_t ldx, const float* g, int64_t ldg,
+                            const PeriodicGradients&) = nullptr;
 
   // Layer norm over the width: y = scale (x - mean) / sd + shift with sd = sqrt(var + 1e-5). Forward stores
   // (x - mean) / sd in `unit` [rows, width] and 1 / sd in `inverse_sd` [rows]. Backward adds the gradients of

@@ -20,6 +20,7 @@ namespace slimbayes::kernels {
 /// Write their kernels for the target (a bit of hwy/detect_targets.h) into the table.
 void fill_products(int64_t target, Kernels& table);
 void fill_activations(int64_t target, Kernels& table);
+void fill_periodic(int64_t target, Kernels& table);
 void fill_rows(int64_t target, Kernels& table);
 void fill_doubles(int64_t target, Kernels& table);
 void fill_adamw(int64_t target, Kernels& table);

@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <numbers>
 #include <optional>
 
 #include "slimbayes/nn/layer_parts.h"
@@ -46,7 +47,38 @@ Layer made_layer(const Activation& layer, const Shape&, const Places&) {
   if (layer.function == "tanh") return [](const at::Tensor& x, const Pass&) { return at::tanh(x); };
   if (layer.function == "relu") return [](const at::Tensor& x, const Pass&) { return at::relu(x); };
   if (layer.function == "gelu") return [](const at::Tensor& x, const Pass&) { return at::gelu(x); };
+  if (layer.function == "mish") return [](const at::Tensor& x, const Pass&) { return at::mish(x); };
+  if (layer.function == "smooth-clip")
+    return [](const at::Tensor& x, const Pass&) {
+      const at::Tensor near = x.clamp(-1e9, 1e9);  // the square of a larger number overflows
+      return near * at::rsqrt(1 + (near / 3).square());
+    };
   return [](const at::Tensor& x, const Pass&) { return at::silu(x); };
+}
+
+// --- Scales and embeddings of single features
+
+Layer made_layer(const Scale&, const Shape&, const Places& at) {
+  return
+      [tap = tap_of(at.layer, Scale::kind), w = at.tensor("weight")](const at::Tensor& x, const Pass& pass) {
+        const at::Tensor& weight = pass.binding.tensors[w];
+        at::Tensor y = x * weight;
+        record(pass, tap, {weight}, x, y);
+        return y;
+      };
+}
+
+Layer made_layer(const Periodic&, const Shape&, const Places& at) {
+  return [tap = tap_of(at.layer, Periodic::kind), f = at.tensor("frequency"), p = at.tensor("phase"),
+          w = at.tensor("weight"), b = at.tensor("bias")](const at::Tensor& x, const Pass& pass) {
+    const auto& tensors = pass.binding.tensors;
+    const at::Tensor column = x.unsqueeze(2);                                                     // [b, d, 1]
+    const at::Tensor cosines = at::cos(2 * std::numbers::pi * column * tensors[f] + tensors[p]);  // [b, d, f]
+    const at::Tensor sums = at::bmm(cosines.transpose(0, 1), tensors[w].transpose(1, 2));         // [d, b, e]
+    at::Tensor y = at::cat({sums.transpose(0, 1) + tensors[b], column}, 2).flatten(1);
+    record(pass, tap, {tensors[f], tensors[p], tensors[w], tensors[b]}, x, y);
+    return y;
+  };
 }
 
 // --- Norms

@@ -12,6 +12,7 @@ TEST(MultiplyAdds, CountsTheMatricesOfALayer) {
   EXPECT_EQ(multiply_adds({{{3, 8, 6}}, {Conv2d{.out = 4, .stride = 2}}}), 4 * 3 * 9 * 4 * 3);
   EXPECT_EQ(multiply_adds({{{24, 9}}, {Lstm{5}}}), 24 * 4 * 5 * (9 + 5));
   EXPECT_EQ(multiply_adds({{{10, 8}}, {Attention{2}, Linear{3}}}), 10 * 4 * 64 + 2 * 100 * 8 + 10 * 8 * 3);
+  EXPECT_EQ(multiply_adds({{{7}}, {Periodic{.frequencies = 16, .out = 4}, Scale{}}}), 7 * 16 * 4);
   EXPECT_EQ(multiply_adds({{{4}}, {Residual{{Linear{4}}, {Linear{4}}}}}), 32);
 }
 

@@ -14,6 +14,7 @@ struct Reference {
 };
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double softplus(double x) { return x > 40 ? x : std::log1p(std::exp(x)); }
 
 const std::vector<Reference>& references() {
   static const std::vector<Reference> all = {
@@ -22,7 +23,15 @@ const std::vector<Reference>& references() {
       {"tanh", &Kernels::tanh, [](double x) { return std::tanh(x); },
        [](double x) { return 1 - std::tanh(x) * std::tanh(x); }},
       {"relu", &Kernels::relu, [](double x) { return x > 0 ? x : 0; },
-       [](double x) { return x > 0 ? 1.0 : 0.0; }}};
+       [](double x) { return x > 0 ? 1.0 : 0.0; }},
+      {"mish", &Kernels::mish, [](double x) { return x * std::tanh(softplus(x)); },
+       [](double x) {
+         const double t = std::tanh(softplus(x));
+         return t + x * (1 - t * t) * sigmoid(x);
+       }},
+      {"smooth_clip", &Kernels::smooth_clip,
+       [](double x) { return std::isinf(x) ? 3 : x / std::hypot(1, x / 3); },
+       [](double x) { return std::pow(std::hypot(1, x / 3), -3); }}};
   return all;
 }
 

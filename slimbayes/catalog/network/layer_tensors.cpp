@@ -3,6 +3,7 @@
 #include "slimbayes/catalog/network/layer_tensors.h"
 
 #include <cmath>
+#include <numbers>
 
 #include "slimbayes/catalog/network/layer_labels.h"
 #include "slimbayes/catalog/network/visit_layers.h"
@@ -56,6 +57,16 @@ void add_scaled(const Scaled& of, const std::vector<int64_t>& sizes, int64_t fan
 
 void collect(const Linear& layer, const Shape& in, Collector& to) {
   add_scaled(layer, {layer.out, in.width()}, in.width(), MapUse::apply, to);
+}
+void collect(const Scale& layer, const Shape& in, Collector& to) {
+  to.add("weight", {in.width()}, constant(1), layer.rate);
+}
+void collect(const Periodic& layer, const Shape& in, Collector& to) {
+  const int64_t d = in.width(), f = layer.frequencies, e = layer.out - 1;
+  to.add("frequency", {d, f}, {StartRule::Kind::normal, layer.start}, layer.rate);
+  to.add("phase", {d, f}, {StartRule::Kind::uniform, std::numbers::pi}, layer.rate);
+  to.add("weight", {d, e, f}, uniform(f), layer.rate);
+  to.add("bias", {d, e}, uniform(f), layer.rate);
 }
 void collect(const LayerNorm&, const Shape& in, Collector& to) {
   to.add("weight", {in.width()}, constant(1));

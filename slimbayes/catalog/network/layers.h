@@ -30,10 +30,27 @@ struct Linear {
   Scales scales = {};
 };
 
-/// A nonlinear function applied to each element.
+/// A nonlinear function applied to each element. "smooth-clip" is x / sqrt(1 + (x / 3)^2), which keeps what is
+/// far from 0 within (-3, 3).
 struct Activation {
   static constexpr const char* kind = "activation";
   std::string function = "silu";
+};
+
+/// Multiplies each feature of a vector by a trained factor of its own, which starts at 1.
+struct Scale {
+  static constexpr const char* kind = "scale";
+  double rate = 1;  // factor of the learning rate
+};
+
+/// Embeds each number x of a vector: `out` - 1 trained combinations of cos(2 pi w x + b), with `frequencies`
+/// trained frequencies w and phases b, and x itself. Every column has its own. [d] -> [d out]
+struct Periodic {
+  static constexpr const char* kind = "periodic";
+  int64_t frequencies = 16;
+  int64_t out = 4;
+  double start = 0.1;  // sd of the initial frequencies
+  double rate = 1;     // factor of the learning rate
 };
 
 /// Normalises the features of a vector, or of each step of a sequence, to mean 0 and variance 1. Then applies
@@ -139,9 +156,9 @@ struct Residual {
 };
 
 /// A layer of any kind. It is a struct, not an alias of the variant, so that Residual can contain layers.
-struct LayerSpec
-    : std::variant<Linear, Activation, LayerNorm, BatchNorm, Dropout, Conv2d, Pool2d, Upsample,
-                   MeanOverImage, Flatten, Embedding, Lstm, Attention, MeanOverSteps, LastStep, Residual> {
+struct LayerSpec : std::variant<Linear, Activation, Scale, Periodic, LayerNorm, BatchNorm, Dropout, Conv2d,
+                                Pool2d, Upsample, MeanOverImage, Flatten, Embedding, Lstm, Attention,
+                                MeanOverSteps, LastStep, Residual> {
   using variant::variant;
 };
 
@@ -169,7 +186,20 @@ void describe(Linear& o, V& v) {
 }
 template <class V>
 void describe(Activation& o, V& v) {
-  v("function", o.function, "nonlinearity", Choices{{"silu", "tanh", "relu", "gelu"}}, "slimbayes");
+  v("function", o.function, "nonlinearity", Choices{{"silu", "tanh", "relu", "gelu", "mish", "smooth-clip"}},
+    "slimbayes");
+}
+template <class V>
+void describe(Scale& o, V& v) {
+  v("rate", o.rate, "multiplies the learning rate", kRates, "Holzmueller et al. 2024");
+}
+template <class V>
+void describe(Periodic& o, V& v) {
+  v("frequencies", o.frequencies, "cosines of each column", Range{1, 1024}, "Holzmueller et al. 2024");
+  v("out", o.out, "features of each column, with the column itself", Range{2, 1024},
+    "Holzmueller et al. 2024");
+  v("start", o.start, "sd of the initial frequencies", Range{0, 1e9}, "Holzmueller et al. 2024");
+  v("rate", o.rate, "multiplies the learning rate", kRates, "Holzmueller et al. 2024");
 }
 template <class V>
 void describe(LayerNorm&, V&) {}

@@ -17,6 +17,8 @@ int64_t steps_of(const Shape& input) {
 int64_t of_layer(const LayerSpec& layer, const Shape& input) {
   const int64_t steps = steps_of(input), width = input.width();
   if (const auto* linear = std::get_if<Linear>(&layer)) return steps * linear->out * width;
+  if (const auto* periodic = std::get_if<Periodic>(&layer))
+    return width * periodic->frequencies * periodic->out;
   if (const auto* conv = std::get_if<Conv2d>(&layer)) {
     const Shape out = output(layer, input);
     return conv->out * input.sizes[0] * conv->kernel * conv->kernel * out.sizes[1] * out.sizes[2];

@@ -78,6 +78,15 @@ Shape output_of(const Activation&, const Shape& in, const Place& place) {
   place.check(!in.tokens, "numbers");
   return in;
 }
+Shape output_of(const Scale&, const Shape& in, const Place& place) {
+  place.check(in.is_vector(), "a vector");
+  return in;
+}
+Shape output_of(const Periodic& layer, const Shape& in, const Place& place) {
+  const double numbers = static_cast<double>(in.width()) * static_cast<double>(layer.out);
+  place.check(in.is_vector() && numbers <= kSizes.high, "a vector that grows to at most 2^24 numbers");
+  return {{in.width() * layer.out}};
+}
 Shape output_of(const LayerNorm&, const Shape& in, const Place& place) {
   place.check(in.is_vector() || in.is_sequence(), "a vector or a sequence");
   return in;
