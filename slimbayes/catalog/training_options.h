@@ -19,6 +19,7 @@ struct TrainingOptions {
   int64_t batch = 0;
   double learning_rate = 3e-3;
   double weight_decay = 1e-2;
+  double beta2 = 0.999;
   std::string schedule = "one-cycle";
   double warmup = 0.1;
   double clip_norm = 0;
@@ -43,10 +44,16 @@ void describe(TrainingOptions& o, V& v) {
   v("weight_decay", o.weight_decay,
     "decoupled decay of the network's weights (dnn: of all); raise it on small noisy tables", Range{0, 10},
     "N appendix B");
+  v("beta2", o.beta2,
+    "share that AdamW keeps of the mean of the squared gradients at each step; lower it where few steps are "
+    "to reach far",
+    Range{0, 0.999999}, "Loshchilov and Hutter 2019");
   v("schedule", o.schedule,
     "one-cycle: linear warm-up, then a cosine to zero; cosine: without the warm-up; constant: the papers' "
-    "rate; plateau: half the rate after more than five validations without a better score",
-    Choices{{"one-cycle", "cosine", "constant", "plateau"}}, "experiments/recipe");
+    "rate; plateau: half the rate after more than five validations without a better score; cosine-log: four "
+    "cycles from zero to the rate and back, each about twice as long as the one before",
+    Choices{{"one-cycle", "cosine", "constant", "plateau", "cosine-log"}},
+    "experiments/recipe; Holzmueller et al. 2024 (cosine-log)");
   v("warmup", o.warmup, "share of the steps in which the rate of one-cycle rises", Range{0, 1},
     "experiments/recipe");
   v("clip_norm", o.clip_norm,

@@ -11,7 +11,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-8;
+constexpr double kBeta1 = 0.9, kEps = 1e-8;
 
 /// Returns whether the kernels can update a group, as the engine computes its gradient.
 bool by_kernel(const ParameterGroup& group) {
@@ -19,21 +19,21 @@ bool by_kernel(const ParameterGroup& group) {
          group.value.scalar_type() == at::kFloat && group.grad.is_contiguous();
 }
 
-kernels::AdamWStep constants(const ParameterGroup& group, double factor, double step) {
+kernels::AdamWStep constants(const ParameterGroup& group, double beta2, double factor, double step) {
   const auto number = [](double x) { return static_cast<float>(x); };
   return {number(group.learning_rate * factor),
           number(group.weight_decay),
           number(kBeta1),
-          number(kBeta2),
+          number(beta2),
           number(kEps),
           number(1 - std::pow(kBeta1, step)),
-          number(1 - std::pow(kBeta2, step))};
+          number(1 - std::pow(beta2, step))};
 }
 
 }  // namespace
 
-AdamW::AdamW(std::vector<ParameterGroup> groups)
-    : groups_(std::move(groups)), count_(at::zeros({}, at::kFloat)) {
+AdamW::AdamW(std::vector<ParameterGroup> groups, double beta2)
+    : groups_(std::move(groups)), beta2_(beta2), count_(at::zeros({}, at::kFloat)) {
   for (const ParameterGroup& group : groups_) {
     first_.push_back(at::zeros_like(group.value));
     second_.push_back(at::zeros_like(group.value));
@@ -51,7 +51,7 @@ void AdamW::step(double factor) {
     const ParameterGroup& group = groups_[i];
     if (group.value.numel() == 0) continue;
     if (by_kernel(group)) {
-      kernels::kernels().adamw(group.value.numel(), constants(group, factor, count_.item<float>()),
+      kernels::kernels().adamw(group.value.numel(), constants(group, beta2_, factor, count_.item<float>()),
                                group.value.data_ptr<float>(), group.grad.const_data_ptr<float>(),
                                first_[i].data_ptr<float>(), second_[i].data_ptr<float>());
       continue;
@@ -59,7 +59,7 @@ void AdamW::step(double factor) {
     at::TensorList none;
     at::_fused_adamw_(at::TensorList(group.value), at::TensorList(group.grad), at::TensorList(first_[i]),
                       at::TensorList(second_[i]), none, at::TensorList(count_), group.learning_rate * factor,
-                      kBeta1, kBeta2, group.weight_decay, kEps, false, false);
+                      kBeta1, beta2_, group.weight_decay, kEps, false, false);
   }
 }
 

@@ -8,11 +8,11 @@
 
 namespace slimbayes {
 
-/// AdamW (Loshchilov and Hutter 2019) over flat groups, with one fused update per group; betas 0.9 and 0.999,
+/// AdamW (Loshchilov and Hutter 2019) over flat groups, with one fused update per group; beta1 is 0.9,
 /// eps 1e-8.
 class AdamW {
  public:
-  explicit AdamW(std::vector<ParameterGroup> groups);
+  explicit AdamW(std::vector<ParameterGroup> groups, double beta2 = 0.999);
 
   /// Sets every group's gradient to zero.
   void zero_grad();
@@ -28,6 +28,7 @@ class AdamW {
 
  private:
   std::vector<ParameterGroup> groups_;
+  double beta2_;
   std::vector<at::Tensor> first_, second_;  // [p_group]
   at::Tensor count_;                        // scalar float32
 };

@@ -32,6 +32,10 @@ double schedule_factor(const TrainingOptions& options, int64_t step, int64_t ste
                        const std::vector<double>& scores) {
   if (options.schedule == "constant") return 1;
   if (options.schedule == "plateau") return plateau_factor(scores);
+  if (options.schedule == "cosine-log") {
+    const double t = static_cast<double>(step) / static_cast<double>(std::max<int64_t>(steps, 1));
+    return 0.5 * (1 - std::cos(2 * std::numbers::pi * std::log2(1 + 15 * t)));
+  }
   const double share = options.schedule == "cosine" ? 0 : options.warmup;
   double rise = share * static_cast<double>(steps), now = static_cast<double>(step);
   if (now < rise) return (now + 1) / (rise + 1);

@@ -55,7 +55,7 @@ class Run {
         checkpoint_(checkpoint),
         plan_(training_plan(options, problem.rows, problem.plan)),
         batches_(problem.plan ? problem.plan : plan_of_equal_batches(problem.rows, plan_.steps_per_epoch)),
-        optimiser_(problem.groups),
+        optimiser_(problem.groups, options.beta2),
         start_(Clock::now()),
         next_save_(start_ + save_interval(checkpoint)),
         reported_(start_) {

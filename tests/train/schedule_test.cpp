@@ -19,6 +19,16 @@ TEST(Schedule, OneCycleRisesThenFallsToZero) {
   EXPECT_EQ(schedule_factor(options, 999, 1000), 1);
 }
 
+TEST(Schedule, CosineLogHasFourCyclesEachTwiceAsLong) {
+  TrainingOptions options;
+  options.schedule = "cosine-log";
+  for (const int64_t step : {0, 100, 300, 700})
+    EXPECT_NEAR(schedule_factor(options, step, 1500), 0, 1e-12) << step;  // t = 1/15, 3/15, 7/15
+  EXPECT_NEAR(schedule_factor(options, 1499, 1500), 0, 1e-5);
+  EXPECT_NEAR(schedule_factor(options, 183, 1500), 1, 1e-3);  // 1 + 15 t = 2^1.5
+  EXPECT_EQ(schedule_factor(options, 0, 0), 0);
+}
+
 TEST(Schedule, PlateauHalvesAfterMoreThanFiveScoresThatAreNotBetter) {
   TrainingOptions options;
   options.schedule = "plateau";
