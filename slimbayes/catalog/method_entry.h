@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slimbayes/catalog/methods.h"
+#include "slimbayes/catalog/network/networks.h"
 
 namespace slimbayes {
 
@@ -32,12 +33,13 @@ MethodInfo segmenting(MethodInfo info);
 Preset paper_preset(std::initializer_list<nlohmann::json> groups);
 
 /// Fills in MethodInfo::options and MethodInfo::resolve from the options struct O, whose describe() lists all
-/// options. Set the method's name before, because error messages begin with it.
+/// options. Set the method's name before, because error messages begin with it. Options that are not given
+/// have the value that the recipe of the given network names (with_recipe), or their default.
 template <class O>
 MethodInfo with_options(MethodInfo info) {
   info.options = option_docs<O>();
-  info.resolve = [name = info.name](const nlohmann::json& given) {
-    return options_to_json(options_from_json<O>(given, name));
+  info.resolve = [name = info.name, known = info.options](const nlohmann::json& given) {
+    return options_to_json(options_from_json<O>(with_recipe(given, known), name));
   };
   return info;
 }

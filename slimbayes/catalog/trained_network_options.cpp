@@ -10,7 +10,7 @@ NetworkSpec trained_network_spec(const TrainedNetworkOptions& options, const Sha
   if (by_pixel)
     spec.layers.push_back(Conv2d{.out = outputs, .kernel = 1, .padding = 0});
   else
-    spec.layers.push_back(Linear{outputs});
+    spec.layers.push_back(output_layer(options.network.network, output(spec), outputs));
   return parametrised(std::move(spec), options.parametrisation, options.reference_width);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "slimbayes/catalog/methods.h"
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/network/visit_layers.h"
@@ -70,7 +71,7 @@ TEST(Networks, EachTakesItsRowsAndEndsInAVector) {
   const struct {
     Shape input;
     std::vector<std::string> names;
-  } kinds[] = {{{{7}}, {"tabular_resnet", "mlp"}},
+  } kinds[] = {{{{7}}, {"tabular_resnet", "mlp", "realmlp"}},
                {{{24, 9}}, {"lstm", "transformer"}},
                {{{1, 28, 28}}, {"convnet", "resnet18", "mlp"}},
                {{{3, 33, 31}}, {"resnet18", "convnet"}},
@@ -118,6 +119,7 @@ TEST(Networks, OfSegmentationKeepTheSidesOfAnImage) {
 TEST(Networks, DependOnTheOptionsThatTheyAreSaidToUse) {
   const std::map<std::string, Shape> inputs = {{"tabular_resnet", {{7}}},
                                                {"mlp", {{7}}},
+                                               {"realmlp", {{7}}},
                                                {"lstm", {{24, 9}}},
                                                {"convnet", {{1, 28, 28}}},
                                                {"resnet18", {{3, 32, 32}}},
@@ -147,6 +149,47 @@ TEST(Networks, DependOnTheOptionsThatTheyAreSaidToUse) {
   expect_has(error_of([] { find_network("lstn", InputKind::windows); }), "did you mean 'lstm'?");
   EXPECT_EQ(network_name("auto", InputKind::windows), "lstm");
   EXPECT_EQ(network_name("mlp", InputKind::table), "mlp");
+}
+
+TEST(Networks, RealMlpEmbedsScalesAndThenIsWide) {
+  const NetworkSpec spec =
+      network_for({.network = "realmlp", .hidden = 32, .blocks = 2, .dropout = 0.1}, {{7}});
+  std::vector<std::string> kinds;
+  for (const LayerSpec& layer : spec.layers) kinds.push_back(kind_of(layer));
+  EXPECT_EQ(kinds, (std::vector<std::string>{"activation", "periodic", "scale", "linear", "activation",
+                                             "dropout", "linear", "activation", "dropout"}));
+  EXPECT_EQ(output(spec.layers[1], {{7}}), (Shape{{28}}));
+  TrainedNetworkOptions options;
+  options.network = {.network = "realmlp", .hidden = 32};
+  const NetworkSpec whole = trained_network_spec(options, {{7}}, 0, 1);
+  const Scales first = std::get<Linear>(whole.layers[3]).scales,
+               last = std::get<Linear>(whole.layers.back()).scales;
+  EXPECT_EQ(first.weight, 1 / std::sqrt(28.0));
+  EXPECT_EQ(last.weight, 1 / std::sqrt(32.0));
+  EXPECT_EQ(last.start, 1);
+  EXPECT_EQ(last.bias_rate, 0.1);
+  const Scales usual = std::get<Linear>(trained_network_spec({}, {{7}}, 0, 1).layers.back()).scales;
+  EXPECT_EQ(usual.start, 0);
+}
+
+TEST(Networks, ARecipeFillsInWhatIsNotGiven) {
+  const json bare = find_method("bll").resolve({{"network", "realmlp"}});
+  EXPECT_EQ(bare["hidden"], 256);
+  EXPECT_EQ(bare["schedule"], "cosine-log");
+  EXPECT_EQ(bare["learning_rate"], 0.2);
+  EXPECT_EQ(bare["beta2"], 0.95);
+  EXPECT_EQ(find_method("bll").resolve(bare), bare);
+  const json own = find_method("bll").resolve({{"network", "realmlp"}, {"hidden", 8}, {"patience", 3}});
+  EXPECT_EQ(own["hidden"], 8);
+  EXPECT_EQ(own["patience"], 3);
+  EXPECT_EQ(own["epochs"], 256);
+  const json full_batch = find_method("dbk-exact").resolve({{"network", "realmlp"}});
+  EXPECT_EQ(full_batch["hidden"], 256);
+  EXPECT_EQ(full_batch["learning_rate"], find_method("dbk-exact").resolve(json::object())["learning_rate"]);
+  EXPECT_EQ(find_method("ensemble").resolve({{"of", "dnn"}, {"network", "realmlp"}})["epochs"], 256);
+  EXPECT_EQ(find_method("bll").resolve({{"network", "realmlp"}, {"steps", 60}})["epochs"], 0);
+  EXPECT_THROW(find_method("bll").resolve({{"network", "realmpl"}}), std::invalid_argument);
+  EXPECT_THROW(find_method("bll").resolve({{"network", 3}}), std::invalid_argument);
 }
 
 TEST(Networks, OnlyTextsHavePositionsToLeaveOut) {
@@ -224,14 +267,21 @@ TEST(NetworkSpec, RefusesHostileJson) {
              odd = {{"kind", "linear"}, {"in", 3}}, empty = residual(json::array()),
              extra = {{"kind", "residual"}, {"body", {linear(3)}}, {"out", 3}},
              huge = {{"kind", "linear"}, {"out", UINT64_MAX}},
-             wide = {{"kind", "linear"}, {"out", int64_t{1} << 40}};
-  for (const json& bad :
-       {unknown, text, odd, empty, extra, huge, wide, linear(0), linear(-1), json(7), json::object()})
+             wide = {{"kind", "linear"}, {"out", int64_t{1} << 40}},
+             endless = {{"kind", "periodic"}, {"frequencies", int64_t{1} << 30}},
+             alone = {{"kind", "periodic"}, {"out", 1}}, back = {{"kind", "scale"}, {"rate", -1}};
+  for (const json& bad : {unknown, text, odd, empty, extra, huge, wide, endless, alone, back, linear(0),
+                          linear(-1), json(7), json::object()})
     EXPECT_THROW(network_from_json(vector_of(3, {bad})), std::invalid_argument) << bad;
   for (const json& bad :
        {json::object(), json::array(), json(3), json{{"layers", json::array()}}, vector_of(0, json::array()),
         vector_of(-1, json::array()), json{{"input", {{"sizes", {1, 2, 3, 4}}}}, {"layers", json::array()}}})
     EXPECT_THROW(network_from_json(bad), std::invalid_argument) << bad;
+  const json grown = {{"kind", "periodic"}, {"out", 1024}}, scale = {{"kind", "scale"}};
+  EXPECT_THROW(network_from_json(vector_of(1 << 20, {grown})), std::invalid_argument);
+  for (const json& on_a_sequence : {grown, scale})
+    EXPECT_THROW(network_from_json({{"input", {{"sizes", {5, 3}}}}, {"layers", {on_a_sequence}}}),
+                 std::invalid_argument);
   json nested = json::array({linear(2)});
   for (int depth = 0; depth < 1000; ++depth) nested = json::array({residual(std::move(nested))});
   EXPECT_THROW(network_from_json(vector_of(2, nested)), std::invalid_argument);

@@ -44,7 +44,7 @@ def test_the_bits_are_those_of_every_target_with_fused_multiply_adds(table, meth
     assert all(model == models[0] for model in models)
 
 
-@pytest.mark.parametrize("method, words", [("dnn", []), ("dbk", []), ("vbll", []), ("pp-dkl", []), ("sv-dkl", []), ("sv-rbf", []), ("dnn", ["--network", "mlp"]),
+@pytest.mark.parametrize("method, words", [("dnn", []), ("dbk", []), ("vbll", []), ("pp-dkl", []), ("sv-dkl", []), ("sv-rbf", []), ("dnn", ["--network", "mlp"]), ("bll", ["--network", "realmlp", "--hidden", "32"]),
                                            ("dnn", ["--dropout", "0.1"]), ("dbk", ["--dropout", "0.1"])])
 def test_the_engine_and_libtorch_train_alike(table, method, words):
     ours, theirs = (fitted(table, "--method", method, *words, "--engine", engine) for engine in ("auto", "libtorch"))

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numbers>
 #include <random>
 
 #include "slimbayes/catalog/network/layer_tensors.h"
@@ -16,6 +17,25 @@ namespace {
 
 using Numbers = std::vector<double>;
 using Values = std::map<std::string, Numbers>;
+
+/// The periodic embedding of a row, from its definition.
+Numbers embedded(const Periodic& layer, const Numbers& x, const std::string& name, const Values& values) {
+  const auto f = static_cast<size_t>(layer.frequencies), e = static_cast<size_t>(layer.out) - 1;
+  const Numbers &frequency = values.at(name + ".frequency"), &phase = values.at(name + ".phase"),
+                &weight = values.at(name + ".weight"), &bias = values.at(name + ".bias");
+  Numbers y;
+  for (size_t j = 0; j < x.size(); ++j) {
+    for (size_t o = j * e; o < (j + 1) * e; ++o) {
+      double sum = bias[o];
+      for (size_t k = 0; k < f; ++k)
+        sum += weight[o * f + k] *
+               std::cos(2 * std::numbers::pi * frequency[j * f + k] * x[j] + phase[j * f + k]);
+      y.push_back(sum);
+    }
+    y.push_back(x[j]);
+  }
+  return y;
+}
 
 /// The layers of a plan in float64, one row at a time, from their definitions.
 Numbers row_through(const std::vector<LayerSpec>& layers, const std::string& prefix, Numbers x,
@@ -37,7 +57,13 @@ Numbers row_through(const std::vector<LayerSpec>& layers, const std::string& pre
         if (activation->function == "silu") each = each / (1 + std::exp(-each));
         if (activation->function == "tanh") each = std::tanh(each);
         if (activation->function == "relu") each = std::max(each, 0.0);
+        if (activation->function == "mish") each *= std::tanh(std::log1p(std::exp(each)));
+        if (activation->function == "smooth-clip") each /= std::hypot(1, each / 3);
       }
+    } else if (std::holds_alternative<Scale>(layers[i])) {
+      for (size_t k = 0; k < x.size(); ++k) x[k] *= values.at(name + ".weight")[k];
+    } else if (const auto* periodic = std::get_if<Periodic>(&layers[i])) {
+      x = embedded(*periodic, x, name, values);
     } else if (std::holds_alternative<LayerNorm>(layers[i])) {
       double mean = 0, var = 0;
       for (double each : x) mean += each / static_cast<double>(x.size());
@@ -138,7 +164,9 @@ std::vector<Case> cases() {
           {mlp(7, 33, 3, "relu"), 61},
           {scaled, 3},
           {nested, 60},
-          {NetworkSpec{{{1, 4, 3}}, {Flatten{}, Linear{2}}}, 5}};
+          {NetworkSpec{{{1, 4, 3}}, {Flatten{}, Linear{2}}}, 5},
+          {network_for({.network = "realmlp", .hidden = 20, .blocks = 2}, {{5}}), 65},
+          {NetworkSpec{{{3}}, {Periodic{.frequencies = 19, .out = 2}, Scale{}, Linear{2}}}, 7}};
 }
 
 TEST(Plan, OutputsAreThoseOfFloat64) {
@@ -175,11 +203,13 @@ TEST(Plan, GradientsAreDifferenceQuotients) {
 }
 
 TEST(Plan, HasTheSameBitsOnTargetsWithFusedMultiplyAdds) {
-  const Case c(tabular_resnet(26, 64, 2), 130);
-  std::vector<std::vector<std::vector<float>>> found;
-  for (const kernels::Kernels& k : kernels::all_kernels())
-    if (std::string_view(k.target) != "SSE4") found.push_back(passed(c, k).second);
-  for (const auto& each : found) EXPECT_EQ(each, found.front());
+  for (const Case& c : {Case(tabular_resnet(26, 64, 2), 130),
+                        Case(network_for({.network = "realmlp", .hidden = 40, .blocks = 2}, {{9}}), 130)}) {
+    std::vector<std::vector<std::vector<float>>> found;
+    for (const kernels::Kernels& k : kernels::all_kernels())
+      if (std::string_view(k.target) != "SSE4") found.push_back(passed(c, k).second);
+    for (const auto& each : found) EXPECT_EQ(each, found.front());
+  }
 }
 
 TEST(Plan, RefusesWhatItDoesNotKnow) {
@@ -188,6 +218,7 @@ TEST(Plan, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(why({{{4}}, {BatchNorm{}}}), "batch_norm");
   EXPECT_EQ(why({{{3, 4}}, {Lstm{5}, LastStep{}}}), "lstm");
   EXPECT_EQ(why({{{3, 4}}, {Linear{5}}}), "a linear layer on each step of a sequence");
+  EXPECT_EQ(why({{{4}}, {Linear{5}, Periodic{}}}), "a periodic embedding behind trained layers");
   EXPECT_EQ(why({{{9}, true}, {Embedding{10, 4}}}), "tokens");
   EXPECT_EQ(why({{{4}}, {Residual{{Linear{4}}, {Linear{4}}}}}), "a residual with layers in its shortcut");
 }

@@ -106,6 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"dnn", {{"steps", 60}, {"hidden", 24}}, kFloat},
         Case{"bll", {{"steps", 60}, {"hidden", 24}}, kFloat},
         Case{"bll", {{"steps", 60}, {"hidden", 24}, {"mean", "posterior"}}, kFloat},
+        Case{"bll", {{"steps", 60}, {"hidden", 24}, {"network", "realmlp"}}, kFloat},
         Case{"rich-bll", {{"steps", 60}, {"hidden", 24}}, kFloat},
         Case{"last-layer-laplace", {{"steps", 60}, {"hidden", 24}}, kFloat},
         Case{"ridge", json::object(), kDouble}, Case{"gp-exact", {{"iterations", 20}}, 1e-7},

@@ -48,6 +48,28 @@ TEST(EngineNetwork, DropsWhatLibtorchDrops) {
   }
 }
 
+// Far rows, and one beyond what a float squares.
+TEST(EngineNetwork, IsLibtorchForRealMlp) {
+  NetworkSpec spec = network_for({.network = "realmlp", .hidden = 24, .blocks = 2, .dropout = 0.1}, {{5}});
+  spec.layers.push_back(output_layer("realmlp", output(spec), 2));
+  at::Tensor x = 3 * Stream(2).normal({130, 5}, at::kFloat);
+  x[0][0] = 1e30F;
+  const at::Tensor g = Stream(3).normal({130, 2}, at::kFloat);
+  const Parameters ours = started(spec), theirs = started(spec);
+  const BoundNetwork engine(spec, "network", [&](const std::string&name) { return ours[name]; }),
+      libtorch(
+          spec, "network", [&](const std::string&name) { return theirs[name]; }, Execution::libtorch);
+  ASSERT_TRUE(engine.by_engine());
+  const ForwardContext context{true, Stream(4)};
+  const at::Tensor y = engine(x, context), wanted = libtorch(x, context);
+  EXPECT_TRUE(at::isfinite(y).all().item<bool>());
+  EXPECT_TRUE(at::allclose(y, wanted, 1e-5, 1e-5));
+  y.backward(g);
+  wanted.backward(g);
+  for (const std::string& name : ours.names())
+    EXPECT_TRUE(at::allclose(ours[name].grad(), theirs[name].grad(), 1e-4, 1e-4)) << name;
+}
+
 TEST(LibraryThreads, RunEveryJobOnceOnAllThreads) {
   const ThreadScope two(2);
   std::mutex mutex;

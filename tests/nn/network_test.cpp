@@ -41,6 +41,29 @@ TEST(Network, TabularResnetEqualsItsFormulaWrittenOut) {
   EXPECT_TRUE(at::allclose(bind(p)(x), silu(norm(h, "3")), 1e-12, 1e-12));
 }
 
+TEST(Network, RealMlpEqualsItsFormulaWrittenOut) {
+  const NetworkSpec spec = network_for({.network = "realmlp", .hidden = 6, .blocks = 1}, {{2}});
+  const Parameters p(network_parameters(spec, "net", "all", Stream(1)), at::kDouble);
+  const at::Tensor x = 4 * Stream(2).normal({5, 2});
+  const at::Tensor near = x / (1 + x.square() / 9).sqrt();
+  std::vector<at::Tensor> parts;
+  for (int64_t j = 0; j < 2; ++j) {
+    const at::Tensor own = near.narrow(1, j, 1);
+    const auto of = [&](const char* name) { return p[std::string("net.1.") + name][j]; };
+    const at::Tensor cosines = at::cos(2 * M_PI * own * of("frequency") + of("phase"));
+    parts.push_back(at::matmul(cosines, of("weight").t()) + of("bias"));
+    parts.push_back(own);
+  }
+  const at::Tensor h = at::cat(parts, 1) * p["net.2.weight"];
+  const at::Tensor z = at::matmul(h, p["net.3.weight"].t()) / std::sqrt(8.0) + p["net.3.bias"];
+  const BoundNetwork network(spec, "net", [&](const std::string& name) { return p[name]; });
+  EXPECT_TRUE(at::allclose(network(x), z * at::tanh(at::log1p(at::exp(z))), 1e-12, 1e-12));
+  EXPECT_TRUE(at::equal(p["net.2.weight"], at::ones({8}, at::kDouble)));
+  EXPECT_LE(p["net.1.phase"].abs().max().item<double>(), M_PI);
+  const std::vector<ParameterBlock> blocks = p.blocks();
+  EXPECT_TRUE(std::ranges::any_of(blocks, [](const ParameterBlock& b) { return b.rate == 6; }));
+}
+
 TEST(Network, StartsAsPyTorchDoes) {
   Parameters p(network_parameters({{{400}}, {Linear{300}}}, "net", "all", Stream(5)), at::kFloat);
   at::Tensor w = p["net.0.weight"].detach() * std::sqrt(400.0);
@@ -101,10 +124,11 @@ TEST(Network, EveryParameterBelongsToOneTap) {
   options.heads = 2;
   options.blocks = 2;
   const std::vector<std::pair<std::string, Shape>> networks = {
-      {"tabular_resnet", {{3}}},    {"mlp", {{3}}},
-      {"lstm", {{5, 3}}},           {"transformer", {{5, 3}}},
-      {"transformer", {{6}, true}}, {"convnet", {{1, 8, 8}}},
-      {"resnet18", {{3, 16, 16}}},  {"fcn", {{3, 8, 12}}}};
+      {"tabular_resnet", {{3}}}, {"mlp", {{3}}},
+      {"realmlp", {{3}}},        {"lstm", {{5, 3}}},
+      {"transformer", {{5, 3}}}, {"transformer", {{6}, true}},
+      {"convnet", {{1, 8, 8}}},  {"resnet18", {{3, 16, 16}}},
+      {"fcn", {{3, 8, 12}}}};
   for (const auto& [name, shape] : networks) {
     options.network = name;
     const NetworkSpec spec = network_for(options, shape, shape.tokens ? 11 : 0, name == "fcn");

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "slimbayes/catalog/nearest.h"
@@ -122,6 +123,27 @@ NetworkSpec plain_layers(const NetworkOptions& o, const Shape& input, int64_t /*
   return spec;
 }
 
+/// Returns the factors of a linear layer of RealMLP: the neural tangent parametrisation, W = w / sqrt(inputs)
+/// with w, b ~ N(0, 1), and a tenth of the learning rate for b.
+Scales tangent_scales(const Shape& input) {
+  return {.weight = 1 / std::sqrt(static_cast<double>(input.width())), .bias_rate = 0.1, .start = 1};
+}
+
+/// Returns RealMLP for regression (Holzmueller, Grinsztajn and Steinwart 2024, "Better by default"):
+/// a smooth clip of the inputs, the embedding of each by cosines, a trained factor for each feature with a
+/// large learning rate, and layers with mish in the neural tangent parametrisation. Left out are its starts by
+/// the data, its trained mixture of mish and the identity, and its dropout, which costs accuracy on targets
+/// without noise (`dropout` sets it).
+NetworkSpec realmlp(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
+  NetworkSpec spec{input, {Activation{"smooth-clip"}, Periodic{.rate = 0.1}, Scale{.rate = 6}}};
+  for (int64_t i = 0; i < o.blocks; ++i) {
+    const Scales scales = tangent_scales(output(spec));
+    add(spec.layers, {Linear{.out = o.hidden, .scales = scales}, Activation{"mish"}});
+    if (o.dropout > 0) spec.layers.push_back(Dropout{o.dropout});
+  }
+  return spec;
+}
+
 /// Returns the names as text: "a", "a and b" or "a, b and c".
 std::string names_text(const std::vector<std::string>& names) {
   std::string text;
@@ -134,6 +156,26 @@ InputKind kind_of(const Shape& shape, bool by_pixel) {
   if (shape.tokens) return InputKind::text;
   if (shape.is_image()) return by_pixel ? InputKind::segmentation : InputKind::images;
   return shape.is_sequence() ? InputKind::windows : InputKind::table;
+}
+
+NetworkInfo realmlp_info() {
+  return {.name = "realmlp",
+          .doc =
+              "wide layers on cosines of each input, with a training of its own (`.epochs=256`), for tables "
+              "whose target is an almost noise-free function of the inputs",
+          .inputs = {InputKind::table},
+          .options = {"hidden", "blocks", "dropout"},
+          .least_blocks = 1,
+          .recipe = {{"hidden", 256},
+                     {"blocks", 3},
+                     {"epochs", 256},
+                     {"batch", 256},
+                     {"learning_rate", 0.2},
+                     {"weight_decay", 0.02},
+                     {"beta2", 0.95},
+                     {"schedule", "cosine-log"},
+                     {"patience", 0}},
+          .make = realmlp};
 }
 
 }  // namespace
@@ -208,6 +250,7 @@ std::span<const NetworkInfo> network_catalog() {
        .least_blocks = 1,
        .parametrised = true,
        .make = plain_layers},
+      realmlp_info(),
       {.name = "fcn",
        .doc =
            "convolutions that halve the image and enlarge it again, with skip connections, for segmentation",
@@ -215,6 +258,33 @@ std::span<const NetworkInfo> network_catalog() {
        .options = {"hidden", "blocks", "dropout"},
        .make = [](Options o, Input input, int64_t) { return fcn(input, o.hidden, o.blocks, o.dropout); }}};
   return catalog;
+}
+
+Linear output_layer(const std::string& network, const Shape& features, int64_t outputs) {
+  if (network == "realmlp") return {.out = outputs, .scales = tangent_scales(features)};
+  return {.out = outputs};
+}
+
+nlohmann::json with_recipe(nlohmann::json given, const std::vector<OptionDoc>& known) {
+  if (!given.is_object() || !given.contains("network") || !given["network"].is_string()) return given;
+  const auto info =
+      std::ranges::find(network_catalog(), given["network"].get<std::string>(), &NetworkInfo::name);
+  if (info == network_catalog().end()) return given;
+  const auto doc_of = [&](const std::string& name) {
+    return std::ranges::find(known, name, &OptionDoc::name);
+  };
+  const auto schedule = doc_of("schedule");
+  const bool trains =
+      schedule != known.end() &&
+      std::ranges::find(schedule->choices, info->recipe.value("schedule", "")) != schedule->choices.end();
+  const bool in_steps = given.contains("steps");  // the same budget in another unit
+  for (const auto& [name, value] : info->recipe.items()) {
+    const bool of_network = uses_option(info->name, name);
+    if (doc_of(name) != known.end() && (of_network || trains) && !given.contains(name) &&
+        !(in_steps && name == "epochs"))
+      given[name] = value;
+  }
+  return given;
 }
 
 const NetworkInfo& find_network(const std::string& network, InputKind kind) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -58,6 +59,9 @@ struct NetworkInfo {
   std::vector<std::string> options;  // fields of NetworkOptions that it uses, besides `network`
   int64_t least_blocks = 0;          // least value of the option `blocks`
   bool parametrised = false;         // true: the parametrisations mup and ntk can be applied to it
+  /// Values of a method's options that belong to the network, such as its width and the schedule that it was
+  /// designed for. with_recipe() fills them in where an option is not given.
+  nlohmann::json recipe = nlohmann::json::object();
   /// Builds the network for rows of shape `input`. `tokens` is the size of the vocabulary for text, else 0.
   NetworkSpec (*make)(const NetworkOptions& options, const Shape& input, int64_t tokens) = nullptr;
 };
@@ -75,6 +79,15 @@ SLIMBAYES_EXPORT const NetworkInfo& find_network(const std::string& network, Inp
 /// the network cannot take such rows; the message lists the networks that can.
 SLIMBAYES_EXPORT NetworkSpec network_for(const NetworkOptions& options, const Shape& input,
                                          int64_t tokens = 0, bool by_pixel = false);
+
+/// Returns the linear layer that computes `outputs` numbers from a network's features. It has the
+/// parametrisation of the network's own linear layers.
+SLIMBAYES_EXPORT Linear output_layer(const std::string& network, const Shape& features, int64_t outputs);
+
+/// Returns the options `given` to a method, with those of the recipe of the network that they name
+/// (NetworkInfo::recipe). `known` are the options of the method. It gets no others, and none of the training
+/// unless it has the recipe's schedule.
+SLIMBAYES_EXPORT nlohmann::json with_recipe(nlohmann::json given, const std::vector<OptionDoc>& known);
 
 /// Returns the names of the networks that can read this kind of input. "auto" stands for the first one.
 SLIMBAYES_EXPORT std::vector<std::string> networks_for(InputKind kind);
