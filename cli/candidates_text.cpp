@@ -38,7 +38,9 @@ bool is_true(const json& entry, const char* key) {
 }
 
 std::string candidate_name(const json& entry) {
-  return text_at(entry, "method") + (is_true(entry, "log") ? " of log y" : "");
+  const std::string network = text_at(entry, "network");
+  return text_at(entry, "method") + (network.empty() ? "" : " (" + network + ")") +
+         (is_true(entry, "log") ? " of log y" : "");
 }
 
 /// Returns how the held-out rows have calibrated the answers of the candidate, and whether its fit was cut.

@@ -65,6 +65,9 @@ struct PortfolioEntry {
   int64_t copies;      // fits where one set of validation rows scores it
   int64_t least_rows;  // numbers of rows for which it is worth its time
   int64_t most_rows;
+  /// A network of a recipe of its own, which is tried only where another candidate has shown that the target
+  /// has little noise; "": that of the method.
+  const char* network = "";
 };
 
 /// Returns the methods that `auto` tries for a task and a kind of input, the cheap and robust ones first.

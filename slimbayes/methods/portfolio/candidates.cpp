@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "slimbayes/catalog/methods.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/methods/portfolio/member_view.h"
 #include "slimbayes/storage/printable.h"
@@ -65,7 +66,10 @@ void check_used(const json& passed_on, const std::vector<Candidate>& all, TaskKi
 
 }  // namespace
 
-std::string Candidate::label() const { return warp == TargetWarp::log ? method + " of log y" : method; }
+std::string Candidate::label() const {
+  return fmt::format("{}{}{}", method, network.empty() ? "" : " (" + network + ")",
+                     warp == TargetWarp::log ? " of log y" : "");
+}
 
 bool Candidate::learns_all() const { return !find_method(method).needs_validation; }
 
@@ -81,7 +85,14 @@ std::vector<Candidate> candidates_for(const AutoOptions& options, const json& pa
   for (const PortfolioEntry& entry : entries(options, passed_on, task, kind, rows.size())) {
     const MethodInfo& info = find_method(entry.method);
     if (!takes(info, task) || !takes(info, kind)) continue;
-    Candidate one{info.name, info.resolve(options_among(info, passed_on)), TargetWarp::none, entry.copies};
+    json own = options_among(info, passed_on);
+    const std::string network = entry.network;
+    if (!network.empty()) {
+      const std::vector<std::string> takers = networks_for(kind);
+      if (own.contains("network") || std::ranges::find(takers, network) == takers.end()) continue;
+      own["network"] = network;
+    }
+    Candidate one{info.name, info.resolve(own), TargetWarp::none, entry.copies, network};
     if (options.log_target != "always") all.push_back(one);
     one.warp = TargetWarp::log;
     if (log) all.push_back(std::move(one));

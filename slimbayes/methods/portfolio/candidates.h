@@ -18,8 +18,9 @@ struct Candidate {
   /// Fits with other seeds where one set of validation rows scores the candidate. In folds each fold is a
   /// fit.
   int64_t copies = 1;
+  std::string network = {};  // PortfolioEntry::network
 
-  /// Returns the name in notes, such as "dbk" or "dbk of log y".
+  /// Returns the name in notes, such as "dbk", "dbk of log y" or "bll (realmlp)".
   std::string label() const;
   /// Whether the method learns all rows and has no use for validation rows. Such a candidate is fitted once
   /// more to all rows after the folds have scored it.

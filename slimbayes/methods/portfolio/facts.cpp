@@ -43,6 +43,7 @@ std::span<const PortfolioEntry> portfolio(TaskKind task, InputKind kind) {
                                                 {"dbk-exact", 1, 0, kMostFoldRows},
                                                 {"dnn", 4, 0, kAny},
                                                 {"dbk", 3, 1000, kAny},
+                                                {"bll", 3, 300, 50000, "realmlp"},
                                                 {"dbk-exact", 1, kMostFoldRows + 1, 12000}};
   // On tables vbll took most of the time and added next to nothing to the mixture (experiments/classes).
   static constexpr PortfolioEntry kClasses[] = {

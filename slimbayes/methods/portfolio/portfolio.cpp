@@ -44,6 +44,7 @@ json facts_of(const TriedCandidate& tried) {
                 {"factor", tried.tempering.factor}};
   if (!tried.row_scale.constant())  // for `describe`: the factors of the sd; the fit is in the tensors
     facts["sd_by_row"] = {std::exp(0.5 * tried.row_scale.low), std::exp(0.5 * tried.row_scale.high)};
+  if (!tried.candidate.network.empty()) facts["network"] = tried.candidate.network;
   if (std::isfinite(tried.tempering.dof)) facts["dof"] = tried.tempering.dof;
   if (tried.tempering.wild_share > 0) {
     facts["wild_share"] = tried.tempering.wild_share;
@@ -78,6 +79,11 @@ TriedCandidate tried_of(const json& facts) {
   tried.candidate = {info.name, info.resolve(facts["options"]),
                      facts["log"].get<bool>() ? TargetWarp::log : TargetWarp::none,
                      static_cast<int64_t>(number_of(facts, "copies", 1, 1))};
+  if (facts.contains("network")) {
+    check(facts["network"].is_string(), "load", "the name of a candidate's network", "another value",
+          "the model file is damaged");
+    tried.candidate.network = facts["network"].get<std::string>();
+  }
   tried.left_out = facts["left_out"].get<std::string>();
   tried.of_folds = facts["of_folds"].get<bool>();
   tried.for_time = facts.value("for_time", false);

@@ -24,6 +24,8 @@ struct TriedCandidate {
   double seconds = 0;     // of all its fits
   bool cut = false;       // whether the time limit ended one of them early
   double nll = std::numeric_limits<double>::quiet_NaN();  // of the held-out rows, after the tempering
+  /// Of a regression: the root mean squared error of the held-out rows, in sds of their target; not in a file.
+  double error = std::numeric_limits<double>::quiet_NaN();
   RowScale row_scale = {};   // of a regression: the factor of a member's variance in its view, row by row
   Tempering tempering = {};  // of a regression, after that
   double power = 1;          // of class probabilities

@@ -15,6 +15,8 @@ namespace slimbayes {
 
 namespace {
 
+constexpr double kLittleNoise =
+    0.1;  // sd of the target: the error up to which a network for noise-free tables is tried
 constexpr double kNear = 0.05;  // nats a row by which a straight line may fit log y worse than y
 
 /// Returns the NLL of a method on the target as it is and on its logarithm; NaN where it has none.
@@ -44,6 +46,10 @@ bool comes_after_another(const TriedCandidate& one, const std::vector<TriedCandi
 
 std::string why_not_begun(const TriedCandidate& one, const std::vector<TriedCandidate>& all) {
   if (find_method(one.candidate.method).plain) return "";
+  if (!one.candidate.network.empty() && std::ranges::none_of(all, [](const TriedCandidate& t) {
+        return has_score(t) && t.error <= kLittleNoise;
+      }))
+    return fmt::format("no held-out error of the others is below {} sd of the target", kLittleNoise);
   // The straight lines decide whether the logarithm is tried at all, the first method that is more than a
   // line decides for the others.
   const auto [line, line_of_log] = both_views(all, "ridge");

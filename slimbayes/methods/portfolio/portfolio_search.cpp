@@ -12,6 +12,9 @@
 //             them. One that learns all rows without validation rows is fitted once more to all rows instead,
 //             once it is known to have a weight.
 // Race        What adds too little on the first folds gets no more fits (methods/portfolio/candidate_race.h).
+//             A network for targets without noise (PortfolioEntry::network) is begun only where another
+//             candidate's held-out error is at most a tenth of the target's sd: elsewhere it costs more than
+//             the others and adds nothing.
 // Validation  With validation rows there is one fold. They have ended the training too, so that their scores
 //             are slightly too good; a table too large for folds has hundreds of them by default. Candidates
 //             that the mixture would use get further fits with other seeds, as the time allows and until one

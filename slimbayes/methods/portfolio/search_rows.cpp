@@ -145,6 +145,9 @@ std::optional<Predictive> score_candidate(TriedCandidate& tried, const SearchRow
     r = std::get_if<Regression>(&held);
     tried.tempering = fitted_tempering(*r, targets, tails);
     held = held_answer(tried, parts);
+    const at::Tensor residual = std::get<Regression>(held).mean - targets;
+    tried.error = std::sqrt(residual.square().mean().item<double>() /
+                            at::var(targets, /*unbiased=*/false).item<double>());
   }
   if (const auto* c = std::get_if<Classes>(&held)) {
     tried.power = fitted_power(*c, targets);

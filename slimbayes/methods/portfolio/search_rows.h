@@ -56,7 +56,7 @@ std::vector<int64_t> wild_rows(const TriedCandidate& tried, const SearchRows& ro
                                const at::Tensor& targets);
 
 /// Scores a candidate by its answers `parts` to the held-out rows. It sets the corrections of the candidate's
-/// answers and its NLL, and returns the corrected answers. If the NLL is not finite, it sets
+/// answers, its NLL and its error, and returns the corrected answers. If the NLL is not finite, it sets
 /// TriedCandidate::left_out and returns nothing. `tails`: whether the answers may get heavy tails.
 std::optional<Predictive> score_candidate(TriedCandidate& tried, const SearchRows& rows,
                                           const std::vector<HeldOutAnswers>& parts, const at::Tensor& targets,
