@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <map>
+#include <numbers>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/singular_values.h"
@@ -83,6 +84,17 @@ class Reaches {
   Constant of(const Activation& kind, const Shape&, const std::string&, const Constant&) {
     return {activation_constant(kind.function), ""};
   }
+  Constant of(const Scale&, const Shape&, const std::string& layer, const Constant&) {
+    return {tensor(layer + ".weight").abs().max().item<double>(), ""};
+  }
+  /// Each column by itself: the slope of a feature is at most 2 pi sum_k |weight_k frequency_k|, that of the
+  /// column itself 1.
+  Constant of(const Periodic&, const Shape&, const std::string& layer, const Constant&) {
+    const at::Tensor turns = tensor(layer + ".frequency").abs().unsqueeze(1);  // [d, 1, f]
+    const at::Tensor slopes =
+        2 * std::numbers::pi * (tensor(layer + ".weight").abs() * turns).sum(2);  // [d, e]
+    return {(1 + slopes.square().sum(1)).sqrt().max().item<double>(), ""};
+  }
   Constant of(const BatchNorm&, const Shape&, const std::string& layer, const Constant&) {
     const at::Tensor factor =
         tensor(layer + ".weight").abs() / (tensor(layer + ".running_var") + kNormEpsilon).sqrt();
@@ -130,9 +142,10 @@ class Reaches {
 }  // namespace
 
 double activation_constant(const std::string& function) {
-  if (function == "relu" || function == "tanh") return 1;
+  if (function == "relu" || function == "tanh" || function == "smooth-clip") return 1;
+  if (function == "mish") return 1.0885;   // largest slope 1.088498...
   if (function == "silu") return 1.09984;  // largest slope 1.099839...
-  check(function == "gelu", "lipschitz", "relu, tanh, silu or gelu", function);
+  check(function == "gelu", "lipschitz", "relu, tanh, silu, gelu, mish or smooth-clip", function);
   return 1.129;  // largest slope 1.12890..., at sqrt(2)
 }
 

@@ -23,17 +23,17 @@ struct MatrixReach {
   LipschitzConstant downstream;  // of all layers between this matrix and the outputs
 };
 
-/// Returns the Lipschitz constant of an activation: 1 for relu and tanh, 1.09984 for silu, 1.129 for gelu.
-/// Rounded up. Throws std::invalid_argument for an unknown one.
+/// Returns the Lipschitz constant of an activation: 1 for relu, tanh and smooth-clip, 1.09984 for
+/// silu, 1.129 for gelu, 1.0885 for mish. Rounded up. Throws std::invalid_argument for an unknown one.
 double activation_constant(const std::string& function);
 
 /// Returns the reach of every matrix of the network, in the order of `layout`. The constants are products
 /// over the layers of a chain. That of a residual is the sum of its two branches. A Linear layer has the
-/// spectral norm of its matrix; a convolution ceil(kernel / stride) times that of its matrix, because a
-/// pixel lies in at most the square of that many patches; a batch norm its largest factor; dropout, flatten
-/// and pooling at most 1. There is no useful bound for a layer norm (up to 1 / sqrt(epsilon) near constant
-/// inputs), attention and an lstm, and so none for the layers before them. `binding` must hold float64
-/// weights.
+/// spectral norm of its matrix; a convolution ceil(kernel / stride) times that of its matrix, because a pixel
+/// lies in at most the square of that many patches; a batch norm or a scale its largest factor; dropout,
+/// flatten and pooling at most 1. There is no useful bound for a layer norm (up to 1 / sqrt(epsilon) near
+/// constant inputs), attention and an lstm, and so none for the layers before them. `binding` must hold
+/// float64 weights.
 std::vector<MatrixReach> matrix_reaches(const NetworkSpec& spec, const NetworkLayout& layout,
                                         const Binding& binding);
 

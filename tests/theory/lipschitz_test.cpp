@@ -65,6 +65,9 @@ TEST(ActivationConstant, IsTheLargestSlope) {
   EXPECT_GT(largest(at::silu(x)), activation_constant("silu") - 1e-5);
   EXPECT_LE(largest(at::gelu(x)), activation_constant("gelu"));
   EXPECT_GT(largest(at::gelu(x)), activation_constant("gelu") - 2e-4);
+  EXPECT_LE(largest(at::mish(x)), activation_constant("mish"));
+  EXPECT_GT(largest(at::mish(x)), activation_constant("mish") - 1e-5);
+  EXPECT_EQ(activation_constant("smooth-clip"), 1);
   EXPECT_EQ(activation_constant("relu"), 1);
   EXPECT_EQ(activation_constant("tanh"), 1);
   EXPECT_THROW(activation_constant("sine"), std::invalid_argument);
@@ -76,6 +79,13 @@ TEST(MatrixReaches, BoundAPlainNetwork) {
         {{{4}},
          {Linear{6}, Activation{activation}, Dropout{0.5}, Linear{5}, Activation{activation}, Linear{2}}},
         2 * Stream(1).normal({20, 4}));
+}
+
+TEST(MatrixReaches, BoundFactorsAndEmbeddingsOfSingleFeatures) {
+  expect_bounded({{{4}},
+                  {Linear{3}, Activation{"smooth-clip"}, Scale{}, Periodic{.frequencies = 5, .out = 3},
+                   Activation{"mish"}, Linear{2}}},
+                 2 * Stream(1).normal({20, 4}));
 }
 
 TEST(MatrixReaches, CountMultipliersAndResiduals) {
