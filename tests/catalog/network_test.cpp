@@ -167,7 +167,8 @@ TEST(Networks, RealMlpEmbedsScalesAndThenIsWide) {
   EXPECT_EQ(first.weight, 1 / std::sqrt(28.0));
   EXPECT_EQ(last.weight, 1 / std::sqrt(32.0));
   EXPECT_EQ(last.start, 1);
-  EXPECT_EQ(last.bias_rate, 0.1);
+  EXPECT_EQ(last.weight_rate, 20);
+  EXPECT_EQ(last.bias_rate, 2);
   const Scales usual = std::get<Linear>(trained_network_spec({}, {{7}}, 0, 1).layers.back()).scales;
   EXPECT_EQ(usual.start, 0);
 }
@@ -176,7 +177,7 @@ TEST(Networks, ARecipeFillsInWhatIsNotGiven) {
   const json bare = find_method("bll").resolve({{"network", "realmlp"}});
   EXPECT_EQ(bare["hidden"], 256);
   EXPECT_EQ(bare["schedule"], "cosine-log");
-  EXPECT_EQ(bare["learning_rate"], 0.2);
+  EXPECT_EQ(bare["learning_rate"], 0.01);
   EXPECT_EQ(bare["beta2"], 0.95);
   EXPECT_EQ(find_method("bll").resolve(bare), bare);
   const json own = find_method("bll").resolve({{"network", "realmlp"}, {"hidden", 8}, {"patience", 3}});

@@ -28,7 +28,7 @@ def test_the_recipe_stands_where_an_option_is_not_given(concrete):
     folder, words = concrete
     options = json.loads(run(folder, *words, "--dry-run").stdout)["options"]
     assert (options["epochs"], options["hidden"], options["blocks"], options["beta2"]) == (6, 256, 3, 0.95)
-    assert (options["schedule"], options["learning_rate"], options["patience"]) == ("cosine-log", 0.2, 0)
+    assert (options["schedule"], options["learning_rate"], options["patience"]) == ("cosine-log", 0.01, 0)
     assert "cosine-log" in run(folder, "describe", "m").stdout
 
 

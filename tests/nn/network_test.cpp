@@ -61,7 +61,7 @@ TEST(Network, RealMlpEqualsItsFormulaWrittenOut) {
   EXPECT_TRUE(at::equal(p["net.2.weight"], at::ones({8}, at::kDouble)));
   EXPECT_LE(p["net.1.phase"].abs().max().item<double>(), M_PI);
   const std::vector<ParameterBlock> blocks = p.blocks();
-  EXPECT_TRUE(std::ranges::any_of(blocks, [](const ParameterBlock& b) { return b.rate == 6; }));
+  EXPECT_TRUE(std::ranges::any_of(blocks, [](const ParameterBlock& b) { return b.rate == 120; }));
 }
 
 TEST(Network, StartsAsPyTorchDoes) {
