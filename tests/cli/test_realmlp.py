@@ -46,11 +46,11 @@ def test_a_far_row_is_finite_and_less_certain(concrete):
     folder, _ = concrete
     lines = (folder / "t.csv").read_text().splitlines()
     columns = len(lines[0].split(","))
-    (folder / "far.csv").write_text("\n".join([lines[0], ",".join(["1e6"] * columns), ",".join(["-1e30"] * columns)]) + "\n")
-    usual = sorted(predicted(folder, "m", "t.csv", "--parts")["sd_function"])
-    far = predicted(folder, "m", "far.csv", "--parts")
+    (folder / "far.csv").write_text("\n".join([lines[0], ",".join(["1e6"] * columns), ",".join(["-1e6"] * columns)]) + "\n")
+    usual = sorted(predicted(folder, "m", "t.csv")["sd_epistemic"])
+    far = predicted(folder, "m", "far.csv")
     assert all(math.isfinite(value) for value in far["mean"])
-    assert min(far["sd_function"]) > usual[len(usual) // 2]
+    assert min(far["sd_epistemic"]) > usual[len(usual) // 2]
 
 
 def test_it_learns_what_has_no_noise(tmp_path):
