@@ -193,6 +193,17 @@ TEST(Networks, ARecipeFillsInWhatIsNotGiven) {
   EXPECT_THROW(find_method("bll").resolve({{"network", 3}}), std::invalid_argument);
 }
 
+TEST(Networks, ATrainingByCosineLogCostsAllItsEpochs) {
+  const auto least = [](const json& given) {
+    const MethodInfo& bll = find_method("bll");
+    return bll.cost({4000, {{6}}}, bll.resolve(given)).least;
+  };
+  const double whole = least({{"network", "realmlp"}}),
+               quarter = least({{"network", "realmlp"}, {"epochs", 64}});
+  EXPECT_NEAR(whole / quarter, 4, 0.2);
+  EXPECT_EQ(least({{"epochs", 64}}), least({{"epochs", 256}}));  // half an epoch of the others
+}
+
 TEST(Networks, OnlyTextsHavePositionsToLeaveOut) {
   const NetworkOptions options{.network = "transformer", .positions = false};
   EXPECT_NO_THROW(network_for(options, {{50}, true}, 100));
