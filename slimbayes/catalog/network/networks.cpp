@@ -168,23 +168,25 @@ InputKind kind_of(const Shape& shape, bool by_pixel) {
 }
 
 NetworkInfo realmlp_info() {
-  return {.name = "realmlp",
-          .doc =
-              "wide layers on cosines of each input, with a training of its own (`.epochs=256`), for tables "
-              "whose target is an almost noise-free function of the inputs",
-          .inputs = {InputKind::table},
-          .options = {"hidden", "blocks", "dropout"},
-          .least_blocks = 1,
-          .recipe = {{"hidden", 256},
-                     {"blocks", 3},
-                     {"epochs", 256},
-                     {"batch", 256},
-                     {"learning_rate", 0.01},
-                     {"weight_decay", 0.02},
-                     {"beta2", 0.95},
-                     {"schedule", "cosine-log"},
-                     {"patience", 0}},
-          .make = realmlp};
+  return {
+      .name = "realmlp",
+      .doc =
+          "wide layers on cosines of each input, for tables whose target is nearly a function of the inputs; "
+          "with defaults of its own (`.hidden=256`, `.blocks=3`, `.epochs=256`, `.schedule=cosine-log` and "
+          "others of the training)",
+      .inputs = {InputKind::table},
+      .options = {"hidden", "blocks", "dropout"},
+      .least_blocks = 1,
+      .recipe = {{"hidden", 256},
+                 {"blocks", 3},
+                 {"epochs", 256},
+                 {"batch", 256},
+                 {"learning_rate", 0.01},
+                 {"weight_decay", 0.02},
+                 {"beta2", 0.95},
+                 {"schedule", "cosine-log"},
+                 {"patience", 0}},
+      .make = realmlp};
 }
 
 }  // namespace
