@@ -20,6 +20,7 @@ WHAT = "the default method beside RealMLP-TD where the target is nearly a functi
 PAPER = "ours"
 TREES = ["after", "before"]  # the word `--tree` among a cell's flags is the runner's own
 BEFORE = "cc53529"  # the last commit without the network
+MAY_DIFFER = {"scale": "auto standardises the inputs, RealMLP-TD scales them by its own rule: each its default"}
 SPLITS = 1
 UNBOUND = "--time-limit 3000"  # so that the time decides nothing
 SIZE, COLUMNS = 5000, 6

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "slimbayes/catalog/families.h"
@@ -58,7 +59,8 @@ std::span<const PortfolioEntry> portfolio(TaskKind task, InputKind kind) {
 
 namespace {
 
-/// Returns the names of the candidates that the options allow for any task.
+/// Returns the names of the candidates that the options allow for any task, without those of a network of their
+/// own: an option that such a candidate alone has would reach nothing on most tables.
 std::vector<std::string> possible_candidates(const nlohmann::json& given) {
   const auto named = given.find("candidates");
   std::vector<std::string> names = named != given.end() && named->is_string()
@@ -67,7 +69,8 @@ std::vector<std::string> possible_candidates(const nlohmann::json& given) {
   if (!names.empty()) return names;
   for (const TaskKind task : {TaskKind::regression, TaskKind::classification})
     for (const PortfolioEntry& entry : portfolio(task, InputKind::text))  // the longest list
-      if (std::ranges::find(names, entry.method) == names.end()) names.emplace_back(entry.method);
+      if (std::string_view(entry.network).empty() && std::ranges::find(names, entry.method) == names.end())
+        names.emplace_back(entry.method);
   std::ranges::reverse(
       names);  // help shows the defaults of the first method that has an option: of a network
   return names;
