@@ -59,8 +59,8 @@ std::span<const PortfolioEntry> portfolio(TaskKind task, InputKind kind) {
 
 namespace {
 
-/// Returns the names of the candidates that the options allow for any task, without those of a network of their
-/// own: an option that such a candidate alone has would reach nothing on most tables.
+/// Returns the names of the candidates that the options allow for any task, without those of a network of
+/// their own: an option that such a candidate alone has would reach nothing on most tables.
 std::vector<std::string> possible_candidates(const nlohmann::json& given) {
   const auto named = given.find("candidates");
   std::vector<std::string> names = named != given.end() && named->is_string()

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "tests/methods/portfolio/auto_case.h"
 
@@ -35,6 +36,7 @@ TEST(PortfolioChoice, TheNetworkOfExactTablesIsTriedWhereAnErrorIsSmall) {
   json chosen = few;
   chosen["network"] = "mlp";
   EXPECT_FALSE(has_fact(*fit(0, 400, chosen), "realmlp"));  // the user's network is that of every candidate
+  EXPECT_THROW(registry_row("auto").make({{"class_rows", 5}}), std::invalid_argument);  // bll alone has it
   const auto named = [](const json& one) { return one.value("network", "") == "realmlp"; };
   const TensorFile file = exact->save();
   EXPECT_EQ(std::ranges::count_if(json::parse(file.metadata.at("portfolio")), named), 1);
