@@ -107,7 +107,7 @@ def test_cifar_records_without_their_format_are_recognised(tmp_path):
 @pytest.mark.parametrize(("words", "sentence"), [
     (["--target", "label"], "--target, which belongs to"),
     (["--network", "lstm"], "convnet and resnet18 and mlp take it"),
-    (["--blocks", "3"], "--blocks, which belongs to tabular_resnet, lstm, transformer, mlp, fcn; leave it out"),
+    (["--blocks", "3"], "--blocks, which belongs to tabular_resnet, lstm, transformer, mlp, realmlp, fcn; leave it out"),
     (["--method", "gp-exact"], "expected an input that gp-exact takes, table; received images"),
     (["--method", "dbk"], "vbll, sv-dkl, sv-dbk, dnn, rich-bll, bll, last-layer-laplace, ntk-sketch, mc-dropout, swag, bbb, full-rank, low-rank, low-rank-svd, low-rank-laplace, rank-1, fid-gp, fid-gp-reparam, ffg-u, batch-ensemble, f-sgvb-lrt, ensemble, constant take it"),
     (["--crop", "8"], "a crop below the images' side of 8 pixels"),
