@@ -34,7 +34,7 @@ HeldOutGain gain_of(const at::Tensor& row_nll_without, const at::Tensor& row_nll
           n > 1 ? gain.std().item<double>() / std::sqrt(n) : std::numeric_limits<double>::infinity()};
 }
 
-bool adds_little(const HeldOutGain& gain) { return !(gain.mean - gain.standard_error >= kLeastGain); }
+bool adds_little(const HeldOutGain& gain) { return !(gain.mean + gain.standard_error >= kWorthwhileGain); }
 
 const CandidateRace::OnFolds& CandidateRace::on_first_folds(const TriedCandidate& one, size_t folds) {
   const auto key = std::pair(one.number, folds);

@@ -41,11 +41,13 @@ TEST(CandidateRace, TheGainIsAPairedMean) {
   EXPECT_TRUE(std::isinf(gain_of(without.narrow(0, 0, 1), with.narrow(0, 0, 1)).standard_error));
 }
 
-TEST(CandidateRace, ACandidateLeavesUnlessItsGainIsSure) {
-  EXPECT_FALSE(adds_little({0.02, 0.01}));
-  EXPECT_TRUE(adds_little({0.02, 0.02}));
+TEST(CandidateRace, ACandidateLeavesIfItsGainIsUnlikelyToBeWorthTheTime) {
+  EXPECT_FALSE(adds_little({0.02, 0.02}));
+  EXPECT_FALSE(adds_little({0.005, 0.006}));
+  EXPECT_TRUE(adds_little({0.005, 0.004}));
   EXPECT_TRUE(adds_little({0, 0}));
-  EXPECT_TRUE(adds_little({1, INFINITY}));
+  EXPECT_TRUE(adds_little({-0.02, 0.01}));
+  EXPECT_FALSE(adds_little({0, INFINITY}));  // one row says nothing
   EXPECT_TRUE(adds_little({NAN, 0}));
 }
 
