@@ -27,8 +27,8 @@ FitCost network_cost(const FitSize& size, const nlohmann::json& options) {
   const double length = any_length ? kLength : 1;
   const double pass = 2 * kSlow * length * static_cast<double>(multiply_adds(spec)) + rank * rank;
   const double epoch = kPasses * pass * rows + kOfStep * std::max(1.0, rows / kBatch);
-  // The cycles of cosine-log are worth a score when the last one has ended. It belongs to wide networks, whose
-  // products run as fast as a large one.
+  // The cycles of cosine-log are worth a score when the last one has ended. It belongs to wide networks,
+  // whose products run as fast as a large one.
   const double cycles =
       options.value("schedule", "") == "cosine-log" ? options.value("epochs", 0.0) / kSlow : 0;
   return {std::max(kEpochs, cycles) * epoch + 2 * pass * rows, 2 * pass * rows, pass,
