@@ -36,8 +36,8 @@ std::string wild_text(double share, double factor) {
 std::span<const PortfolioEntry> portfolio(TaskKind task, InputKind kind) {
   constexpr int64_t kAny = int64_t{1} << 60, kMostExact = 12000;
   // The first method that is more than a line decides whether the others learn the target or its logarithm.
-  // Beyond the folds dbk-exact takes longer than all others together, so it comes last. As far as gp-exact and
-  // dbk-exact go, realmlp took up to twice the time and changed nothing (experiments/exact_tables).
+  // Beyond the folds dbk-exact takes longer than all others together, so it comes last. As far as gp-exact
+  // and dbk-exact go, realmlp took up to twice the time and changed nothing (experiments/exact_tables).
   static constexpr PortfolioEntry kNumbers[] = {{"constant", 1, 0, kAny},
                                                 {"ridge", 1, 0, kAny},
                                                 {"bag-of-words", 1, 0, kAny},
