@@ -11,18 +11,6 @@ namespace {
 
 class Doubles : public EveryTarget {};
 
-Product64 product_of(const Matrix64& a, const Matrix64& b, Matrix64& c) {
-  return {.m = a.rows,
-          .k = a.width,
-          .n = b.width,
-          .a = a.data(),
-          .lda = a.ld,
-          .b = b.data(),
-          .ldb = b.ld,
-          .c = c.data(),
-          .ldc = c.ld};
-}
-
 TEST_P(Doubles, ProductsAreThoseOfLongDouble) {
   for (const auto& [m, n, w] : {std::array<int64_t, 3>{1, 1, 1}, {60, 26, 64}, {13, 17, 33}, {7, 128, 130}}) {
     const Matrix64 a(m, n, 1), b(n, w, 2), bias(1, w, 3), at(m, w, 5);

@@ -15,21 +15,6 @@ struct Sizes {
 constexpr Sizes kShapes[] = {{1, 1, 1},    {1, 64, 128}, {60, 26, 64}, {7, 64, 128}, {60, 3, 5},
                              {13, 17, 33}, {2, 128, 1},  {23, 1, 100}, {0, 4, 4},    {70, 50, 47}};
 
-Product64 product_of(const Matrix64& a, const Matrix64& b, Matrix64& c, const Matrix64* bias,
-                     Triangle triangle = Triangle::full) {
-  return {.m = a.rows,
-          .k = a.width,
-          .n = b.width,
-          .a = a.data(),
-          .lda = a.ld,
-          .b = b.data(),
-          .ldb = b.ld,
-          .c = c.data(),
-          .ldc = c.ld,
-          .bias = bias == nullptr ? nullptr : bias->data(),
-          .triangle = triangle};
-}
-
 /// The product and its row's squares are those of sums in long double, up to the rounding of k terms.
 TEST_P(QuadraticForms, ProductsAreThoseOfLongDoubles) {
   for (const auto& [m, k, n] : kShapes) {

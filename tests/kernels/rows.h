@@ -54,4 +54,20 @@ struct MatrixOf {
 using Matrix = MatrixOf<float>;
 using Matrix64 = MatrixOf<double>;
 
+/// The product c = a b, with a bias [1, n] unless it is nullptr.
+inline Product64 product_of(const Matrix64& a, const Matrix64& b, Matrix64& c, const Matrix64* bias = nullptr,
+                            Triangle triangle = Triangle::full) {
+  return {.m = a.rows,
+          .k = a.width,
+          .n = b.width,
+          .a = a.data(),
+          .lda = a.ld,
+          .b = b.data(),
+          .ldb = b.ld,
+          .c = c.data(),
+          .ldc = c.ld,
+          .bias = bias == nullptr ? nullptr : bias->data(),
+          .triangle = triangle};
+}
+
 }  // namespace slimbayes::kernels
