@@ -25,16 +25,18 @@ FITS = ["needed", "all"]
 TREES = ["after", "before"]  # the word `--tree` among a cell's flags is the runner's own
 BEFORE = "b523d76"  # the last change of what is compiled before auto left fits out and the engine trained its networks
 SPLITS = 3
+MORE_SPLITS = {"energy": 10, "pol": 6}  # tables on which a seed alone moves the NLL by .1 and more: three splits decide nothing
 UNBOUND = "--time-limit 3000"  # so that the time decides nothing
 SHARE, NLL, MOST_NLL, COVERAGE, CRPS = 0.5, 0.005, 0.02, 0.01, 0.01
 
 
 def cells():
     """seed: that of the split."""
-    for split in range(SPLITS):
+    for split in range(max(MORE_SPLITS.values())):
         for table in ROWS:
-            for tree in TREES:
-                yield asked("auto_fits", table, "auto", split, f"--split-seed {split} {UNBOUND} --tree {tree}")
+            if split < MORE_SPLITS.get(table, SPLITS):
+                for tree in TREES:
+                    yield asked("auto_fits", table, "auto", split, f"--split-seed {split} {UNBOUND} --tree {tree}")
     for split in range(SPLITS):
         for table in ROWS:
             for fits in FITS:
@@ -109,7 +111,7 @@ def over_tables(found, what):
 
 
 def claims(found, of):
-    every = all(len(found.get(table, {})) == SPLITS for table in ROWS)
+    every = all(len(found.get(table, {})) >= SPLITS for table in ROWS)
 
     def on_average(what):
         return with_standard_error(scores.of(over_tables(found, what))) if every else None
@@ -121,7 +123,7 @@ def claims(found, of):
     cases = []
     for table in ROWS:
         of_table = differences(found.get(table, {}), "nll_standardized")
-        if len(of_table) == SPLITS:
+        if len(of_table) >= SPLITS:
             cases.append(lower(table, with_standard_error(scores.of(of_table)), limit(MOST_NLL)))
         else:
             cases.append(Case(table, None, f"{statistics.fmean(of_table.values()):+.4f} ({len(of_table)})" if of_table else ""))
