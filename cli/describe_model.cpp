@@ -269,7 +269,7 @@ std::string model_text(const ModelFacts& all) {
     if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;
     text += fmt::format("\n{}\n", group);
     for (const auto& item : facts[group].items())
-      if (candidates.empty() || item.key() != "facts")  // the table has the facts on the candidates
+      if (item.value() != "" && (candidates.empty() || item.key() != "facts"))  // that table has the facts
         text += line_of(item.key(), item.value(), kind);
   }
   text += candidates;

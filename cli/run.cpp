@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 #include <system_error>
 
@@ -12,6 +13,7 @@
 #include "slimbayes/core/refused_memory.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/fit/resolved_fit.h"
+#include "slimbayes/kernels/kernels.h"
 #include "slimbayes/storage/memory.h"
 
 namespace slimbayes::cli {
@@ -34,7 +36,7 @@ void start_threads(const Request& request) {
   const int threads = threads_of(request);
   if (threads != kAllCores) at::set_num_threads(threads);
   check_threads(at::get_num_threads());
-  at::parallel_for(0, at::get_num_threads(), 1, [](int64_t, int64_t) {});
+  on_library_threads(at::get_num_threads(), [](int64_t) {});
 }
 
 int run_checked(const Request& request) {
@@ -42,6 +44,7 @@ int run_checked(const Request& request) {
     keep_freed_memory();
     limit_tables({.memory = request.table_memory});
     start_threads(request);
+    if (std::getenv("SLIMBAYES_KERNELS") != nullptr) kernels::kernels();  // throws for an unknown name
     return std::visit([](const auto& command) { return run_command(command); }, request.command);
   } catch (const std::system_error& error) {
     if (error.code() != std::errc::resource_unavailable_try_again) throw;

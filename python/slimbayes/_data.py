@@ -22,7 +22,7 @@ def as_table(X):
     """X as it is if it is a data frame, else as an array. Raises for what is neither."""
     if _is_frame(X):
         if getattr(X, "ndim", 2) != 2 or type(X).__name__ == "Series":
-            raise ValueError("Expected 2D array, got a 1D series instead: give a data frame, series.to_frame()")
+            raise ValueError("Expected 2D array, got a 1D series instead: give a data frame; one row of a frame is frame.iloc[[i]]")
         if type(X).__name__ == "LazyFrame":
             raise ValueError("expected a data frame; received a LazyFrame, which holds no rows yet: give frame.collect()")
         return X if hasattr(X, "columns") or hasattr(X, "column_names") else _read_stream(X)

@@ -6,7 +6,6 @@
 #include "slimbayes/answers/density.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <span>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/threads.h"
 #include "slimbayes/density/row_mixture.h"
 
 namespace slimbayes {
@@ -43,7 +43,7 @@ class MixtureRows {
     double* to = out.mutable_data_ptr<double>();
     std::vector<const double*> from;
     for (const at::Tensor& one : numbers_) from.push_back(one.const_data_ptr<double>());
-    at::parallel_for(0, out.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    over_range(out.numel(), kGrain, [&](int64_t begin, int64_t end) {
       std::vector<RowMixture::Part> parts(mixture_.size());
       for (int64_t row = begin; row < end; ++row) {
         for (size_t k = 0; k < parts.size(); ++k)

@@ -4,9 +4,10 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <ATen/TensorIterator.h>
 
 #include <limits>
+
+#include "slimbayes/core/threads.h"
 
 namespace slimbayes {
 
@@ -19,15 +20,10 @@ bool flushes() {
   return least / 2 == 0;
 }
 
-// Sets in every thread of the tensor library whether denormal numbers count as zero. at::parallel_for cannot
-// reach the threads: it is inlined and runs in a single thread if this file is compiled without OpenMP. A
-// tensor iterator runs inside the library and uses its threads; it gets one element per thread.
+// Sets in every thread of the tensor library whether denormal numbers count as zero.
 void flush_everywhere(bool on) {
   at::globalContext().setFlushDenormal(on);
-  at::Tensor each = at::empty({at::get_num_threads()}, at::kByte);
-  at::TensorIterator::nullary_op(each).for_each(
-      [on](char**, const int64_t*, int64_t, int64_t) { at::globalContext().setFlushDenormal(on); },
-      /*grain_size=*/1);
+  on_library_threads(at::get_num_threads(), [on](int64_t) { at::globalContext().setFlushDenormal(on); });
 }
 
 }  // namespace

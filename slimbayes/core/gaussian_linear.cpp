@@ -223,7 +223,7 @@ EvidenceGradient evidence_gradient(const LinearPosterior& p, std::optional<doubl
   const at::Tensor& t = p.model.prior_factor;
   at::Tensor half = t.defined() ? whiten(inverse, t.dim() == 0 ? t : t.t()) : inverse;  // H^-1 T^T
   at::Tensor covariance = t.defined() ? whiten(half.t(), t.dim() == 0 ? t : t.t()) : half;
-  out.S = (covariance + at::outer(p.weights, p.weights)) / (-2 * sigma2);
+  out.S = at::outer(p.weights, p.weights).add_(covariance).div_(-2 * sigma2);
   out.c = p.weights / sigma2;
   out.constant = (s.ones_y - s.ones_phi.dot(p.weights).item<double>()) / sigma2;
   out.log_sigma2 = 0.5 * (static_cast<double>(s.rank() - s.n) - trace + rss / sigma2);

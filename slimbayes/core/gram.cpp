@@ -1,11 +1,11 @@
 #include "slimbayes/core/gram.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "slimbayes/core/threads.h"
 #include "slimbayes/kernels/kernels.h"
 
 namespace slimbayes {
@@ -59,11 +59,9 @@ void add_gram(const at::Tensor& s, const at::Tensor& phi, double sign) {
   at::Tensor sums = at::zeros({parts, r, ld}, at::kDouble);
   double* const sum = sums.data_ptr<double>();
   const double* const from = in.const_data_ptr<double>();
-  at::parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t part = begin; part < end; ++part) {
-      const int64_t first = part * each;
-      add_lower(kernels, from + first * r, std::min(each, rows - first), r, sum + part * r * ld);
-    }
+  on_library_threads(parts, [&](int64_t part) {
+    const int64_t first = part * each;
+    add_lower(kernels, from + first * r, std::min(each, rows - first), r, sum + part * r * ld);
   });
   double* const out = s.data_ptr<double>();
   for (int64_t i = 0; i < r; ++i) {

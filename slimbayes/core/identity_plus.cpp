@@ -16,8 +16,10 @@ IdentityPlus identity_plus(const at::Tensor& a, double c) {
   check_shape(a, {-1, -1}, "identity_plus", "matrix");
   if (!(c >= 0 && std::isfinite(c))) refuse("identity_plus", "a finite c >= 0", fmt::format("{}", c));
   const at::Tensor scaled = c * a;
-  if (a.size(0) == 0 || !(scaled.diagonal().max().item<double>() > kModerate))
-    return {safe_cholesky(scaled + at::eye(a.size(0), a.options()), /*tries=*/0).factor};
+  if (a.size(0) == 0 || !(scaled.diagonal().max().item<double>() > kModerate)) {
+    scaled.diagonal().add_(1);
+    return {safe_cholesky(scaled, /*tries=*/0).factor};
+  }
   const auto [values, vectors] = spectrum(a);
   return {{}, 1 + c * resolved(values), vectors};
 }

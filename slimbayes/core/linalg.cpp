@@ -18,6 +18,7 @@
 #include "slimbayes/core/linalg.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/native/BatchLinearAlgebra.h>
 #include <fmt/format.h>
 
@@ -47,14 +48,32 @@ double failed_pivot(const at::Tensor& a, int64_t column) {
 }
 
 void require_no_nan(const at::Tensor& a, const char* function) {
+  if (std::isfinite(a.detach().sum().item<double>())) return;
   at::Tensor lower = a.detach().tril();
-  if (at::isfinite(lower.sum()).item<bool>()) return;
   int64_t bad = at::isfinite(lower).logical_not().sum().item<int64_t>();
   if (bad == 0) return;  // every element is finite, only the sum overflowed
   throw NumericalError(
       fmt::format("[{2}] expected finite numbers; received a {0} x {0} matrix with {1} NaN or infinite "
                   "elements; look for NaN in the inputs, or lower the learning rate",
                   a.size(0), bad, function));
+}
+
+// Returns L and LAPACK's status: 0, or the number, from 1, of the first column whose pivot is not positive.
+// Without a gradient it calls LAPACK itself: at::linalg_cholesky_ex sets the other triangle to zero column by
+// column of a matrix that is stored by rows, which for a thousand rows takes as long as the factorisation.
+std::pair<at::Tensor, int> factorised(const at::Tensor& a) {
+  const bool plain = a.is_cpu() && a.scalar_type() == at::kDouble && a.size(0) > 0;
+  if (!plain || (a.requires_grad() && at::GradMode::is_enabled())) {
+    auto [factor, info] = at::linalg_cholesky_ex(a);
+    return {factor, info.item<int>()};
+  }
+  const int64_t r = a.size(0);
+  const at::Tensor factor = at::empty_strided({r, r}, {1, r}, a.options()).copy_(a.detach());
+  auto* data = factor.mutable_data_ptr<double>();
+  int info = 0;
+  at::native::lapackCholesky('L', static_cast<int>(r), data, static_cast<int>(r), &info);
+  for (int64_t j = 1; j < r; ++j) std::fill_n(data + j * r, j, 0.0);
+  return {factor, info};
 }
 
 // Replaces U = L^T [r, r] by the factor of U^T U + sign x x^T, where sign is +1 or -1. x [r] is overwritten.
@@ -161,33 +180,21 @@ Cholesky safe_cholesky(const at::Tensor& a, int tries) {
   int64_t r = a.size(0);
   check_shape(a, {r, r}, "safe_cholesky", "matrix");
   require_no_nan(a, "safe_cholesky");
-  auto [plain, info] = at::linalg_cholesky_ex(a);
-  if (info.item<int>() == 0) return {plain, 0};
+  const auto [plain, bad] = factorised(a);
+  if (bad == 0) return {plain, 0};
 
   double scale = a.detach().diagonal().mean().item<double>(), jitter = 1e-12 * scale, used = 0;
   at::Tensor eye = at::eye(r, a.options());
   for (int i = 0; i < tries && scale > 0; ++i, jitter *= 10) {
-    auto [factor, failed] = at::linalg_cholesky_ex(a + jitter * eye);
-    if (failed.item<int>() == 0) return {factor, jitter};
+    const auto [factor, failed] = factorised(a + jitter * eye);
+    if (failed == 0) return {factor, jitter};
     used = jitter;
   }
   throw NumericalError(fmt::format(
       "[safe_cholesky] expected a positive definite matrix; received a {} x {} one whose first bad pivot is "
       "{:.3g} (mean diagonal {:.3g}, jitter tried up to {:.3g}); raise the noise variance, lower the rank, "
       "or remove duplicated rows and features",
-      r, r, failed_pivot(a.detach(), info.item<int>() - 1), scale, used));
-}
-
-// at::linalg_cholesky sets the other triangle to zero, column by column of a matrix that is stored by rows.
-// For a thousand rows this takes as long as the factorisation. LAPACK itself leaves that triangle alone.
-Cholesky lower_cholesky(const at::Tensor& a) {
-  check_shape(a, {a.size(0), a.size(0)}, "lower_cholesky", "matrix");
-  if (!std::isfinite(a.sum().item<double>())) require_no_nan(a, "lower_cholesky");
-  at::Tensor rows = a.to(at::kDouble, /*non_blocking=*/false, /*copy=*/true).contiguous();
-  const auto n = static_cast<int>(a.size(0));
-  int info = 0;
-  if (n > 0) at::native::lapackCholesky('L', n, rows.data_ptr<double>(), n, &info);
-  return info == 0 ? Cholesky{rows.t(), 0} : safe_cholesky(a);
+      r, r, failed_pivot(a.detach(), bad - 1), scale, used));
 }
 
 at::Tensor log_det(const at::Tensor& factor) { return 2 * factor.diagonal().log().sum(); }

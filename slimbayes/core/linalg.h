@@ -20,11 +20,6 @@ struct Cholesky {
 /// fails (the message gives the size, the first pivot that is not positive, and a remedy).
 Cholesky safe_cholesky(const at::Tensor& a, int tries = 8);
 
-/// As safe_cholesky for a large symmetric matrix without a gradient, in less time: the elements of the factor
-/// above the diagonal are left undefined. Use it only with functions that read the lower triangle, such as
-/// solve_cholesky and at::cholesky_inverse.
-Cholesky lower_cholesky(const at::Tensor& a);
-
 /// Returns the log determinant log |L L^T| for a Cholesky factor L [r, r], as a scalar tensor.
 /// Differentiable.
 at::Tensor log_det(const at::Tensor& factor);

@@ -6,7 +6,6 @@
 //         stay in the cache and make the cost of a call small.
 // Limits  The largest number is 5.9: more extreme ones have the probability 4e-9.
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <Random123/philox.h>
 
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "slimbayes/core/random.h"
+#include "slimbayes/core/threads.h"
 
 namespace slimbayes {
 
@@ -115,7 +115,7 @@ at::Tensor Stream::normal_float32(at::IntArrayRef shape) const {
   at::Tensor out = at::empty(shape, at::kFloat);
   float* to = out.mutable_data_ptr<float>();
   const int64_t n = out.numel(), whole = n / kChunk, chunks = whole + (n % kChunk != 0);
-  at::parallel_for(0, chunks, kChunksOfATask, [&](int64_t first, int64_t last) {
+  over_range(chunks, kChunksOfATask, [&](int64_t first, int64_t last) {
     const at::NoGradGuard no_grad;
     for (int64_t c = first; c < last; ++c) {
       const int64_t own = std::min(kChunk, n - c * kChunk);

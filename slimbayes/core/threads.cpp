@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <ATen/TensorIterator.h>
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -40,6 +41,27 @@ void check_threads(int threads) {
            "lower `.threads`, or raise the limit (ulimit -u; in a container, its number of processes)");
 }
 
+// at::parallel_for is inlined: in a file that is compiled without OpenMP, as all of ours, it runs in a single
+// thread. A tensor iterator runs inside the library; it gets one element for each job.
+void on_library_threads(int64_t count, const std::function<void(int64_t)>& job) {
+  if (count <= 1) {
+    if (count == 1) job(0);
+    return;
+  }
+  at::Tensor each = at::empty({count}, at::kByte);
+  const char* first = static_cast<const char*>(each.const_data_ptr());
+  at::TensorIterator::nullary_op(each).for_each(
+      [&](char** data, const int64_t* strides, int64_t size, int64_t) {
+        for (int64_t i = 0; i < size; ++i) job(data[0] + i * strides[0] - first);
+      },
+      /*grain_size=*/1);
+}
+
+void over_range(int64_t n, int64_t grain, const std::function<void(int64_t, int64_t)>& job) {
+  on_library_threads((n + grain - 1) / grain,
+                     [&](int64_t k) { job(k * grain, std::min(n, (k + 1) * grain)); });
+}
+
 ThreadScope::ThreadScope(int threads) : before_(at::get_num_threads()) {
   check_options(RunOptions{.threads = threads}, "fit");
   if (!(threads >= 0))
@@ -47,7 +69,7 @@ ThreadScope::ThreadScope(int threads) : before_(at::get_num_threads()) {
   check_threads(threads);
   if (threads > 0) at::set_num_threads(threads);
   // Starts the threads before other code takes memory that they need.
-  if (threads > before_) at::parallel_for(0, threads, 1, [](int64_t, int64_t) {});
+  if (threads > before_) on_library_threads(threads, [](int64_t) {});
 }
 
 ThreadScope::~ThreadScope() {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+
 #include "slimbayes/export.h"
 
 namespace slimbayes {
@@ -12,6 +15,13 @@ SLIMBAYES_EXPORT int available_cores();
 /// leave fewer threads than a computation with `threads` threads needs (threads_at_hand in storage/memory.h):
 /// OpenMP ends the process where it cannot start one. One thread is always allowed.
 SLIMBAYES_EXPORT void check_threads(int threads);
+
+/// Runs job(0) to job(count - 1) on the threads of the tensor library, several at the same time, in any
+/// order. Throws what a job throws.
+SLIMBAYES_EXPORT void on_library_threads(int64_t count, const std::function<void(int64_t)>& job);
+
+/// Runs job(first, last) for consecutive parts of 0 to n, of `grain` elements each, as on_library_threads.
+SLIMBAYES_EXPORT void over_range(int64_t n, int64_t grain, const std::function<void(int64_t, int64_t)>& job);
 
 /// Sets the number of threads of the tensor library while an object of this class lives; the destructor
 /// restores the earlier number. 0 leaves the number unchanged. The number belongs to the whole process: if

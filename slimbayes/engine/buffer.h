@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <new>
 
@@ -16,9 +17,12 @@ class Buffer {
   Buffer() = default;
   explicit Buffer(int64_t count) { reserve(count); }
 
-  /// Makes room for at least `count` numbers; loses the values when it grows.
+  /// Makes room for at least `count` numbers; loses the values when it grows. Throws std::bad_alloc, and is
+  /// then empty.
   void reserve(int64_t count) {
     if (count <= size_) return;
+    if (count > kMost) throw std::bad_alloc();
+    size_ = 0;  // also if the allocation below fails
     const auto bytes = static_cast<size_t>(kernels::padded(count)) * sizeof(Number);
     data_.reset(static_cast<Number*>(std::aligned_alloc(64, bytes)));
     if (!data_) throw std::bad_alloc();
@@ -30,6 +34,7 @@ class Buffer {
   struct Free {
     void operator()(Number* numbers) const { std::free(numbers); }
   };
+  static constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 2 / sizeof(Number);
   std::unique_ptr<Number[], Free> data_;
   int64_t size_ = 0;
 };

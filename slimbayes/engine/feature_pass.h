@@ -19,10 +19,10 @@ struct FeatureSums {
 };
 
 /// The derivative of a loss with respect to the features: that of row i is phi_i^T `gram` + y_i `with_y` +
-/// `with_ones`, plus `extra` phi_i for the one row `extra_row`.
+/// `with_ones`, plus `extra` phi_i for the one row `extra_row`. The memory of the spans must outlive it.
 struct FeatureGradient {
-  std::vector<double> gram;               // [r, r]
-  std::vector<double> with_y, with_ones;  // [r]
+  std::span<const double> gram;               // [r, r] by rows
+  std::span<const double> with_y, with_ones;  // [r]
   double extra = 0;
   int64_t extra_row = 0;
 };
@@ -44,14 +44,12 @@ class FeaturePass {
 
  private:
   float* tape_of(int64_t chunk) const { return tape_.data() + chunk * plan_->tape_floats(); }
-  /// Copies a chunk of features to wide_ [count, ld_] and y and 1 to its columns r and r + 1.
-  void widen(const float* phi, const double* y, int64_t count);
-
   std::shared_ptr<const Plan> plan_;
   const kernels::Kernels& kernels_;
   int64_t rank_, ld_, rows_ = 0;
   Floats packed_, tape_, work_;
-  std::vector<double> wide_, result_;  // [kChunkRows, ld_]
+  Doubles wide_, result_;              // of one chunk [kChunkRows, ld_]
+  Doubles lower_, factor_;             // [r, ld_]
   std::vector<const float*> outputs_;  // phi of each chunk, on its tape
 };
 

@@ -241,8 +241,8 @@ void InducingPoints::backward(int64_t rows, const double* tape, const float* gra
 
 // --- The gradient of the parameters
 
-/// Computes dloss/dK_ZZ o K_ZZ = -1/2 (L^-T M L^-1) o K_ZZ, a symmetric matrix, into first_. M has the lower
-/// triangle of G^T Phi on both sides of its diagonal.
+/// Computes dloss/dK_ZZ o K_ZZ = -1/2 (L^-T M L^-1) o K_ZZ, a symmetric matrix, into first_. M is
+/// symmetric: the lower triangle of G^T Phi, mirrored.
 void InducingPoints::within(const Sums& sums) {
   double *m = second_.data(), *s = first_.data();
   const double* gram = gram_.data();

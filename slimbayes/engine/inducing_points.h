@@ -20,9 +20,9 @@ struct InducingValues {
 /// with r inducing points on the h outputs g of a network, with the gradient in closed form.
 ///
 /// All of it is float64, except phi and the gradient at phi that the head gives: a factor L^-1 of a Gram
-/// matrix that is nearly singular makes terms of the gradient that are far larger than their sum. Inputs and
-/// points are taken from the mean of the points, which no distance notices, so that their size is that of
-/// the distances.
+/// matrix that is nearly singular makes terms of the gradient that are far larger than their sum. The mean
+/// of the points is subtracted from inputs and points: distances stay the same, and squared distances lose
+/// fewer digits.
 class InducingPoints {
  public:
   InducingPoints(int64_t inputs, int64_t rank, const kernels::Kernels& kernels);

@@ -192,10 +192,9 @@ void backward_step(Back& b, const ScaleStep& s) {
   p.k.scale_columns(s.in.of(p.rows), b.gradient, p.packed + s.packed_scale);
 }
 void backward_step(Back& b, const PeriodicStep& s) {
-  const kernels::PeriodicGradients to{b.of(s.frequency), b.of(s.phase), b.of(s.weight), b.of(s.shift)};
-  if (to.frequency == nullptr) return;  // constants, as the other three
   const Pass& p = b.pass;
-  p.k.periodic_backward(rows_of(p, s), p.at(s.in), s.in.ld(), b.gradient, s.out.ld(), to);
+  p.k.periodic_backward(rows_of(p, s), p.at(s.in), s.in.ld(), b.gradient, s.out.ld(),
+                        {b.of(s.frequency), b.of(s.phase), b.of(s.weight), b.of(s.shift)});
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ struct DenseStep {
   Slot in, out;
   size_t weight = 0, bias = kNone;
   float weight_scale = 1, bias_scale = 1;
-  bool input_gradient = true;                     // false for a layer that no parameter precedes
+  bool input_gradient = true;                     // false if no layer before it has parameters
   int64_t transposed = 0, padded = 0, shift = 0;  // offsets of the packed W^T, W and b
 
   static constexpr size_t kNone = static_cast<size_t>(-1);

@@ -43,7 +43,8 @@ struct RegressionLoss {
 /// One training step of a regression by features phi(x): the loss of objectives/head_gradient.h (its
 /// equations are written there) with the gradient of every parameter, without libtorch. The features are the
 /// outputs of a plan, or those of inducing points on its outputs. Rows pass in chunks; products with the
-/// triangular factor take its triangle alone. Sums over rows and the terms of a row are float64. The parts of
+/// triangular factor take its triangle alone. The loss, and its derivatives by the mean and variance of
+/// a row, are computed in float64 from float32 means and variances. The parts of
 /// a batch (engine/parallel.h) may run on several threads.
 class RegressionStep {
  public:

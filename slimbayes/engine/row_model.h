@@ -22,7 +22,8 @@ class RowModel {
 
   virtual int64_t inputs() const = 0;  // d, numbers of an encoded row
 
-  /// Returns what all rows share of each component of the density. Empty: the answers are Gaussian.
+  /// Returns the parameters of each component of the density that are the same in every row: weight, degrees
+  /// of freedom, warp, bounds. Empty: the answers are Gaussian.
   const std::vector<ComponentShape>& density() const { return density_; }
 
   /// Returns how many numbers answer() writes for each row: the mean, the aleatoric and the epistemic

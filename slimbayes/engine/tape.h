@@ -17,8 +17,6 @@ class Tape {
  public:
   Tape(std::shared_ptr<const Plan> plan, const kernels::Kernels& kernels);
 
-  const Plan& plan() const { return *plan_; }
-
   /// Reads the parameters, in the order of Plan::tensors(). Call it before the first pass, and when they have
   /// changed.
   void pack(std::span<const float* const> values);

@@ -15,6 +15,7 @@
 #include "slimbayes/data/rows/row_hash.h"
 #include "slimbayes/fit/fit_notes.h"
 #include "slimbayes/fit/fit_resolved.h"
+#include "slimbayes/kernels/kernels.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/model/held_out.h"
 #include "slimbayes/model/persistence.h"
@@ -63,6 +64,7 @@ Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
               {"seed", request.fit.seed},
               {"tuning", request.fit.tune},
               {"network", network_hash(request)},
+              {"rounding of products", kernels::rounding()},
               {"threads", request.threads > 0 ? request.threads : at::get_num_threads()}});
   const auto text = [&] { return all.dump(-1, ' ', false, json::error_handler_t::replace); };
   Fingerprints prints{text(), ""};

@@ -54,11 +54,11 @@ struct Relu {
 /// From 20 on the quotient is 1.
 struct Mish {
   HWY_INLINE void operator()(float* x, float* slope) const {
-    const Vec in = Load(x), two = All(2), e = Exp(hn::Min(in, All(20)));
+    const Vec in = Load(x), two = All(2), inside = hn::Min(in, All(20)), e = Exp(inside);
     const Vec n = hn::Mul(e, hn::Add(e, two)), below = hn::Add(n, two), t = hn::Div(n, below);
     const Vec root = hn::Div(two, below);  // the derivative of t is e (1 + e) root^2
     Store(hn::Mul(in, t), x);
-    Store(hn::MulAdd(hn::Mul(in, hn::Mul(hn::MulAdd(e, e, e), root)), root, t), slope);
+    Store(hn::MulAdd(hn::Mul(inside, hn::Mul(hn::MulAdd(e, e, e), root)), root, t), slope);
   }
 };
 

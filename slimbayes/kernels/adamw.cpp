@@ -14,7 +14,8 @@ namespace HWY_NAMESPACE {
 namespace {
 
 void AdamW(int64_t n, const AdamWStep& s, float* value, const float* grad, float* first, float* second) {
-  // rate (m / c1) / (sqrt(v / c2) + eps), with one division: sqrt(c2) stands in the rate and in eps.
+  // rate (m / c1) / (sqrt(v / c2) + eps), with one division: the factor sqrt(c2) is multiplied into rate and
+  // eps.
   const float root = std::sqrt(s.correction2);
   const Vec keep = All(1 - s.rate * s.decay), rate = All(s.rate / s.correction1 * root),
             eps = All(s.eps * root), new1 = All(1 - s.beta1), old2 = All(s.beta2), new2 = All(1 - s.beta2);

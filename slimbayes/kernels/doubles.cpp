@@ -4,6 +4,8 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "slimbayes/kernels/doubles.cpp"
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "hwy/foreach_target.h"
 #include "slimbayes/kernels/doubles-inl.h"
@@ -87,7 +89,7 @@ HWY_INLINE Vec64 Centred64(Vec64 x, Vec64 mean, int64_t count) {
 }
 
 void LayerNorm64(Rows at, const double* x, const double* scale, const double* shift, double* y) {
-  constexpr double kEpsilon = 1e-5;
+  constexpr double kEpsilon = 1e-5, kNaN = std::numeric_limits<double>::quiet_NaN();
   const auto n = static_cast<double>(at.width);
   for (int64_t i = 0; i < at.rows; ++i, x += at.ld, y += at.ld) {
     const double sum =
@@ -98,7 +100,8 @@ void LayerNorm64(Rows at, const double* x, const double* scale, const double* sh
       Store(c, y + j);
       return hn::MulAdd(c, c, s);
     });
-    const Vec64 inverse = hn::Div(All64(1), hn::Sqrt(All64(squares / n + kEpsilon)));
+    const double var = squares / n + kEpsilon;
+    const Vec64 inverse = hn::Div(All64(1), hn::Sqrt(All64(std::isfinite(var) ? var : kNaN)));
     for (int64_t j = 0; j < padded(at.width); j += kLanes64)
       Store(hn::MulAdd(hn::Mul(Load(y + j), inverse), Load(scale + j), Load(shift + j)), y + j);
   }

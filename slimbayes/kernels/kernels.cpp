@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <stdexcept>
+#include <string_view>
 
 #include "slimbayes/kernels/targets.h"
 
@@ -75,6 +76,11 @@ const std::vector<Kernels>& all_kernels() {
 const Kernels& kernels() {
   static const Kernels& table = chosen();
   return table;
+}
+
+std::string rounding() {
+  if (all_kernels().empty()) return "";
+  return std::string_view(kernels().target) == "SSE4" ? "separate" : "fused";
 }
 
 }  // namespace slimbayes::kernels

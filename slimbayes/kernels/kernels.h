@@ -87,8 +87,9 @@ struct PeriodicRows {
   float *cosine = nullptr, *sine = nullptr;  // [rows, columns, padded(frequencies)], left by the forward pass
 };
 
-/// The gradients of an embedding, to which the backward pass adds: contiguous, without padding. That of the
-/// phase is by an angle in radians.
+/// The gradients of an embedding, to which the backward pass adds: contiguous, without padding; nullptr where
+/// none is needed. `phase` receives the derivative by the phase in radians, although PeriodicRows::phase is
+/// in turns.
 struct PeriodicGradients {
   float *frequency = nullptr, *phase = nullptr, *weight = nullptr, *shift = nullptr;
 };
@@ -120,8 +121,9 @@ struct Kernels {
                             const PeriodicGradients&) = nullptr;
 
   // Layer norm over the width: y = scale (x - mean) / sd + shift with sd = sqrt(var + 1e-5). Forward stores
-  // (x - mean) / sd in `unit` [rows, width] and 1 / sd in `inverse_sd` [rows]. Backward adds the gradients of
-  // scale and shift [width] to theirs. scale and shift are padded.
+  // (x - mean) / sd in `unit` [rows, width] and 1 / sd in `inverse_sd` [rows]; a row whose variance overflows
+  // becomes NaN. Backward adds the gradients of scale and shift [width] to theirs, where these are not
+  // nullptr. scale and shift are padded.
   void (*layer_norm)(Rows, const float* x, const float* scale, const float* shift, float* y, float* unit,
                      float* inverse_sd) = nullptr;
   void (*layer_norm_backward)(Rows, float* g, const float* unit, const float* inverse_sd, const float* scale,
@@ -130,7 +132,7 @@ struct Kernels {
   // Rows and columns
   void (*add)(Rows, float* x, const float* other) = nullptr;                           // x += other
   void (*scale_columns)(Rows, float* x, const float* scale) = nullptr;                 // x[:, j] *= scale[j]
-  void (*add_column_sums)(Rows, const float* x, float weight, float* sums) = nullptr;  // [width], any end
+  void (*add_column_sums)(Rows, const float* x, float weight, float* sums) = nullptr;  // [width], unpadded
   /// sums[j] += sum_i x[i, j] other[i, j].
   void (*add_column_products)(Rows, const float* x, const float* other, float* sums) = nullptr;
   void (*row_squares)(Rows, const float* x, float* squares) = nullptr;                  // [rows]: sum_j x^2
@@ -175,6 +177,10 @@ struct Kernels {
 /// SLIMBAYES_KERNELS, such as AVX2, chooses another one for tests and comparisons. Throws
 /// std::invalid_argument if it names none that the processor has.
 const Kernels& kernels();
+
+/// Returns how products of the kernels() round: "fused", a product and a sum together, as AVX2, AVX-512 and
+/// NEON do, or "separate". Only kernels of the same kind give the same bits. "" if the processor has none.
+std::string rounding();
 
 /// Returns the kernels of every target that this processor has, the best one first. Empty: the processor has
 /// none of them, and kernels() throws.

@@ -74,13 +74,13 @@ void Backward(const PeriodicRows& at, const float* x, int64_t ldx, const float* 
   const int64_t f = padded(at.frequencies), e = at.out - 1, stride = at.columns * f;
   for (int64_t j = 0; j < at.columns; ++j) {
     const float* own = g + j * at.out;
-    for (int64_t o = 0; o < e; ++o)
+    for (int64_t o = 0; to.shift != nullptr && o < e; ++o)
       for (int64_t i = 0; i < at.rows; ++i) to.shift[j * e + o] += own[i * ldg + o];
     for (int64_t k = 0; k < at.frequencies; k += kLanes) {
       const int64_t left = at.frequencies - k;
       const float *cosine = at.cosine + j * f + k, *sine = at.sine + j * f + k,
                   *weight = at.weight + j * e * f + k;
-      for (int64_t o = 0; o < e; ++o) {
+      for (int64_t o = 0; to.weight != nullptr && o < e; ++o) {
         Vec sum = hn::Zero(kTag);
         for (int64_t i = 0; i < at.rows; ++i)
           sum = hn::MulAdd(All(own[i * ldg + o]), Load(cosine + i * stride), sum);
@@ -95,8 +95,9 @@ void Backward(const PeriodicRows& at, const float* x, int64_t ldx, const float* 
         phase = hn::Add(phase, of_angle);
         frequency = hn::MulAdd(All(x[i * ldx + j]), of_angle, frequency);
       }
-      AddFirst(phase, to.phase + j * at.frequencies + k, left);
-      AddFirst(hn::Mul(All(kTurn), frequency), to.frequency + j * at.frequencies + k, left);
+      if (to.phase != nullptr) AddFirst(phase, to.phase + j * at.frequencies + k, left);
+      if (to.frequency != nullptr)
+        AddFirst(hn::Mul(All(kTurn), frequency), to.frequency + j * at.frequencies + k, left);
     }
   }
 }

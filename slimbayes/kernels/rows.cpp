@@ -3,6 +3,9 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "slimbayes/kernels/rows.cpp"
+#include <cmath>
+#include <limits>
+
 #include "hwy/foreach_target.h"
 #include "slimbayes/kernels/simd-inl.h"
 
@@ -11,7 +14,7 @@ namespace slimbayes::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr float kNormEpsilon = 1e-5F;
+constexpr float kNormEpsilon = 1e-5F, kNaN = std::numeric_limits<float>::quiet_NaN();
 
 /// Calls f(j, v) for the offset of every register of a padded row; v is its number within the group of 16.
 template <class F>
@@ -48,7 +51,8 @@ void LayerNorm(Rows at, const float* x, const float* scale, const float* shift, 
       Store(c, unit + j);
       return hn::MulAdd(c, c, s);
     });
-    const Vec inverse = hn::Div(All(1), hn::Sqrt(All(squares / n + kNormEpsilon)));
+    const float var = squares / n + kNormEpsilon;
+    const Vec inverse = hn::Div(All(1), hn::Sqrt(All(std::isfinite(var) ? var : kNaN)));
     inverse_sd[i] = hn::GetLane(inverse);
     OverRow(at.width, [&](int64_t j, int64_t) HWY_ATTR {
       const Vec u = hn::Mul(Load(unit + j), inverse);
@@ -82,8 +86,8 @@ void AddColumnProducts(Rows at, const float* x, const float* other, float* sums)
 
 void LayerNormBackward(Rows at, float* g, const float* unit, const float* inverse_sd, const float* scale,
                        float* grad_scale, float* grad_shift) {
-  AddColumnProducts(at, g, unit, grad_scale);
-  AddColumnSums(at, g, 1, grad_shift);
+  if (grad_scale != nullptr) AddColumnProducts(at, g, unit, grad_scale);
+  if (grad_shift != nullptr) AddColumnSums(at, g, 1, grad_shift);
   const auto n = static_cast<float>(at.width);
   for (int64_t i = 0; i < at.rows; ++i, g += at.ld, unit += at.ld) {
     PartialSums of_gradient, of_product;

@@ -1,7 +1,6 @@
 #include "slimbayes/method/row_answers.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/threads.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/nn/engine_network.h"
 
@@ -40,13 +40,11 @@ int64_t answer_into(const engine::RowModel& model, const at::Tensor& x, int64_t 
   const double* from = x.const_data_ptr<double>();
   double* to = out.mutable_data_ptr<double>() + first;
   std::atomic<int64_t> zeroed = 0;
-  at::parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
+  on_library_threads(chunks, [&](int64_t c) {
     thread_local engine::Doubles memory;
     memory.reserve(model.scratch());
-    for (int64_t c = begin; c < end; ++c) {
-      const int64_t row = c * engine::kChunkRows, rows = std::min(engine::kChunkRows, n - row);
-      zeroed += model.answer(from + row * model.inputs(), rows, to + row, all, memory.data());
-    }
+    const int64_t row = c * engine::kChunkRows, rows = std::min(engine::kChunkRows, n - row);
+    zeroed += model.answer(from + row * model.inputs(), rows, to + row, all, memory.data());
   });
   return zeroed;
 }

@@ -38,8 +38,8 @@ std::vector<double> numbers_of(const at::Tensor& tensor);
 /// with the noise sigma2, for its features phi. O(r^3).
 engine::LinearHead head_of(const LinearPosterior& posterior);
 
-/// Returns a head for features h whose posterior's features are (s h, t), or s h where `head` has no weight
-/// more than h has features.
+/// Rewrites a head for the features (s h, t) as a head for h, where s and t are constants. If `head` has no
+/// weight for t, its features were s h.
 engine::LinearHead of_scaled_features(engine::LinearHead head, int64_t features, double s, double t);
 
 /// A row model that is made at its first use, by whichever thread comes first. A copy makes its own.

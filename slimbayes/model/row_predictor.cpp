@@ -55,7 +55,7 @@ struct RowPredictor::State {
   std::vector<double> x, out;
   engine::Doubles scratch;
   std::vector<RowMixture::Part> parts;
-  RowAnswer last = {};
+  std::optional<RowAnswer> last;  // of the row in `out`
   // What interval() prepared for the level that it was asked for last.
   double level = std::numeric_limits<double>::quiet_NaN(), factor = 0;
   RowMixture::Units lower, upper;
@@ -77,11 +77,13 @@ struct RowPredictor::State {
         parts(mixture.size()) {}
 
   RowAnswer answer() {
+    last.reset();
     const bool zeroed = rows->answer(x.data(), 1, out.data(), 1, scratch.data()) > 0;
     if (gaussian) out[1] = std::max(out[1], least_noise);
-    last = {shift + scale * out[0], scale * scale * out[1], scale * scale * out[2], zeroed};
-    if (!gaussian && last.mean < least) last.mean = least;
-    return last;
+    RowAnswer now{shift + scale * out[0], scale * scale * out[1], scale * scale * out[2], zeroed};
+    if (!gaussian && now.mean < least) now.mean = least;
+    last = now;
+    return now;
   }
 
   void prepare(double asked) {
@@ -97,14 +99,15 @@ struct RowPredictor::State {
     constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
     const bool calibrated = calibration.groups > 0;
     RowInterval range;
+    const double sd = last->sd(), mean = last->mean;
     if (gaussian) {
-      double half = factor * last.sd();
-      if (calibrated) half = half * (1 + 1e-9) + kRounding * std::abs(last.mean);
-      range = {last.mean - half, last.mean + half};
+      double half = factor * sd;
+      if (calibrated) half = half * (1 + 1e-9) + kRounding * std::abs(mean);
+      range = {mean - half, mean + half};
     } else {
       for (size_t k = 0; k < parts.size(); ++k)
         parts[k] = mixture.part(k, out[3 + 3 * k], out[4 + 3 * k] + out[5 + 3 * k]);
-      range = {mixture.quantile(parts, lower, last.sd()), mixture.quantile(parts, upper, last.sd())};
+      range = {mixture.quantile(parts, lower, sd), mixture.quantile(parts, upper, sd)};
       if (calibrated) {
         range.lower -= kRounding * std::abs(range.lower);
         range.upper += kRounding * std::abs(range.upper);
@@ -134,12 +137,15 @@ RowAnswer RowPredictor::encoded(std::span<const float> x) {
   State& s = *state_;
   if (x.size() != s.x.size())
     refuse("RowPredictor", fmt::format("{} inputs", s.x.size()), std::to_string(x.size()));
+  if (!std::ranges::all_of(x, [](float one) { return std::isfinite(one); }))
+    refuse("RowPredictor", "finite inputs", "NaN or infinity", "RowPredictor's operator() takes cells");
   std::ranges::copy(x, s.x.begin());
   return s.answer();
 }
 
 RowInterval RowPredictor::interval(double level) {
   State& s = *state_;
+  check(s.last.has_value(), "RowPredictor", "an answer before its interval", "none yet");
   if (level != s.level) s.prepare(level);
   return s.interval();
 }

@@ -51,11 +51,12 @@ class SLIMBAYES_EXPORT RowPredictor {
   /// training rows (Encoder::inputs).
   RowAnswer operator()(std::span<const double> cells);
 
-  /// Answers an encoded row [d], finite (Encoder::inputs). Throws std::invalid_argument for another size.
+  /// Answers an encoded row [d] (Encoder::inputs). Throws std::invalid_argument for another size and for
+  /// numbers that are not finite.
   RowAnswer encoded(std::span<const float> x);
 
   /// Returns the interval of this level around the last answer, as Model::interval does. A level that was
-  /// asked before costs least. Throws as Model::interval.
+  /// asked before costs least. Throws as Model::interval, and std::invalid_argument before the first answer.
   RowInterval interval(double level);
 
  private:

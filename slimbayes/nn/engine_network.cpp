@@ -1,7 +1,6 @@
 #include "slimbayes/nn/engine_network.h"
 
 #include <ATen/ATen.h>
-#include <ATen/TensorIterator.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -9,6 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "slimbayes/core/threads.h"
 #include "slimbayes/engine/tape.h"
 
 namespace slimbayes {
@@ -32,18 +32,6 @@ bool engine_is_available() {
 bool engine_can_bind(const at::Tensor& tensor) {
   if (!is_plain(tensor)) return false;
   return !tensor.requires_grad() || (tensor.is_leaf() && tensor.grad().defined() && is_plain(tensor.grad()));
-}
-
-// at::parallel_for is inlined and runs in a single thread if this file is compiled without OpenMP. A tensor
-// iterator runs inside the library; it gets one element for each job.
-void on_library_threads(int64_t count, const std::function<void(int64_t)>& job) {
-  at::Tensor each = at::empty({count}, at::kByte);
-  const char* first = static_cast<const char*>(each.const_data_ptr());
-  at::TensorIterator::nullary_op(each).for_each(
-      [&](char** data, const int64_t* strides, int64_t size, int64_t) {
-        for (int64_t i = 0; i < size; ++i) job(data[0] + i * strides[0] - first);
-      },
-      /*grain_size=*/1);
 }
 
 std::vector<const float*> pointers_of(const std::vector<at::Tensor>& tensors) {

@@ -28,10 +28,7 @@ bool engine_is_available();
 /// either a parameter with a gradient buffer (nn/parameters.h) or a constant.
 bool engine_can_bind(const at::Tensor& tensor);
 
-/// Runs the jobs of the engine on the threads of the tensor library.
-void on_library_threads(int64_t count, const std::function<void(int64_t)>& job);
-
-/// Returns where the numbers of contiguous float32 tensors stand.
+/// Returns the address of the first element of each tensor. They must be contiguous float32.
 std::vector<const float*> pointers_of(const std::vector<at::Tensor>& tensors);
 
 /// The tensors of a plan as the engine reads and writes them, in the order of Plan::tensors().

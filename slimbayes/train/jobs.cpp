@@ -142,14 +142,12 @@ class JobQueue::Impl {
     for (auto at = running_.lower_bound(first); at != running_.end() && at->first < end; ++at)
       at->second = true;
     dropped_.emplace_back(first, end);
-    std::erase_if(queue_, [&](const auto& next) { return next.first >= first && next.first < end; });
-    std::erase_if(outcomes_,
-                  [&](const auto& outcome) { return outcome.first >= first && outcome.first < end; });
+    std::erase_if(queue_, [this](const auto& next) { return is_dropped(next.first); });
+    std::erase_if(outcomes_, [this](const auto& one) { return is_dropped(one.first); });
   }
 
   JobOutcome<std::any> take(size_t job, JobDeadline until) {
-    for (const auto& [first, end] : dropped_)
-      internal_check(job < first || job >= end, "Jobs::take", "the caller takes no job that it has dropped");
+    internal_check(!is_dropped(job), "Jobs::take", "the caller takes no job that it has dropped");
     if (threads_.empty()) {
       if (auto kept = taken(job)) return std::move(*kept);
       if (plan_.callback != nullptr && !files_.is_finished(job))
@@ -162,7 +160,7 @@ class JobQueue::Impl {
 
   bool has(size_t job) const {
     const std::scoped_lock held(lock_);
-    return begun_.contains(job) || outcomes_.contains(job) || files_.is_finished(job);
+    return !is_dropped(job) && (begun_.contains(job) || outcomes_.contains(job) || files_.is_finished(job));
   }
 
   CheckpointPolicy part(size_t job) const { return files_.part(job); }
@@ -171,6 +169,9 @@ class JobQueue::Impl {
 
  private:
   // The caller's thread.
+  bool is_dropped(size_t job) const {
+    return std::ranges::any_of(dropped_, [job](auto& d) { return d.first <= job && job < d.second; });
+  }
 
   void start_threads() {
     one_thread_.emplace(1);
@@ -179,7 +180,8 @@ class JobQueue::Impl {
       while (std::ssize(threads_) < workers_) threads_.emplace_back([this] { run_jobs(); });
     } catch (const std::system_error&) {
       if (!threads_.empty()) return;
-      workers_ = 1;  // the caller's thread does the work
+      workers_ = 1;  // the caller's thread does the work, with all threads
+      one_thread_.reset();
       parallel_ = false;
     }
   }

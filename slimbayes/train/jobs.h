@@ -96,8 +96,8 @@ class JobQueue {
 /// order of its own algorithm, and each result may decide which job it takes next. The caller tells ahead()
 /// which jobs it will probably take, so that several workers can begin them. The results are the same for any
 /// number of workers, because a job sees only its number, its stream and its rows. A result that the caller
-/// does not take is dropped: after a stop, the caller goes on to take what has() says, so that the user keeps
-/// every finished job.
+/// does not take is dropped. So after a stop the caller calls take() for every job for which has() is true,
+/// and no finished job is lost.
 ///
 /// With one worker, or within a job of another series, a job runs in take(), on the caller's thread and with
 /// its number of threads. With more, each worker computes with one thread of its own, and the caller's thread
@@ -142,8 +142,8 @@ class Jobs {
   }
 
   /// Drops the jobs first, ..., end - 1, which the caller will not take, so that the workers can begin
-  /// others. A dropped job that runs is told to stop. Its result is not kept, and its further notes are not
-  /// passed on.
+  /// others. A dropped job that runs is told to stop. Its result is not kept, except in a checkpoint, where a
+  /// resumed series finds it, and its further notes are not passed on.
   void drop(size_t first, size_t end) { queue_.drop(first, end); }
 
   /// Returns how the job ended. Waits for the worker that runs it or reads its result from the checkpoint;
@@ -155,8 +155,8 @@ class Jobs {
     return own;
   }
 
-  /// Returns whether a worker has begun the job or its result is in the checkpoint. take() then begins
-  /// nothing.
+  /// Returns whether a worker has begun the job or its result is in the checkpoint, and it is not dropped.
+  /// take() then begins nothing.
   bool has(size_t job) const { return queue_.has(job); }
 
   /// Returns the checkpoint policy of a job: the path `path`.<job> and a fingerprint that names the job.

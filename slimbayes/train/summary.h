@@ -29,11 +29,12 @@ struct SLIMBAYES_EXPORT Summary {
   std::string score = "score";
   /// The score of the kept parameters; NaN (JSON: null) if there was no score to choose by.
   double best_score = std::numeric_limits<double>::quiet_NaN();
-  /// Training time in seconds, including earlier runs that this one resumed. It is not saved, so that equal
-  /// fits give equal files.
+  /// Training time in seconds, including earlier runs that this one resumed, without the fits of the folds
+  /// that estimate the noise (fit/noise_folds.h). It is not saved, so that equal fits give equal files.
   double seconds = 0;
   Stopped stopped = Stopped::budget;
-  /// What computed the passes of the network: "engine" or "libtorch"; "": nothing was trained by steps.
+  /// What computed the passes of the networks: "engine", "libtorch" or, of several fits, "engine, libtorch";
+  /// "": no network was trained.
   std::string trained_by = "";
   /// The jitter with which the Cholesky factorisation behind the predictions succeeded: a number added to the
   /// diagonal of the matrix, as a share of its mean diagonal. 0: none was needed.
@@ -54,10 +55,11 @@ void describe(Summary& f, V& v) {
   v("best_epoch", f.best_epoch, "epoch of the kept parameters");
   v("score", f.score, "name of the score that chose the kept parameters; lower is better");
   v("best_score", f.best_score, "score of the kept parameters; null without one");
-  v("seconds", f.seconds, "training time, that of earlier runs included; not in the model file");
+  v("seconds", f.seconds,
+    "training time, that of earlier runs included and that of noise folds not; not in the model file");
   v("stopped", f.stopped, "why the fit ended: budget, patience, time, interrupted, converged or failure");
   v("trained_by", f.trained_by,
-    "what computed the passes of the network: engine, or libtorch; empty where nothing was trained by steps");
+    "what computed the passes of the networks: engine, libtorch or both; empty where no network was trained");
   v("jitter", f.jitter,
     "added to the diagonal of a factorised matrix, as a share of its mean; 0: none was needed");
   v("notes", f.notes, "sentences that the user should read, such as warnings");

@@ -53,6 +53,31 @@ def test_the_engine_and_libtorch_train_alike(table, method, words):
     assert json.loads(run(table, "describe", "m", "--json").stdout)["summary"]["trained_by"] == "libtorch"
 
 
+def test_a_fit_is_not_resumed_where_products_round_otherwise(table):
+    if "SSE4" not in targets(table) or len(targets(table)) < 2:
+        pytest.skip("this processor has no targets of both kinds")
+    assert with_kernels(table, "m", targets(table)[0], "--method", "dnn").returncode == 0
+    again = with_kernels(table, "m", "SSE4", "--method", "dnn", "--resume")
+    assert again.returncode == 2 and "rounding of products" in again.stderr, again.stderr
+    assert with_kernels(table, "m", targets(table)[0], "--method", "dnn", "--resume").returncode == 0
+
+
+def test_an_unknown_target_is_named_by_every_command(table):
+    assert with_kernels(table, "m", targets(table)[0], "--method", "ridge").returncode == 0
+    done = subprocess.run([TOOL, "predict", "m", "t.csv"], cwd=table, capture_output=True, text=True,
+                          env={**os.environ, "SLIMBAYES_KERNELS": "nonsense"})
+    assert done.returncode == 2 and done.stderr.startswith("error: expected one of "), done.stderr
+    assert "fit it again" not in done.stderr
+
+
+def test_auto_says_what_trained_its_networks(table):
+    for engine, wanted in (("auto", "engine"), ("libtorch", "libtorch")):
+        found = fitted(table, "--method", "auto", "--candidates", "dnn", "--engine", engine)
+        assert found["summary"]["trained_by"] == wanted
+    assert json.loads(run(table, *FIT[:6], "--model", "m", "--json", "--method", "auto", "--candidates", "ridge").stdout)["summary"]["trained_by"] == ""
+    assert "trained_by" not in run(table, "describe", "m").stdout
+
+
 def test_what_the_engine_does_not_know_runs_through_libtorch(table):
     found = fitted(table, "--method", "dnn", "--network", "mlp", "--batch-norm")
     assert found["summary"]["trained_by"] == "libtorch"

@@ -32,21 +32,24 @@ std::string message(auto action) {
   return "";
 }
 
-TEST(Linalg, LowerCholeskyHasTheLowerTriangleOfSafeCholesky) {
+TEST(Linalg, SafeCholeskyHasTheSameFactorWithAndWithoutAGradient) {
   const at::Tensor x = Stream(2).normal({7, 20});
   const at::Tensor singular = at::mm(x.t(), x);
   for (const at::Tensor& a : {positive(1), positive(37), singular}) {
-    const at::Tensor before = a.clone();
-    const Cholesky lower = lower_cholesky(a), safe = safe_cholesky(a);
-    EXPECT_EQ(lower.jitter, safe.jitter);
-    EXPECT_LT(distance(lower.factor.tril(), safe.factor), safe.jitter > 0 ? 1e-6 : 1e-13);
-    EXPECT_TRUE(at::equal(a, before));
+    at::Tensor given = a.clone();
+    given.add_(at::ones_like(a).triu(1));  // the upper triangle is not read
+    const at::Tensor before = given.clone();
+    const Cholesky alone = safe_cholesky(given), with = safe_cholesky(a.clone().requires_grad_(true));
+    EXPECT_EQ(alone.jitter, with.jitter);
+    EXPECT_EQ(distance(alone.factor, with.factor.detach()), 0);
+    EXPECT_TRUE(at::equal(alone.factor, alone.factor.tril()));
+    EXPECT_TRUE(at::equal(given, before));
   }
   EXPECT_GT(safe_cholesky(singular).jitter, 0);
   at::Tensor bad = positive(3);
   bad[1][2] = bad[2][1] = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THROW(lower_cholesky(bad), NumericalError);
-  EXPECT_THROW(lower_cholesky(-positive(3)), NumericalError);
+  EXPECT_THROW(safe_cholesky(bad), NumericalError);
+  EXPECT_THROW(safe_cholesky(-positive(3)), NumericalError);
 }
 
 TEST(Linalg, SafeCholeskyAddsNothingToAPositiveDefiniteMatrix) {

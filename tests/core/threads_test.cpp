@@ -8,11 +8,51 @@
 #include <unistd.h>
 
 #include <limits>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace slimbayes {
 namespace {
+
+TEST(LibraryThreads, RunEveryJobOnceOnAllThreads) {
+  const ThreadScope two(2);
+  std::mutex mutex;
+  std::vector<int64_t> ran;
+  std::set<std::thread::id> threads;
+  on_library_threads(8, [&](int64_t job) {
+    const std::scoped_lock lock(mutex);
+    ran.push_back(job);
+    threads.insert(std::this_thread::get_id());
+  });
+  std::ranges::sort(ran);
+  EXPECT_EQ(ran, (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(threads.size(), 2);
+}
+
+TEST(LibraryThreads, CutARangeIntoParts) {
+  const ThreadScope two(2);
+  for (const int64_t n : {0, 1, 4, 5, 23}) {
+    std::vector<int> times(static_cast<size_t>(n));
+    over_range(n, 4, [&](int64_t first, int64_t last) {
+      EXPECT_LE(last - first, 4);
+      for (int64_t i = first; i < last; ++i) ++times[static_cast<size_t>(i)];
+    });
+    EXPECT_EQ(times, std::vector<int>(static_cast<size_t>(n), 1));
+  }
+}
+
+TEST(LibraryThreads, PassOnWhatAJobThrows) {
+  const ThreadScope two(2);
+  const auto bad = [](int64_t job) {
+    if (job == 5) throw std::runtime_error("job 5");
+  };
+  EXPECT_THROW(on_library_threads(8, bad), std::runtime_error);
+  EXPECT_NO_THROW(on_library_threads(5, bad));
+}
 
 TEST(ThreadScope, GivesTheEarlierNumberBack) {
   const int before = at::get_num_threads();

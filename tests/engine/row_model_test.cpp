@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <new>
 #include <random>
 
 #include "slimbayes/catalog/network/layer_tensors.h"
@@ -159,6 +161,15 @@ TEST(KernelHead, IsTheGaussianProcessOfOneRow) {
     EXPECT_EQ(out[1], noise);
     EXPECT_NEAR(out[2], amplitude - k * k / s + (1 - k / s) * (1 - k / s) * s, 1e-14);
   }
+}
+
+TEST(Buffer, IsEmptyAfterAnAllocationThatFailed) {
+  Doubles numbers(16);
+  for (const int64_t most : {int64_t{1} << 50, int64_t{1} << 61, std::numeric_limits<int64_t>::max()})
+    EXPECT_THROW(numbers.reserve(most), std::bad_alloc);
+  numbers.reserve(8);
+  ASSERT_NE(numbers.data(), nullptr);
+  numbers.data()[7] = 1;
 }
 
 TEST(RowModel, OnlyRoundingMayMakeAVarianceNegative) {

@@ -62,6 +62,7 @@ TEST_P(Activations, KeepWhatIsNotFinite) {
     EXPECT_TRUE(std::isnan(x.values[0])) << f.name;
     EXPECT_EQ(x.values[1], f.value(INFINITY)) << f.name;
     EXPECT_EQ(x.values[2], static_cast<float>(f.value(1e30F))) << f.name;
+    EXPECT_NEAR(slope.values[2], f.slope(1e30F), 1e-6) << f.name;
   }
 }
 

@@ -1,6 +1,8 @@
 #include <array>
-#include <cstring>
+#include <bit>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "tests/kernels/rows.h"
 
@@ -25,7 +27,18 @@ class Draws {
   uint64_t state_ = 88172645463325252ULL;
 };
 
-/// Returns an FNV-1a hash of the parameters of a network, linear, layer norm, activation, linear, after 20
+/// An FNV-1a hash of the bits of numbers.
+struct Hash {
+  uint64_t value = 1469598103934665603ULL;
+
+  template <class Number>
+  void add(const std::vector<Number>& numbers) {
+    using Bits = std::conditional_t<sizeof(Number) == 4, uint32_t, uint64_t>;
+    for (const Number each : numbers) value = (value ^ std::bit_cast<Bits>(each)) * 1099511628211ULL;
+  }
+};
+
+/// Returns a hash of the parameters of a network, linear, layer norm, activation, linear, after 20
 /// steps of AdamW on a squared error.
 uint64_t hash_after_training(const Kernels& k) {
   const int64_t m = 60, d = 26, h = 64, o = 37;
@@ -111,22 +124,87 @@ uint64_t hash_after_training(const Kernels& k) {
       k.adamw(std::ssize(parameters[i]->values), at, parameters[i]->data(), grad[i].data(), first[i].data(),
               second[i].data());
   }
-  uint64_t hash = 1469598103934665603ULL;
-  for (const Matrix* each : parameters) {
-    for (const float value : each->values) {
-      uint32_t bits = 0;
-      std::memcpy(&bits, &value, sizeof bits);
-      hash = (hash ^ bits) * 1099511628211ULL;
-    }
+  Hash hash;
+  for (const Matrix* each : parameters) hash.add(each->values);
+  return hash.value;
+}
+
+/// Returns the hash of what the other kernels compute: float64 ones, and the activations and the embedding of
+/// realmlp.
+uint64_t hash_of_others(const Kernels& k) {
+  const int64_t m = 37, n = 29, f = 21, e = 3;
+  Draws draws;
+  Matrix a(m, n), b(n, n), slope(m, n), x(m, 2), frequency(2, f), phase(2, f), weight(2 * e, f),
+      shift(1, 2 * e), cosine(m, 2 * padded(f)), sine(m, 2 * padded(f)), y(m, 2 * (e + 1));
+  for (const auto& [matrix, size] :
+       {std::pair(&a, 4.0F), {&b, 1.0F}, {&x, 6.0F}, {&frequency, 2.0F}, {&phase, 1.0F}, {&weight, 1.0F}})
+    draws.fill(*matrix, size);
+  Hash hash;
+  for (const auto activation : {k.mish, k.smooth_clip, k.relu}) {
+    Matrix copy = a;
+    activation(copy.of(), copy.data(), slope.data());
+    hash.add(copy.values);
+    hash.add(slope.values);
   }
-  return hash;
+  const PeriodicRows rows{
+      m, 2, f, e + 1, frequency.data(), phase.data(), weight.data(), cosine.data(), sine.data()};
+  k.periodic(rows, x.data(), x.ld, shift.data(), y.data(), y.ld);
+  std::vector<float> of_frequency(2 * f), of_phase(2 * f), of_weight(2 * e * f), of_shift(2 * e);
+  k.periodic_backward(rows, x.data(), x.ld, y.data(), y.ld,
+                      {of_frequency.data(), of_phase.data(), of_weight.data(), of_shift.data()});
+  for (const auto* each : {&y.values, &of_frequency, &of_phase, &of_weight, &of_shift}) hash.add(*each);
+
+  const int64_t ld = a.ld;
+  std::vector<double> left(a.values.begin(), a.values.end()), right(b.values.begin(), b.values.end()),
+      out(static_cast<size_t>(m * ld)), gram(static_cast<size_t>(n * ld)), sums(static_cast<size_t>(m));
+  const Product64 product{.m = m,
+                          .k = n,
+                          .n = n,
+                          .a = left.data(),
+                          .lda = ld,
+                          .b = right.data(),
+                          .ldb = ld,
+                          .c = out.data(),
+                          .ldc = ld};
+  k.product64(product);
+  hash.add(out);
+  k.product_squares64(product, sums.data());
+  hash.add(sums);
+  k.gaussian_kernel64(product, 1.5);
+  for (int64_t i = 0; i < m; ++i) std::fill_n(out.begin() + i * ld + n, ld - n, 0.0);  // padding is undefined
+  hash.add(out);
+  k.transposed_product64({.m = m,
+                          .k = n,
+                          .n = n,
+                          .a = left.data(),
+                          .lda = ld,
+                          .b = left.data(),
+                          .ldb = ld,
+                          .c = gram.data(),
+                          .ldc = ld});
+  hash.add(gram);
+  const Rows all{m, n, ld};
+  k.layer_norm64(all, left.data(), right.data(), right.data() + ld, out.data());
+  hash.add(out);
+  k.silu64(all, out.data());
+  hash.add(out);
+  k.tanh64(all, out.data());
+  hash.add(out);
+  k.exp_differences64(all, left.data(), sums.data(), 0);
+  hash.add(left);
+  k.row_squares64(all, out.data(), sums.data());
+  hash.add(sums);
+  k.row_products64(all, out.data(), right.data(), sums.data());
+  hash.add(sums);
+  return hash.value;
 }
 
 // AVX2 and AVX-512 were measured here, NEON under qemu 7.2 with g++ 12.2 (-march=armv8-a+crypto).
-TEST(Kernels, TrainToTheSameBitsOnEveryProcessorWithFusedMultiplyAdds) {
+TEST(Kernels, HaveTheSameBitsOnEveryProcessorWithFusedMultiplyAdds) {
   for (const Kernels& k : all_kernels()) {
     if (std::string_view(k.target) == "SSE4") continue;
     EXPECT_EQ(hash_after_training(k), 12890780092239586990ULL) << k.target;
+    EXPECT_EQ(hash_of_others(k), 6612117973355487111ULL) << k.target;
   }
 }
 

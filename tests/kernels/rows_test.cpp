@@ -29,6 +29,17 @@ TEST_P(RowKernels, LayerNormIsThatOfFloat64) {
   }
 }
 
+// A variance that overflows would otherwise give the same numbers for every such row.
+TEST_P(RowKernels, LayerNormOfNumbersThatCannotBeSquaredIsNan) {
+  Matrix x(2, 5, 1), scale(1, 5, 2), shift(1, 5, 3), y(2, 5), unit(2, 5), inverse(1, 2);
+  x(0, 1) = 1e30F;
+  k().layer_norm(x.of(), x.data(), scale.data(), shift.data(), y.data(), unit.data(), inverse.data());
+  for (int64_t j = 0; j < 5; ++j) {
+    EXPECT_TRUE(std::isnan(std::as_const(y)(0, j)));
+    EXPECT_TRUE(std::isfinite(std::as_const(y)(1, j)));
+  }
+}
+
 TEST_P(RowKernels, LayerNormBackwardIsTheDifferenceQuotient) {
   for (const int64_t n : {3, 19, 64}) {
     const Matrix x(4, n, 1), scale(1, n, 2), shift(1, n, 3), g(4, n, 5);

@@ -87,7 +87,9 @@ TEST(RowPredictor, AnswersAsACalibratedModel) {
     const Model model = fit_model(numbers(400, 1), request);
     ASSERT_GT(model.calibration().groups, 0);
     expect_same(model);
-    EXPECT_THROW(RowPredictor(model).interval(0.9999), std::invalid_argument);  // too few calibration rows
+    RowPredictor rows(model);
+    rows(cells_of(numbers(1, 2), rows.columns(), 0));
+    EXPECT_THROW(rows.interval(0.9999), std::invalid_argument);  // too few calibration rows
   }
 }
 
@@ -114,6 +116,12 @@ TEST(RowPredictor, RefusesWhatItCannotAnswer) {
                std::invalid_argument);
   EXPECT_TRUE(std::isfinite(rows(std::vector<double>{11, kMissing, 11}).mean));
   EXPECT_THROW(rows.interval(1), std::invalid_argument);
+  RowPredictor fresh(model);
+  EXPECT_THROW(fresh.interval(0.9), std::invalid_argument);  // there is no answer yet
+  std::vector<float> x(static_cast<size_t>(fresh.inputs()), 0.5F);
+  EXPECT_TRUE(std::isfinite(fresh.encoded(x).mean));
+  x[1] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THROW(fresh.encoded(x), std::invalid_argument);
 
   Table words = numbers(100, 1);
   words.columns[0].kind = ColumnKind::categorical;

@@ -3,10 +3,6 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <mutex>
-#include <set>
-#include <thread>
 #include <vector>
 
 #include "slimbayes/catalog/network/networks.h"
@@ -70,19 +66,29 @@ TEST(EngineNetwork, IsLibtorchForRealMlp) {
     EXPECT_TRUE(at::allclose(ours[name].grad(), theirs[name].grad(), 1e-4, 1e-4)) << name;
 }
 
-TEST(LibraryThreads, RunEveryJobOnceOnAllThreads) {
-  const ThreadScope two(2);
-  std::mutex mutex;
-  std::vector<int64_t> ran;
-  std::set<std::thread::id> threads;
-  on_library_threads(8, [&](int64_t job) {
-    const std::scoped_lock lock(mutex);
-    ran.push_back(job);
-    threads.insert(std::this_thread::get_id());
-  });
-  std::ranges::sort(ran);
-  EXPECT_EQ(ran, (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
-  EXPECT_EQ(threads.size(), 2);
+// Each tensor in turn is a constant: the others get the gradient that libtorch gives them.
+TEST(EngineNetwork, LeavesOutConstantTensorsOneByOne) {
+  const at::Tensor x = Stream(2).normal({70, 3}, at::kFloat), g = Stream(3).normal({70, 2}, at::kFloat);
+  const NetworkSpec spec{{{3}},
+                         {Periodic{5, 4}, Linear{9}, LayerNorm{}, Activation{"silu"}, Scale{}, Linear{2}}};
+  const Parameters all = started(spec);
+  for (const std::string& constant : all.names()) {
+    const Parameters ours = started(spec), theirs = started(spec);
+    const auto lookup = [&](const Parameters& some) {
+      return [&some, constant](const std::string& name) {
+        return name == constant ? some[name].detach() : some[name];
+      };
+    };
+    const BoundNetwork engine(spec, "network", lookup(ours)),
+        libtorch(spec, "network", lookup(theirs), Execution::libtorch);
+    ASSERT_TRUE(engine.by_engine()) << constant;
+    engine(x).backward(g);
+    libtorch(x).backward(g);
+    for (const std::string& name : ours.names())
+      EXPECT_TRUE(at::allclose(ours[name].grad(), theirs[name].grad(), 1e-4, 1e-4))
+          << name << ", " << constant;
+    EXPECT_EQ(ours[constant].grad().count_nonzero().item<int64_t>(), 0) << constant;
+  }
 }
 
 TEST(EngineNetwork, HasTheSameBitsForAnyNumberOfThreads) {

@@ -157,7 +157,9 @@ TEST_F(JobsTest, AJobThatIsDroppedEndsAndLeavesNothing) {
   jobs.begin();
   jobs.ahead(1, 5);  // both workers begin, two jobs wait
   for (int i = 0; i < 5000 && begun < 2; ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(jobs.has(1));
   jobs.drop(1, 5);
+  EXPECT_FALSE(jobs.has(1));
   EXPECT_EQ(jobs.take(0).value(), 0);  // a worker is free for it
   for (int i = 0; i < 5000 && told_to_stop < 2; ++i) std::this_thread::sleep_for(1ms);
   EXPECT_EQ(begun, 2);  // those that waited do not begin

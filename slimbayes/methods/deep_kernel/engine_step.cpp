@@ -5,6 +5,7 @@
 #include <string>
 
 #include "slimbayes/basis/feature_map.h"
+#include "slimbayes/core/threads.h"
 #include "slimbayes/nn/engine_network.h"
 
 namespace slimbayes {

@@ -36,7 +36,7 @@ class EngineStep {
  private:
   EngineStep(const DeepKernel& kernel, std::shared_ptr<const engine::Plan> plan);
 
-  /// Reads where a parameter and its gradient stand. Returns false if it has none.
+  /// Stores the addresses of a parameter and of its gradient. Returns false if it has none.
   bool bind(const std::string& name, const Network::Lookup& lookup, const float*& value, float*& gradient);
 
   std::shared_ptr<const engine::Plan> plan_;

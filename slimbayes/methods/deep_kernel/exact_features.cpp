@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/core/check.h"
@@ -130,7 +131,9 @@ ExactSums ExactTraining::first_engine_pass() {
   const engine::FeatureSums sums = pass_->forward(model_.tensors->values, x_.const_data_ptr<float>(),
                                                   y_.const_data_ptr<double>(), n, alpha_ != 0);
   const auto tensor = [](const std::vector<double>& values, at::IntArrayRef shape) {
-    return at::tensor(values, at::kDouble).view(shape);
+    const at::Tensor out = at::empty(shape, at::kDouble);
+    std::ranges::copy(values, out.mutable_data_ptr<double>());
+    return out;
   };
   LinearStatistics s = linear_statistics(r);
   s.S = tensor(sums.gram, {r, r});
@@ -146,13 +149,12 @@ ExactSums ExactTraining::first_engine_pass() {
 
 void ExactTraining::second_engine_pass() {
   const FeatureDerivative of = feature_derivative(*bound_);
-  const auto values = [&](const at::Tensor& of_bound) {
-    const at::Tensor scaled = (of_bound * scale_).contiguous();
-    return std::vector<double>(scaled.const_data_ptr<double>(),
-                               scaled.const_data_ptr<double>() + scaled.numel());
+  const at::Tensor S = (of.S * scale_).contiguous(), c = of.c * scale_, ones = c * -of.constant;
+  const auto values = [](const at::Tensor& t) {
+    return std::span(t.const_data_ptr<double>(), static_cast<size_t>(t.numel()));
   };
-  const engine::FeatureGradient gradient{values(of.S), values(of.c), values(of.c * -of.constant),
-                                         scale_ * of.largest, bound_->largest_row};
+  const engine::FeatureGradient gradient{values(S), values(c), values(ones), scale_ * of.largest,
+                                         bound_->largest_row};
   pass_->backward(gradient, y_.const_data_ptr<double>(), model_.tensors->gradients);
 }
 

@@ -112,7 +112,7 @@ double dense_evidence_backward(const at::Tensor& theta, const at::Tensor& z, con
   const at::Tensor u = z.detach().to(at::kDouble) / hyper.lengthscale;
   const at::Tensor kernel = kernel_of(u, hyper.amplitude);
   kernel.diagonal().add_(hyper.noise_var);  // A; the gradient does not need the diagonal of K
-  const at::Tensor factor = lower_cholesky(kernel).factor;
+  const at::Tensor factor = safe_cholesky(kernel).factor;
   const at::Tensor residual = y.detach().to(at::kDouble) - hyper.offset;
   const at::Tensor alpha = solve_cholesky(factor, residual.unsqueeze(-1)).squeeze(-1).contiguous();
   const double value = 0.5 * at::dot(residual, alpha).item<double>() +

@@ -12,6 +12,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/core/threads.h"
 #include "slimbayes/data/split/folds.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/registry.h"
@@ -73,9 +74,7 @@ std::vector<Tree> grown(const ClassRows& rows, const std::vector<int32_t>& of, i
   for (int64_t k = 0; k < trees && (k < kFewest || !asked_to_end(callback)); k += block) {
     const int64_t end = std::min(trees, k + block);
     forest.resize(static_cast<size_t>(end));
-    at::parallel_for(k, end, 1, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) forest[static_cast<size_t>(i)] = one(i);
-    });
+    on_library_threads(end - k, [&](int64_t i) { forest[static_cast<size_t>(k + i)] = one(k + i); });
   }
   return forest;
 }
@@ -262,7 +261,7 @@ class ExtraTreesFitted : public Fitted {
     at::Tensor mean = at::zeros({b, classes_}, at::kDouble), expected = at::zeros({b}, at::kDouble);
     auto* const p = mean.mutable_data_ptr<double>();
     auto* const h = expected.mutable_data_ptr<double>();
-    at::parallel_for(0, b, kGrain, [&](int64_t first, int64_t last) {
+    over_range(b, kGrain, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
         for (size_t t = 0; t < forest_.size(); ++t) {
           const int64_t leaf = forest_[t].leaf_of(x.const_data_ptr<float>() + i * d);

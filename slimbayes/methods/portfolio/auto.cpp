@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/core/check.h"
@@ -94,6 +95,14 @@ std::string nothing_learnt(const SearchResult& found, const SearchRows& rows, co
       found.held, score, found.nll, constant->nll);
 }
 
+/// Returns a warning where so few rows chose the candidates and their noise that both are a matter of chance.
+std::string few_rows(const SearchRows& rows) {
+  constexpr int64_t kFew = 20;
+  const int64_t n = rows.all.size();
+  if (rows.all.schema.task.kind != TaskKind::regression || n >= kFew) return "";
+  return fmt::format("only {} row{}: the sd may be far too small; give more rows", n, n == 1 ? "" : "s");
+}
+
 Summary summary_of(const SearchResult& found, const SearchRows& rows) {
   Summary summary;
   summary.rows = rows.in_folds ? rows.all.size() : std::ssize(rows.folds[0].train);
@@ -106,11 +115,14 @@ Summary summary_of(const SearchResult& found, const SearchRows& rows) {
                                                             : Stopped::converged;
   if (std::string note = nothing_learnt(found, rows, summary.score); !note.empty())
     summary.notes.push_back(std::move(note));
+  if (std::string note = few_rows(rows); !note.empty()) summary.notes.push_back(std::move(note));
+  std::set<std::string> trained_by;
   for (const TriedCandidate& t : found.tried) {
     summary.seconds += t.seconds;
     if (t.left_out.empty()) summary.facts.push_back(fact_of(t));
     for (const auto& member : t.members) {
       const Summary& own = member->summary();
+      if (!own.trained_by.empty()) trained_by.insert(own.trained_by);
       summary.steps += own.steps;
       summary.epochs += own.epochs;
       summary.jitter = std::max(summary.jitter, own.jitter);
@@ -120,6 +132,7 @@ Summary summary_of(const SearchResult& found, const SearchRows& rows) {
       }
     }
   }
+  summary.trained_by = fmt::format("{}", fmt::join(trained_by, ", "));
   for (const auto& [reason, names] : left_out(found.tried))
     summary.facts.push_back(fmt::format("left out: {} ({})", fmt::join(names, ", "), reason));
   if (found.power)
@@ -229,7 +242,8 @@ class AutoFitted : public Fitted {
 
   std::shared_ptr<const engine::RowModel> row_model() const override {
     return row_model_.get([this]() -> LazyRowModel::Made {
-      return input_.is_vector() ? portfolio_row_model(used_, correction_.wild_share) : nullptr;
+      return input_.is_vector() ? portfolio_row_model(used_, correction_.wild_share, input_.numel())
+                                : nullptr;
     });
   }
 

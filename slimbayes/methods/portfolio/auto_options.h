@@ -56,7 +56,8 @@ void describe(AutoOptions& o, V& v) {
 }
 
 /// Returns what `fit` and `describe` say of the wild part of a candidate's density: its share, and the factor
-/// of its variance beside the rest. A factor near 1 tells of no wild rows, only of the shape of the density.
+/// of its variance beside the rest. If the factor is near 1, the second Gaussian only shapes the density, and
+/// the text does not call rows wild.
 std::string wild_text(double share, double factor);
 
 /// A method that `auto` tries by itself.

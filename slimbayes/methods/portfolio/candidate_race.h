@@ -30,8 +30,8 @@ inline constexpr double kLeastGain = 0.005;
 inline constexpr double kWorthwhileGain = 0.01;
 
 /// Returns whether a candidate with this gain is not worth its other fits: even the mean plus its standard
-/// error is below kWorthwhileGain. To leave out what is only not sure to add something cost .08 nats on a
-/// split of concrete (docs/design-notes.md).
+/// error is below kWorthwhileGain. A stricter rule, which left out every candidate whose gain was not
+/// proven, cost .08 nats on a split of concrete (docs/design-notes.md).
 bool adds_little(const HeldOutGain& gain);
 
 /// The folds after which a candidate may leave. Later ones would save little.

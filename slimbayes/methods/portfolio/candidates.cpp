@@ -1,5 +1,6 @@
 #include "slimbayes/methods/portfolio/candidates.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -64,6 +65,20 @@ void check_used(const json& passed_on, const std::vector<Candidate>& all, TaskKi
   }
 }
 
+/// Whether all rows of a regression have the same target.
+bool is_constant(const Dataset& rows) {
+  if (rows.schema.task.kind != TaskKind::regression || rows.size() == 0) return false;
+  const at::Tensor target = rows.all().target;
+  return target.min().equal(target.max());
+}
+
+/// Leaves the candidate that fits one answer to all rows, if there is one: the others would learn nothing
+/// more from a constant target.
+void keep_constant(std::vector<Candidate>& all) {
+  const auto is_it = [](const Candidate& c) { return c.method == "constant" && c.warp == TargetWarp::none; };
+  if (std::ranges::any_of(all, is_it)) std::erase_if(all, [&](const Candidate& c) { return !is_it(c); });
+}
+
 }  // namespace
 
 std::string Candidate::label() const {
@@ -101,6 +116,7 @@ std::vector<Candidate> candidates_for(const AutoOptions& options, const json& pa
     refuse("auto", fmt::format("a candidate that takes {} of {}", name_of(task), name_of(kind)), "none",
            "name one of " + methods_taking(task, kind));
   check_used(passed_on, all, task, rows.size());
+  if (options.candidates == "by-size" && is_constant(rows)) keep_constant(all);
   return all;
 }
 

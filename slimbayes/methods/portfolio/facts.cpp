@@ -30,6 +30,8 @@ std::string wild_text(double share, double factor) {
   constexpr double kWild = 1.5;
   const double times = std::sqrt(std::max(0.0, factor));
   if (times < kWild) return fmt::format("{:.2g} % of the density a Gaussian", 100 * share);
+  if (share > 0.5)  // most rows are not wild
+    return fmt::format("{:.2g} % of the rows with an sd {:.3g} times that of the others", 100 * share, times);
   return fmt::format("{:.2g} % wild rows with an sd {:.3g} times that of the others", 100 * share, times);
 }
 

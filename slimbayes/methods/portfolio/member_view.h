@@ -17,7 +17,8 @@ struct MemberView {
   /// With TargetWarp::log the member sees (log((y - low) / unit) - log_mean) / log_sd, where y is the encoded
   /// target.
   double low = 0, unit = 1, log_mean = 0, log_sd = 1;
-  /// The range of the target that the member sees in training. With TargetWarp::log its answers are clamped:
+  /// The range of the target, as the member sees it, of all rows of the fit, also of those that a fold holds
+  /// out. With TargetWarp::log its answers are clamped:
   /// the mean to [seen_low - width, seen_high + 2 spare_sd], the sd to at most the width of the range. The
   /// exponential of a far extrapolation would overflow.
   double seen_low = 0, seen_high = 0;

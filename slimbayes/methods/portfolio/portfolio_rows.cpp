@@ -2,10 +2,13 @@
 // a candidate beside its members' answers, and a portfolio takes some hundred of them.
 #include "slimbayes/methods/portfolio/portfolio_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "slimbayes/core/check.h"
 #include "slimbayes/method/row_answers.h"
 
 namespace slimbayes {
@@ -43,6 +46,18 @@ class CandidateRows {
     return std::ranges::all_of(members_, [](const auto& one) { return one && one->density().empty(); });
   }
   int64_t inputs() const { return members_.front()->inputs(); }
+
+  /// Throws std::invalid_argument unless all parts have d inputs. Those of a damaged file may not.
+  void check_inputs(int64_t d) const {
+    const auto fits = [](const std::vector<double>& part, int64_t n) {
+      return part.empty() || std::ssize(part) == n;
+    };
+    const bool members = std::ranges::all_of(members_, [d](const auto& one) { return one->inputs() == d; });
+    if (!(members && fits(input_shift_, d) && fits(input_scale_, d) && fits(centre_, d + 1) &&
+          fits(spread_, d + 1) && fits(weights_, d + 1)))
+      refuse("auto", fmt::format("candidates of {} inputs", d), "parts of other sizes",
+             "the model file is damaged; fit it again");
+  }
 
   /// Returns what all rows share of the components of the answer, one or, with wild rows, two.
   std::vector<ComponentShape> shapes() const {
@@ -265,12 +280,13 @@ class PortfolioRowModel : public RowModel {
 }  // namespace
 
 std::shared_ptr<const engine::RowModel> portfolio_row_model(const std::vector<TriedCandidate>& used,
-                                                            double wild_share) {
+                                                            double wild_share, int64_t inputs) {
   std::vector<CandidateRows> candidates;
   std::vector<double> weights;
   for (const TriedCandidate& t : used) {
     candidates.emplace_back(t);
     if (!candidates.back().known()) return nullptr;
+    candidates.back().check_inputs(inputs);
     weights.push_back(t.weight);
   }
   return std::make_shared<PortfolioRowModel>(std::move(candidates), weights, wild_share);

@@ -117,10 +117,10 @@ Together pool_of(const std::vector<size_t>& used, const Held& held, const at::Te
   return out;
 }
 
-/// The pool of the candidates that it needs. One after another leaves without which the rest loses the least,
-/// while that is less than a quarter of a nat of the log score of all rows. Several that know the same are
-/// then one. A whole nat, the worth of a parameter (Akaike 1974), would leave out candidates that make the
-/// answers safer where rows are few.
+/// The pool of the candidates that it needs. It removes candidates one at a time, each time the one whose
+/// removal costs least, as long as that is less than a quarter of a nat of the log score of all rows. Of
+/// several that know the same, one remains. A whole nat, the worth of a parameter (Akaike 1974), would leave
+/// out candidates that make the answers safer where rows are few.
 Together needed_pool(const std::vector<size_t>& used, const Held& held, const at::Tensor& targets) {
   constexpr double kWorth = 0.25;
   const double worth = kWorth / static_cast<double>(targets.size(0));

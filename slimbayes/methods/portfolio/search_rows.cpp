@@ -19,8 +19,8 @@ constexpr double kValidShare = 0.1;  // of the rows outside a fold
 
 at::Tensor indices(const std::vector<int64_t>& rows) { return at::tensor(rows, at::kLong); }
 
-/// Returns the number of each row's group of identical inputs; a number of its own for each row where inputs
-/// repeat more than ten times on average, and for inputs that are no vectors of numbers.
+/// Returns the number of each row's group of identical inputs. If inputs repeat more than ten times on
+/// average, or are no vectors of numbers, every row gets a group of its own.
 std::vector<int64_t> groups_of_rows(const Dataset& rows) {
   std::vector<int64_t> group(static_cast<size_t>(rows.size()));
   std::iota(group.begin(), group.end(), 0);

@@ -133,5 +133,26 @@ TEST(Auto, NamesTheRowsThatAreFarOff) {
             (std::vector<int64_t>{17}));
 }
 
+TEST(Auto, TriesNothingOnAConstantTarget) {
+  const Dataset rows = line(60, 1);
+  const auto model =
+      fitted(regression_data(rows.all().inputs[0], at::full({60}, 2.5)), nlohmann::json::object());
+  EXPECT_EQ(model->summary().facts.size(), 1);
+  EXPECT_TRUE(has_fact(*model, "constant: "));
+  const Regression p = answer_to(*model, line(5, 2));
+  EXPECT_TRUE(at::allclose(p.mean, at::full({5}, 2.5, at::kDouble)));
+}
+
+TEST(Auto, WarnsOfFewRows) {
+  const auto warns = [](int64_t n) {
+    const auto model = fitted(line(n, 1), kLines);
+    return std::ranges::any_of(model->summary().notes, [](const std::string& note) {
+      return note.find("the sd may be far too small") != note.npos;
+    });
+  };
+  EXPECT_TRUE(warns(3) && warns(19));
+  EXPECT_FALSE(warns(20));
+}
+
 }  // namespace
 }  // namespace slimbayes
