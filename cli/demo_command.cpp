@@ -62,10 +62,10 @@ json demo_options(const std::string& method, int64_t steps) {
   return info.resolve(given);
 }
 
-Model fitted(const Table& table, const std::string& method, const std::string& target, int64_t steps,
+Model fitted(const Table& table, const std::string& method, const std::string& target, const DemoRequest& r,
              double test_fraction, const std::vector<std::string>& ignore) {
   FitOptions fit{
-      .target = target, .method = method, .options = demo_options(method, steps), .threads = kAllCores};
+      .target = target, .method = method, .options = demo_options(method, r.steps), .threads = r.threads};
   fit.test_fraction = test_fraction;
   fit.ignore = ignore;
   ProgressPrinter progress(method);
@@ -87,7 +87,7 @@ void real_table(const DemoRequest& r, const fs::path& model_path) {
   methods.insert(methods.end(), std::begin(kMethods), std::end(kMethods));
   for (const std::string& method : methods) {
     const auto begin = std::chrono::steady_clock::now();
-    const Model model = fitted(table, method, target, r.steps, 0.2, {});
+    const Model model = fitted(table, method, target, r, 0.2, {});
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     const auto metrics = field_numbers(model.evaluate(take_rows(table, model.split().test), kLevel));
     std::vector<Cell> row = {{method}};
@@ -182,8 +182,7 @@ void bands(const DemoRequest& r, const fs::path& path) {
               {-1.6, 2.0},
               {}};
   for (const char* method : kMethods) {
-    chart.panels.push_back(
-        panel(table, grid, fitted(table, method, "y", r.steps, 0.1, {"true_mean", "true_sd"})));
+    chart.panels.push_back(panel(table, grid, fitted(table, method, "y", r, 0.1, {"true_mean", "true_sd"})));
   }
   const std::string image = svg(chart);
   write_atomically(path, std::as_bytes(std::span(image)));

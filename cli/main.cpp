@@ -27,7 +27,10 @@ int run(const std::vector<std::string>& words) {
   if (auto* list = std::get_if<ListMethods>(&command)) return printed(list_methods(list->json));
   if (auto* asked = std::get_if<Describe>(&command)) return printed(describe(asked->name, asked->json));
   Request& request = std::get<Request>(command);
-  if (auto* demo = std::get_if<DemoRequest>(&request.command)) demo->share = share_folder().string();
+  if (auto* demo = std::get_if<DemoRequest>(&request.command)) {
+    demo->share = share_folder().string();
+    demo->threads = request.threads;
+  }
   return run_in_engine(request);
 }
 

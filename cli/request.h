@@ -108,6 +108,7 @@ struct DemoRequest {
   std::string share;      // folder with the example table
   int64_t steps = 20000;  // optimiser steps for each network
   int64_t rows = 2000;    // rows of the synthetic data
+  int threads = kThreadsOfMethod;
 };
 
 template <class V>

@@ -182,7 +182,7 @@ def request(params, likelihood, target):
     if params.get("seed", 0) is None:
         raise ValueError("expected a whole number for seed; received None; a fit without a seed has seed 0")
     if isinstance(params.get("threads"), int) and params["threads"] < 0:
-        raise ValueError(f"expected threads from 0 (as many as the process uses) to 4096; received {params['threads']}")
+        raise ValueError(f"expected threads to be an integer from 0 to 4096; received {params['threads']}; 0 takes as many as the process uses")
     run = {name: params[name] for name in ("seed", "level", "threads") if params.get(name) is not None}
     if is_forked():
         run["threads"] = 1
