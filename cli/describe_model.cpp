@@ -152,8 +152,9 @@ std::string rounded_value(const json& value) {
 
 /// Returns an entry of the file as a line with name and value. If the value is a list of sentences, each has
 /// a line of its own, and only the first line has the name. For the network "auto", adds the network that it
-/// stands for with this kind of input.
+/// stands for with this kind of input. An empty text gives no line.
 std::string line_of(const std::string& name, const json& value, InputKind kind) {
+  if (value.is_string() && value.get_ref<const std::string&>().empty()) return "";
   const auto line = [](const std::string& head, const std::string& text) {
     return fmt::format("  {:<18} {}\n", shown(head), text);
   };
@@ -269,7 +270,7 @@ std::string model_text(const ModelFacts& all) {
     if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;
     text += fmt::format("\n{}\n", group);
     for (const auto& item : facts[group].items())
-      if (item.value() != "" && (candidates.empty() || item.key() != "facts"))  // that table has the facts
+      if (candidates.empty() || item.key() != "facts")  // the table has the facts on the candidates
         text += line_of(item.key(), item.value(), kind);
   }
   text += candidates;
