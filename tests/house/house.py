@@ -260,7 +260,7 @@ def check_manners(sources):
     """The library never prints, exits, asserts, seeds globally or changes the threads and their arithmetic."""
     rules = [(PRINTS, "the library never prints"), (EXITS, "the library never exits"),
              (SEEDS, "no global state is set: seed, dtype"),
-             (THREADS, f"threads are those of {SCOPED_THREADS}: no global number is set, and at::parallel_for would run in one"),
+             (THREADS, f"no global state is set, and at::parallel_for runs in one thread: threads are those of {SCOPED_THREADS}"),
              (DENORMALS, f"no global state is set: denormal numbers are those of {SCOPED_DENORMALS}")]
     scoped = {THREADS: SCOPED_THREADS, DENORMALS: SCOPED_DENORMALS}
     for source in sources:

@@ -96,6 +96,7 @@ PLANTED = [
     ("slimbayes/nn/planted.h", "#pragma once\nstruct SLIMBAYES_EXPORT Regression {\n};\n", "planted.h:2: Regression is defined in"),
     ("slimbayes/nn/planted.h", "#pragma once\nSLIMBAYES_EXPORT void f();\n", "planted.h:2: SLIMBAYES_EXPORT stands in installed"),
     ("slimbayes/core/planted_threads.cpp", "void f() { at::set_num_threads(1); }\n", "no global state"),
+    ("slimbayes/core/planted_parallel.cpp", "void f() { at::parallel_for(0, 1, 1, f); }\n", "runs in one thread"),
     ("slimbayes/core/planted_denormals.cpp", "void f() { at::globalContext().setFlushDenormal(true); }\n", "no global state"),
     ("slimbayes/nn/planted.cpp", "/* a\n * b */ void f() { torch::manual_seed(1); }\n", "planted.cpp:2: no global state"),
 ]
