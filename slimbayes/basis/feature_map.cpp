@@ -51,7 +51,7 @@ std::shared_ptr<const engine::Plan> feature_plan(const std::string& basis, int64
 }
 
 Expansion FeatureMap::operator()(const Input& input, const ForwardContext& context) const {
-  if (engine_ && !input.mask.defined() && engine_->takes(input.x))
+  if (engine_ && !input.mask.defined() && engine_->takes(input.x, context.training))
     return {(*engine_)(input.x, dropout_factors(engine_->dropouts(), input.x.size(0), context)), {}};
   return (*basis_)(network_(input, context));
 }

@@ -25,7 +25,7 @@ class FeatureMap {
   Expansion operator()(const Input& input, const ForwardContext& context = {}) const;
   const Shape& input() const { return input_; }    // shape of an input row
   int64_t rank() const { return basis_->rank(); }  // r
-  bool by_engine() const { return engine_ != nullptr || network_.by_engine(); }
+  bool by_engine() const { return engine_ != nullptr ? engine_->trains() : network_.by_engine(); }
   double jitter() const { return basis_->jitter(); }
 
  private:

@@ -34,7 +34,8 @@ FeatureSums FeaturePass::forward(std::span<const float* const> values, const flo
   for (int64_t c = 0; c < chunks; ++c) {
     const int64_t first = c * kChunkRows, count = std::min(kChunkRows, rows - first);
     const Rows at{count, rank_, ld_};
-    const float* phi = plan_->forward(kernels_, packed_.data(), x + first * d, d, count, tape_of(c));
+    const float* phi =
+        plan_->forward(kernels_, packed_.data(), x + first * d, d, count, tape_of(c), /*keep=*/true);
     outputs_[static_cast<size_t>(c)] = phi;
     kernels_.widen(at, phi, nullptr, nullptr, wide);
     kernels_.transposed_product64({.m = count,

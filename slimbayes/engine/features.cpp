@@ -49,7 +49,7 @@ class FloatFeatures : public Features {
     auto* narrow = reinterpret_cast<float*>(part_of(scratch, doubles_of(kChunkRows * inputs())));
     double* phi = part_of(scratch, kChunkRows * places_.features.ld());
     std::transform(x, x + rows * inputs(), narrow, [](double one) { return static_cast<float>(one); });
-    plan_.forward(kernels::kernels(), packed_.data(), narrow, inputs(), rows, tape);
+    plan_.forward(kernels::kernels(), packed_.data(), narrow, inputs(), rows, tape, /*keep=*/false);
     kernels::kernels().widen(places_.features.of(rows), tape + places_.features.offset, nullptr, nullptr,
                              phi);
     if (!places_.last_layer) return {phi, nullptr};

@@ -1,6 +1,8 @@
 // The passes of a plan. Each kind of step has its packing, its forward and its backward operation.
 #include <algorithm>
+#include <cmath>
 #include <numbers>
+#include <stdexcept>
 #include <utility>
 
 #include "slimbayes/engine/plan.h"
@@ -51,8 +53,39 @@ struct Packing {
     rows(s.weight, d * e, s.frequencies, 1, s.packed_weight);
     rows(s.shift, 1, d * e, 1, s.packed_shift);
   }
+  void operator()(const BatchNormStep& s) const {
+    const auto n = static_cast<size_t>(s.in.width);
+    for (size_t j = 0; j < n; ++j) {
+      const float scale = values[s.scale][j] / std::sqrt(values[s.var][j] + kNormEpsilon);
+      packed[static_cast<size_t>(s.packed_scale) + j] = scale;
+      packed[static_cast<size_t>(s.packed_shift) + j] = values[s.shift][j] - values[s.mean][j] * scale;
+    }
+    std::fill(packed + s.packed_scale + n, packed + s.packed_scale + s.in.ld(), 0.0F);
+    std::fill(packed + s.packed_shift + n, packed + s.packed_shift + s.in.ld(), 0.0F);
+  }
+  void operator()(const LstmStep& s) const {
+    const int64_t h = s.units, d = s.features, hp = padded(h), dp = padded(d), gates = 4 * hp;
+    std::fill_n(packed + s.transposed, (hp + dp) * gates, 0.0F);
+    std::fill_n(packed + s.of_hidden, gates * hp, 0.0F);
+    std::fill_n(packed + s.of_input, gates * dp, 0.0F);
+    for (int64_t g = 0; g < 4; ++g) {
+      const float *hidden = values[s.weight_hh] + g * h * h, *input = values[s.weight_ih] + g * h * d;
+      float *to = packed + s.transposed + g * hp, *shift = packed + s.shift + g * hp;
+      k.transpose(hidden, h, h, h, 1, to, gates);
+      k.transpose(input, d, h, d, 1, to + hp * gates, gates);
+      for (int64_t i = 0; i < h; ++i) {
+        copy_padded(hidden + i * h, h, 1, packed + s.of_hidden + (g * hp + i) * hp);
+        copy_padded(input + i * d, d, 1, packed + s.of_input + (g * hp + i) * dp);
+      }
+      copy_padded(values[s.bias_ih] + g * h, h, 1, shift);
+      for (int64_t i = 0; s.bias_hh != DenseStep::kNone && i < h; ++i)
+        shift[i] += values[s.bias_hh][g * h + i];
+    }
+  }
   template <class Other>
   void operator()(const Other&) const {}
+
+  static constexpr float kNormEpsilon = 1e-5F;  // of the batch norm, as in PyTorch
 };
 
 /// What the passes of all steps share.
@@ -61,10 +94,15 @@ struct Pass {
   const float* packed;
   int64_t rows;
   float* tape;
+  bool keep;
   DropoutFactors factors = {};
   int64_t first = 0;
 
   float* at(const Slot& slot) const { return tape + slot.offset; }
+  /// Returns the array of one step of a sequence (LstmStep).
+  float* at(const Slot& slot, int64_t step) const {
+    return tape + slot.offset + (keep ? step : 0) * kChunkRows * slot.ld();
+  }
 };
 
 void forward_step(const Pass& p, const DenseStep& s) {
@@ -127,6 +165,52 @@ void forward_step(const Pass& p, const DropoutStep& s) {
   for (int64_t i = 0; i < p.rows; ++i)
     copy_padded(from + i * s.at.width, s.at.width, 1, p.at(s.factors) + i * s.at.ld());
   p.k.multiply(s.at.of(p.rows), p.at(s.at), p.at(s.factors));
+}
+
+void forward_step(const Pass& p, const BatchNormStep& s) {
+  std::copy_n(p.at(s.in), p.rows * s.in.ld(), p.at(s.out));
+  p.k.scale_shift_columns(s.out.of(p.rows), p.at(s.out), p.packed + s.packed_scale,
+                          p.packed + s.packed_shift);
+}
+
+/// Returns one step of an LSTM for the kernels.
+kernels::LstmCell cell_of(const Pass& p, const LstmStep& s, int64_t t) {
+  return {.rows = p.rows,
+          .width = s.units,
+          .gates = p.at(s.gates, t),
+          .before = t == 0 ? nullptr : p.at(s.cells, t - 1),
+          .cell = p.at(s.cells, t),
+          .squashed = p.at(s.squashed, t)};
+}
+void forward_step(const Pass& p, const LstmStep& s) {
+  const int64_t hp = padded(s.units), gates = s.gates.ld(), ld = s.joined.ld();
+  float* out = p.at(s.out);
+  for (int64_t i = 0; i < p.rows; ++i)
+    std::fill_n(out + (i + 1) * s.out.ld() - kernels::kPad, kernels::kPad, 0.0F);
+  for (int64_t t = 0; t < s.steps; ++t) {
+    float *joined = p.at(s.joined, t), *next = p.at(s.joined, t + 1);
+    for (int64_t i = 0; i < p.rows; ++i)
+      copy_padded(p.at(s.in) + i * s.in.ld() + t * s.features, s.features, 1, joined + i * ld + hp);
+    const int64_t from = t == 0 ? hp : 0;  // the first hidden state is zero
+    const kernels::LstmCell cell = cell_of(p, s, t);
+    p.k.product({.m = p.rows,
+                 .k = hp + s.features - from,
+                 .n = gates,
+                 .a = joined + from,
+                 .lda = ld,
+                 .b = p.packed + s.transposed + from * gates,
+                 .ldb = gates,
+                 .c = cell.gates,
+                 .ldc = gates,
+                 .bias = p.packed + s.shift});
+    p.k.lstm(cell, next, ld);
+    for (int64_t i = 0; i < p.rows; ++i)
+      std::copy_n(next + i * ld, s.units, out + i * s.out.ld() + t * s.units);
+  }
+}
+void forward_step(const Pass& p, const ColumnsStep& s) {
+  for (int64_t i = 0; i < p.rows; ++i)
+    copy_padded(p.at(s.in) + i * s.in.ld() + s.first, s.out.width, 1, p.at(s.out) + i * s.out.ld());
 }
 
 /// The state of a backward pass: the gradient of the last step's output, and memory for others.
@@ -197,6 +281,90 @@ void backward_step(Back& b, const PeriodicStep& s) {
                         {b.of(s.frequency), b.of(s.phase), b.of(s.weight), b.of(s.shift)});
 }
 
+void backward_step(Back&, const BatchNormStep&) {
+  throw std::logic_error("[Plan::backward] expected a plan that trains(); received one with a batch norm");
+}
+
+/// Adds to `weights` [gates, joined] and `sums` [gates], all padded, the gradients by step t, whose gates hold
+/// the gradients of their sums.
+void add_lstm_gradients(const Pass& p, const LstmStep& s, int64_t t, float* weights, float* sums) {
+  const int64_t gates = s.gates.ld(), ld = s.joined.ld(), from = t == 0 ? padded(s.units) : 0;
+  const float* of_gates = p.at(s.gates, t);
+  p.k.transposed_product({.m = p.rows,
+                          .k = gates,
+                          .n = ld - from,
+                          .a = of_gates,
+                          .lda = gates,
+                          .b = p.at(s.joined, t) + from,
+                          .ldb = ld,
+                          .c = weights + from,
+                          .ldc = ld});
+  p.k.add_column_sums({p.rows, gates, gates}, of_gates, 1, sums);
+}
+
+/// Adds the sums over all steps to the gradients of the tensors, which have no padding.
+void add_to_tensors(const Back& b, const LstmStep& s, const float* weights, const float* sums) {
+  const int64_t h = s.units, d = s.features, hp = padded(h);
+  const auto add = [](const float* from, int64_t n, float* to) {
+    for (int64_t j = 0; j < n; ++j) to[j] += from[j];
+  };
+  for (int64_t g = 0; g < 4; ++g) {
+    for (int64_t i = 0; i < h; ++i) {
+      const float* row = weights + (g * hp + i) * s.joined.ld();
+      if (float* to = b.of(s.weight_hh)) add(row, h, to + (g * h + i) * h);
+      if (float* to = b.of(s.weight_ih)) add(row + hp, d, to + (g * h + i) * d);
+    }
+    for (const size_t bias : {s.bias_ih, s.bias_hh})
+      if (bias != DenseStep::kNone && b.of(bias) != nullptr) add(sums + g * hp, h, b.of(bias) + g * h);
+  }
+}
+
+void backward_step(Back& b, const LstmStep& s) {
+  const Pass& p = b.pass;
+  const int64_t h = s.units, hp = padded(h), dp = padded(s.features);
+  float *hidden = p.at(s.grad_hidden), *cell = p.at(s.grad_cell), *input = p.at(s.grad_input);
+  std::fill_n(hidden, p.rows * hp, 0.0F);
+  std::fill_n(cell, p.rows * hp, 0.0F);
+  float *weights = p.tape + s.grad_weights, *sums = weights + s.gates.ld() * s.joined.ld();
+  std::fill(weights, sums + s.gates.ld(), 0.0F);
+  if (s.input_gradient) std::fill_n(b.spare, p.rows * s.in.ld(), 0.0F);
+  /// Computes the gradient of what the gates' sums were made from, [rows, n].
+  const auto through = [&](const float* gates, int64_t weight, int64_t n, float* to) {
+    p.k.product({.m = p.rows,
+                 .k = s.gates.ld(),
+                 .n = n,
+                 .a = gates,
+                 .lda = s.gates.ld(),
+                 .b = p.packed + weight,
+                 .ldb = padded(n),
+                 .c = to,
+                 .ldc = padded(n)});
+  };
+  for (int64_t t = s.steps; t-- > 0;) {
+    for (int64_t i = 0; i < p.rows; ++i)
+      for (int64_t j = 0; j < h; ++j) hidden[i * hp + j] += b.gradient[i * s.out.ld() + t * h + j];
+    const kernels::LstmCell at = cell_of(p, s, t);
+    p.k.lstm_backward(at, hidden, cell);
+    add_lstm_gradients(p, s, t, weights, sums);
+    if (t > 0) through(at.gates, s.of_hidden, h, hidden);
+    if (!s.input_gradient) continue;
+    through(at.gates, s.of_input, s.features, input);
+    for (int64_t i = 0; i < p.rows; ++i)
+      std::copy_n(input + i * dp, s.features, b.spare + i * s.in.ld() + t * s.features);
+  }
+  add_to_tensors(b, s, weights, sums);
+  if (s.input_gradient) std::swap(b.gradient, b.spare);
+}
+void backward_step(Back& b, const ColumnsStep& s) {
+  const Pass& p = b.pass;
+  for (int64_t i = 0; i < p.rows; ++i) {
+    float* to = b.spare + i * s.in.ld();
+    std::fill_n(to, s.in.ld(), 0.0F);
+    std::copy_n(b.gradient + i * s.out.ld(), s.out.width, to + s.first);
+  }
+  std::swap(b.gradient, b.spare);
+}
+
 }  // namespace
 
 void Plan::pack(const Kernels& kernels, std::span<const float* const> values, float* packed) const {
@@ -205,17 +373,17 @@ void Plan::pack(const Kernels& kernels, std::span<const float* const> values, fl
 }
 
 float* Plan::forward(const Kernels& kernels, const float* packed, const float* x, int64_t ldx, int64_t rows,
-                     float* tape, DropoutFactors factors, int64_t first) const {
+                     float* tape, bool keep, DropoutFactors factors, int64_t first) const {
   const Slot input{0, inputs_};
   for (int64_t i = 0; i < rows; ++i) copy_padded(x + i * ldx, inputs_, 1, tape + i * input.ld());
-  const Pass pass{kernels, packed, rows, tape, factors, first};
+  const Pass pass{kernels, packed, rows, tape, keep, factors, first};
   for (const Step& step : steps_) std::visit([&](const auto& one) { forward_step(pass, one); }, step);
   return pass.at(at_);
 }
 
 void Plan::backward(const Kernels& kernels, const float* packed, int64_t rows, float* tape, float* work,
                     std::span<float* const> gradients) const {
-  const Pass pass{kernels, packed, rows, tape};
+  const Pass pass{kernels, packed, rows, tape, /*keep=*/true};
   const int64_t slot = work_slot();
   Back back{pass, gradients, work, work + slot, work + 2 * slot, slot};
   for (size_t i = steps_.size(); i-- > 0;)

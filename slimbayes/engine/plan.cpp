@@ -39,6 +39,13 @@ Slot Plan::new_slot(int64_t width) {
   return slot;
 }
 
+/// Returns the first of `count` slots, one after the other, which no gradient of a step needs.
+Slot Plan::new_slots(int64_t count, int64_t width) {
+  const Slot slot{tape_, width};
+  tape_ += count * kChunkRows * slot.ld();
+  return slot;
+}
+
 size_t Plan::tensor(const std::string& name, int64_t size) {
   tensors_.push_back(name);
   sizes_.push_back(size);
@@ -114,6 +121,52 @@ std::string Plan::append_periodic(const Periodic& layer, const std::string& name
   return "";
 }
 
+void Plan::append_batch_norm(const std::string& name) {
+  BatchNormStep step{at_, new_slot(at_.width)};
+  step.scale = tensor(name + ".weight", at_.width);
+  step.shift = tensor(name + ".bias", at_.width);
+  step.mean = tensor(name + ".running_mean", at_.width);
+  step.var = tensor(name + ".running_var", at_.width);
+  step.packed_scale = new_packed(at_.width);
+  step.packed_shift = new_packed(at_.width);
+  steps_.emplace_back(step);
+  at_ = step.out;
+  held_ = trains_ = false;
+}
+
+void Plan::append_lstm(const Lstm& layer, const Shape& input, const std::string& name) {
+  const int64_t t = input.sizes[0], d = input.width(), h = layer.out, gates = 4 * padded(h);
+  LstmStep step{.in = at_, .out = new_slot(t * h), .steps = t, .features = d, .units = h};
+  step.input_gradient = !tensors_.empty();
+  step.joined = new_slots(t + 1, padded(h) + padded(d));
+  step.gates = new_slots(t, gates);
+  step.cells = new_slots(t, h);
+  step.squashed = new_slots(t, h);
+  step.grad_weights = new_slots(1, 0).offset;
+  tape_ += gates * (step.joined.width + 1);
+  step.grad_hidden = new_slots(1, h);
+  step.grad_cell = new_slots(1, h);
+  step.grad_input = new_slots(1, d);
+  step.weight_ih = tensor(name + ".weight_ih", 4 * h * d);
+  step.weight_hh = tensor(name + ".weight_hh", 4 * h * h);
+  step.bias_ih = tensor(name + ".bias_ih", 4 * h);
+  if (layer.biases == "two") step.bias_hh = tensor(name + ".bias_hh", 4 * h);
+  step.transposed = new_packed(step.joined.width * gates);
+  step.of_hidden = new_packed(gates * padded(h));
+  step.of_input = new_packed(gates * padded(d));
+  step.shift = new_packed(gates);
+  steps_.emplace_back(step);
+  at_ = step.out;
+  held_ = false;
+}
+
+void Plan::append_last_step(const Shape& input) {
+  const ColumnsStep step{at_, new_slot(input.width()), at_.width - input.width()};
+  steps_.emplace_back(step);
+  at_ = step.out;
+  held_ = false;
+}
+
 std::string Plan::append(const LayerSpec& layer, const Shape& input, const std::string& name) {
   const auto norm = [&] {
     NormStep step{.in = at_, .out = new_slot(at_.width), .unit = new_slot(at_.width)};
@@ -169,6 +222,13 @@ std::string Plan::append(const LayerSpec& layer, const Shape& input, const std::
                    return "";
                  },
                  [&](const Flatten&) -> std::string { return ""; },
+                 [&](const BatchNorm& one) -> std::string {
+                   if (!input.is_vector()) return one.kind;
+                   append_batch_norm(name);
+                   return "";
+                 },
+                 [&](const Lstm& one) { return append_lstm(one, input, name), std::string(); },
+                 [&](const LastStep&) { return append_last_step(input), std::string(); },
                  [&](const auto& one) { return std::string(one.kind); }},
       static_cast<const LayerSpec::variant&>(layer));
 }

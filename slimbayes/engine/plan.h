@@ -93,8 +93,38 @@ struct DropoutStep {
   size_t index = 0;    // of the layer in Plan::dropouts()
 };
 
+/// A batch norm at prediction: y = x * scale + shift by the running averages. Its backward pass is not known.
+struct BatchNormStep {
+  Slot in, out;
+  size_t scale = 0, shift = 0, mean = 0, var = 0;
+  int64_t packed_scale = 0, packed_shift = 0;
+};
+
+/// An LSTM over the steps of a sequence, whose rows lie flat: [rows, steps * features] to [rows, steps *
+/// units]. What a step leaves for backward has an array [kChunkRows, ...] for each step of the sequence. If no
+/// backward pass follows, all steps use the first array, which then stays in the cache.
+struct LstmStep {
+  Slot in, out;
+  int64_t steps = 0, features = 0, units = 0;
+  Slot joined = {};  // of each step, and one more: the hidden state before it, then its input, each padded
+  Slot gates = {};   // of each step: the four gates, each padded
+  Slot cells = {}, squashed = {};                          // of each step
+  Slot grad_hidden = {}, grad_cell = {}, grad_input = {};  // of one step, for backward
+  int64_t grad_weights = 0;  // offset on the tape: of both weights, [gates, joined], and of the gates' sums
+  size_t weight_ih = 0, weight_hh = 0, bias_ih = 0, bias_hh = DenseStep::kNone;
+  bool input_gradient = true;  // false if no layer before it has parameters
+  int64_t transposed = 0;      // offsets of packed values: of both weights for `joined`, [joined, gates]
+  int64_t of_hidden = 0, of_input = 0, shift = 0;  // W_hh and W_ih with a padded row for each gate; biases
+};
+
+/// Takes some columns of a row: the last step of a sequence.
+struct ColumnsStep {
+  Slot in, out;
+  int64_t first = 0;
+};
+
 using Step = std::variant<DenseStep, ActivationStep, NormStep, CopyStep, ForkStep, JoinStep, ScaleStep,
-                          PeriodicStep, DropoutStep>;
+                          PeriodicStep, DropoutStep, BatchNormStep, LstmStep, ColumnsStep>;
 
 /// A dropout layer of a plan.
 struct DropoutLayer {
@@ -125,6 +155,8 @@ class Plan {
 
   /// Returns the layers of dropout with a rate above zero, in the order in which they run.
   const std::vector<DropoutLayer>& dropouts() const { return dropouts_; }
+  /// Returns whether backward() knows every step. A batch norm is known for predictions alone.
+  bool trains() const { return trains_; }
   int64_t inputs() const { return inputs_; }
   int64_t outputs() const { return at_.width; }
   const Slot& result() const { return at_; }  // where a pass leaves the outputs
@@ -143,14 +175,14 @@ class Plan {
   void pack(const kernels::Kernels& kernels, std::span<const float* const> values, float* packed) const;
 
   /// Computes `rows` rows, at most kChunkRows. x [rows, inputs] with row stride ldx. Returns the outputs, an
-  /// array on the tape [rows, outputs] with padded rows. `first` is the number of the first row among those
+  /// array on the tape [rows, outputs] with padded rows. `keep`: backward() follows. `first` is the number of the first row among those
   /// of `factors`.
   float* forward(const kernels::Kernels& kernels, const float* packed, const float* x, int64_t ldx,
-                 int64_t rows, float* tape, DropoutFactors factors = {}, int64_t first = 0) const;
+                 int64_t rows, float* tape, bool keep, DropoutFactors factors = {}, int64_t first = 0) const;
 
   /// Adds to each of `gradients` that is not nullptr the gradient of its parameter. The gradient of the
   /// outputs, [rows, outputs] with padded rows, must stand at the start of `work`, which is changed. The
-  /// gradient of x is not computed.
+  /// gradient of x is not computed. Requires trains().
   void backward(const kernels::Kernels& kernels, const float* packed, int64_t rows, float* tape, float* work,
                 std::span<float* const> gradients) const;
 
@@ -158,8 +190,12 @@ class Plan {
   std::string append(const LayerSpec& layer, const Shape& input, const std::string& name);
   void append_dropout(const std::string& name, double rate);
   std::string append_periodic(const Periodic& layer, const std::string& name);
+  void append_batch_norm(const std::string& name);
+  void append_lstm(const Lstm& layer, const Shape& input, const std::string& name);
+  void append_last_step(const Shape& input);
   void release();
   Slot new_slot(int64_t width);
+  Slot new_slots(int64_t count, int64_t width);
   size_t tensor(const std::string& name, int64_t size);
   int64_t new_packed(int64_t floats);
   int64_t work_slot() const { return kChunkRows * kernels::padded(widest_); }
@@ -167,7 +203,8 @@ class Plan {
   int64_t inputs_, packed_ = 0, tape_ = 0, widest_ = 0, depth_ = 0;
   Slot at_;            // the output of the last operation
   bool held_ = false;  // whether at_ must keep its values: it is the input, or a shortcut
-  int64_t open_ = 0;   // residuals that have begun and not ended
+  bool trains_ = true;
+  int64_t open_ = 0;  // residuals that have begun and not ended
   std::vector<std::string> tensors_;
   std::vector<int64_t> sizes_;
   std::vector<DropoutLayer> dropouts_;

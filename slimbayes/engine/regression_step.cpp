@@ -96,8 +96,8 @@ void RegressionStep::forward(Part& part, const float* x, bool squares, DropoutFa
   const int64_t d = plan_->inputs();
   for (int64_t done = 0, c = part.at.chunk; done < part.at.rows; done += kChunkRows, ++c) {
     const int64_t first = part.at.first + done, count = std::min(kChunkRows, part.at.rows - done);
-    const float* phi =
-        plan_->forward(kernels_, packed_.data(), x + first * d, d, count, tape_of(c), factors, first);
+    const float* phi = plan_->forward(kernels_, packed_.data(), x + first * d, d, count, tape_of(c),
+                                      /*keep=*/true, factors, first);
     if (inducing_) {
       float* features = tape_of(c) + plan_->tape_floats() + kChunkRows * ld_;
       inducing_->forward(phi, count, inducing_tape_of(c), part.inducing_work, features,

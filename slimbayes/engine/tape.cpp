@@ -19,7 +19,7 @@ void Tape::forward(const float* x, int64_t ldx, int64_t rows, float* y, int64_t 
     for (int64_t done = 0; done < part.rows; done += kChunkRows, tape += chunk_size) {
       const int64_t first = part.first + done, count = std::min(kChunkRows, part.rows - done);
       const float* out =
-          plan_->forward(kernels_, packed_.data(), x + first * ldx, ldx, count, tape, factors, first);
+          plan_->forward(kernels_, packed_.data(), x + first * ldx, ldx, count, tape, keep, factors, first);
       for (int64_t i = 0; i < count; ++i)
         std::copy_n(out + i * kernels::padded(width), width, y + (first + i) * ldy);
     }

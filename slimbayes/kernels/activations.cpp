@@ -23,21 +23,11 @@ struct Silu {
   }
 };
 
-/// sign(x) (1 - t) / (1 + t) with t = exp(-2 |x|); near 0, where the difference cancels, a polynomial.
-struct Tanh {
+struct HyperbolicTangent {
   HWY_INLINE void operator()(float* x, float* slope) const {
-    const Vec in = Load(x), one = All(1), size = hn::Abs(in), square = hn::Mul(in, in);
-    Vec p = All(-5.70498872745e-3F);
-    p = hn::MulAdd(p, square, All(2.06390887954e-2F));
-    p = hn::MulAdd(p, square, All(-5.37397155531e-2F));
-    p = hn::MulAdd(p, square, All(1.33314422036e-1F));
-    p = hn::MulAdd(p, square, All(-3.33332819422e-1F));
-    const Vec near = hn::MulAdd(hn::Mul(p, square), in, in);
-    const Vec t = Exp(hn::Mul(All(-2), size));
-    const Vec far = hn::CopySign(hn::Div(hn::Sub(one, t), hn::Add(one, t)), in);
-    const Vec y = hn::IfThenElse(hn::Lt(size, All(0.625F)), near, far);
+    const Vec y = Tanh(Load(x));
     Store(y, x);
-    Store(hn::NegMulAdd(y, y, one), slope);
+    Store(hn::NegMulAdd(y, y, All(1)), slope);
   }
 };
 
@@ -92,7 +82,7 @@ void Multiply(Rows at, float* x, const float* other) {
 
 void FillActivations(Kernels& table) {
   table.silu = Activate<Silu>;
-  table.tanh = Activate<Tanh>;
+  table.tanh = Activate<HyperbolicTangent>;
   table.relu = Activate<Relu>;
   table.mish = Activate<Mish>;
   table.smooth_clip = Activate<SmoothClip>;

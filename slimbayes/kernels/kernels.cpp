@@ -40,6 +40,7 @@ std::vector<Kernels> every_target() {
     fill_products(target, table);
     fill_activations(target, table);
     fill_periodic(target, table);
+    fill_recurrent(target, table);
     fill_rows(target, table);
     fill_doubles(target, table);
     fill_quadratic_forms(target, table);

@@ -94,6 +94,16 @@ struct PeriodicGradients {
   float *frequency = nullptr, *phase = nullptr, *weight = nullptr, *shift = nullptr;
 };
 
+/// One step of an LSTM with a forget gate (Gers, Schmidhuber and Cummins 2000) for `rows` rows whose hidden
+/// state has `width` numbers: i, f and o = sigmoid, g = tanh of the gates' sums, cell = f before + i g,
+/// hidden = o tanh(cell). All arrays are padded and contiguous.
+struct LstmCell {
+  int64_t rows = 0, width = 0;
+  float* gates = nullptr;         // [rows, 4, width], in the order i, f, g, o: the sums, then the values
+  const float* before = nullptr;  // [rows, width]: the cell before this step; nullptr: zero
+  float *cell = nullptr, *squashed = nullptr;  // [rows, width]: the cell and tanh(cell)
+};
+
 /// The kernels of one target. Functions of rows act in place unless a second array is named.
 struct Kernels {
   const char* target = "";  // "AVX3" (AVX-512), "AVX2", "SSE4", "NEON"
@@ -129,9 +139,18 @@ struct Kernels {
   void (*layer_norm_backward)(Rows, float* g, const float* unit, const float* inverse_sd, const float* scale,
                               float* grad_scale, float* grad_shift) = nullptr;
 
+  /// Computes the step and stores the hidden state, with the row stride `ld`.
+  void (*lstm)(const LstmCell&, float* hidden, int64_t ld) = nullptr;
+  /// grad_hidden, grad_cell [rows, width] padded. Turns the gates' values into the gradients of their sums,
+  /// and grad_cell, the gradient of the cell without its part through grad_hidden, into that of the cell
+  /// before.
+  void (*lstm_backward)(const LstmCell&, const float* grad_hidden, float* grad_cell) = nullptr;
+
   // Rows and columns
-  void (*add)(Rows, float* x, const float* other) = nullptr;                           // x += other
-  void (*scale_columns)(Rows, float* x, const float* scale) = nullptr;                 // x[:, j] *= scale[j]
+  void (*add)(Rows, float* x, const float* other) = nullptr;            // x += other
+  void (*scale_columns)(Rows, float* x, const float* scale) = nullptr;  // x[:, j] *= scale[j]
+  /// x[:, j] = x[:, j] scale[j] + shift[j], with scale and shift padded.
+  void (*scale_shift_columns)(Rows, float* x, const float* scale, const float* shift) = nullptr;
   void (*add_column_sums)(Rows, const float* x, float weight, float* sums) = nullptr;  // [width], unpadded
   /// sums[j] += sum_i x[i, j] other[i, j].
   void (*add_column_products)(Rows, const float* x, const float* other, float* sums) = nullptr;

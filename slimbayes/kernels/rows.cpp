@@ -118,6 +118,13 @@ void ScaleColumns(Rows at, float* x, const float* scale) {
             [&](int64_t j, int64_t) HWY_ATTR { Store(hn::Mul(Load(x + j), Load(scale + j)), x + j); });
 }
 
+void ScaleShiftColumns(Rows at, float* x, const float* scale, const float* shift) {
+  for (int64_t i = 0; i < at.rows; ++i, x += at.ld)
+    OverRow(at.width, [&](int64_t j, int64_t) HWY_ATTR {
+      Store(hn::MulAdd(Load(x + j), Load(scale + j), Load(shift + j)), x + j);
+    });
+}
+
 void ScaleRows(Rows at, float* x, const float* scale) {
   for (int64_t i = 0; i < at.rows; ++i, x += at.ld) {
     const Vec s = All(scale[i]);
@@ -162,6 +169,7 @@ void FillRows(Kernels& table) {
   table.layer_norm_backward = LayerNormBackward;
   table.add = Add;
   table.scale_columns = ScaleColumns;
+  table.scale_shift_columns = ScaleShiftColumns;
   table.add_column_sums = AddColumnSums;
   table.add_column_products = AddColumnProducts;
   table.row_squares = RowSquares;

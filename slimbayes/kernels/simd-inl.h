@@ -89,11 +89,11 @@ struct PartialSums {
   }
 };
 
-/// exp, within 2 units in the last place between -87 and 88, constant beyond; NaN stays NaN. x = n log 2 + r,
-/// exp x = 2^n exp r, with a polynomial for exp r on |r| <= log(2) / 2.
-HWY_INLINE Vec Exp(Vec x) {
-  const hn::RebindToSigned<Tag> integers;
-  const Vec inside = hn::Min(hn::Max(x, All(-87.0F)), All(88.0F));
+/// exp, within 2 units in the last place between -87 and `most` <= 88, constant beyond; NaN stays NaN. x = n
+/// log 2 + r, exp x = 2^n exp r, with a polynomial for exp r on |r| <= log(2) / 2.
+HWY_INLINE Vec Exp(Vec x, float most = 88) {
+  // x is the second operand, which x86 returns if one is NaN; NEON does so in any order
+  const Vec inside = hn::Min(All(most), hn::Max(All(-87.0F), x));
   const Vec n = hn::Round(hn::Mul(inside, All(1.44269504088896341F)));
   Vec r = hn::NegMulAdd(n, All(0.693359375F), inside);  // log 2 in two parts, the first with few digits
   r = hn::NegMulAdd(n, All(-2.12194440e-4F), r);
@@ -104,8 +104,27 @@ HWY_INLINE Vec Exp(Vec x) {
   p = hn::MulAdd(p, r, All(1.6666665459e-1F));
   p = hn::MulAdd(p, r, All(5.0000001201e-1F));
   p = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), All(1));
-  const auto power = hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(integers, n), hn::Set(integers, 127)));
-  return hn::IfThenElse(hn::IsNaN(x), x, hn::Mul(p, hn::BitCast(kTag, power)));
+  // 1.5 * 2^23 + 127 + n has the exponent of 2^n, 127 + n, in its lowest bits
+  const auto power = hn::ShiftLeft<23>(hn::BitCast(hn::RebindToSigned<Tag>(), hn::Add(n, All(12583039.0F))));
+  return hn::Mul(p, hn::BitCast(kTag, power));
+}
+
+/// tanh x, given the quotient (1 - t) / (1 + t) with t = exp(-2 |x|), which is its size. Near 0, where the
+/// difference cancels, a polynomial.
+HWY_INLINE Vec TanhFrom(Vec x, Vec quotient) {
+  const Vec square = hn::Mul(x, x);
+  Vec p = All(-5.70498872745e-3F);
+  p = hn::MulAdd(p, square, All(2.06390887954e-2F));
+  p = hn::MulAdd(p, square, All(-5.37397155531e-2F));
+  p = hn::MulAdd(p, square, All(1.33314422036e-1F));
+  p = hn::MulAdd(p, square, All(-3.33332819422e-1F));
+  const Vec near = hn::MulAdd(hn::Mul(p, square), x, x);
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), All(0.625F)), near, hn::CopySign(quotient, x));
+}
+
+HWY_INLINE Vec Tanh(Vec x) {
+  const Vec one = All(1), t = Exp(hn::Mul(All(-2), hn::Abs(x)));
+  return TanhFrom(x, hn::Div(hn::Sub(one, t), hn::Add(one, t)));
 }
 
 }  // namespace HWY_NAMESPACE

@@ -21,6 +21,7 @@ namespace slimbayes::kernels {
 void fill_products(int64_t target, Kernels& table);
 void fill_activations(int64_t target, Kernels& table);
 void fill_periodic(int64_t target, Kernels& table);
+void fill_recurrent(int64_t target, Kernels& table);
 void fill_rows(int64_t target, Kernels& table);
 void fill_doubles(int64_t target, Kernels& table);
 void fill_adamw(int64_t target, Kernels& table);

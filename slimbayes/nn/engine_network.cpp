@@ -106,7 +106,11 @@ EngineNetwork::~EngineNetwork() = default;
 
 const std::vector<engine::DropoutLayer>& EngineNetwork::dropouts() const { return plan_->dropouts(); }
 
-bool EngineNetwork::takes(const at::Tensor& x) const {
+bool EngineNetwork::trains() const { return plan_->trains(); }
+
+bool EngineNetwork::takes(const at::Tensor& x, bool training) const {
+  const bool with_gradient = tensors_.trained && at::GradMode::is_enabled();
+  if (!trains() && (training || with_gradient)) return false;
   return x.defined() && x.device().is_cpu() && x.scalar_type() == at::kFloat && !x.requires_grad() &&
          x.dim() > 1 && x.numel() == x.size(0) * plan_->inputs();
 }

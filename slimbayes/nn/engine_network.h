@@ -62,8 +62,11 @@ class EngineNetwork : public std::enable_shared_from_this<EngineNetwork> {
 
   ~EngineNetwork();
 
+  /// Returns whether the engine computes training passes too (Plan::trains).
+  bool trains() const;
   /// Returns whether the engine can compute these rows: float32 on the CPU, without a gradient of their own.
-  bool takes(const at::Tensor& x) const;
+  /// `training` is that of the pass (ForwardContext).
+  bool takes(const at::Tensor& x, bool training) const;
 
   const std::vector<engine::DropoutLayer>& dropouts() const;
 

@@ -110,7 +110,7 @@ BoundNetwork::BoundNetwork(const NetworkSpec& spec, const std::string& prefix, c
                                              : nullptr) {}
 
 at::Tensor BoundNetwork::operator()(const Input& input, const ForwardContext& context) const {
-  if (engine_ && !input.mask.defined() && engine_->takes(input.x))
+  if (engine_ && !input.mask.defined() && engine_->takes(input.x, context.training))
     return (*engine_)(input.x, dropout_factors(engine_->dropouts(), input.x.size(0), context));
   return network_(input, binding_, context);
 }

@@ -124,8 +124,8 @@ class BoundNetwork {
   BoundNetwork(const NetworkSpec& spec, const std::string& prefix, const Network::Lookup& lookup,
                Execution execution = Execution::engine);
 
-  /// Returns whether the engine computes its passes.
-  bool by_engine() const { return engine_ != nullptr; }
+  /// Returns whether the engine computes its training passes.
+  bool by_engine() const { return engine_ != nullptr && engine_->trains(); }
 
   at::Tensor operator()(const Input& input, const ForwardContext& context = {}) const;
   Traced traced(const Input& input, const ForwardContext& context = {}) const {

@@ -78,6 +78,21 @@ def test_auto_says_what_trained_its_networks(table):
     assert "trained_by" not in run(table, "describe", "m").stdout
 
 
+def test_an_lstm_of_windows_is_trained_by_the_engine(table):
+    write_csv(table / "t.csv", ["time", *header(2)], [[hour, *row] for hour, row in enumerate(toy_rows(300))])
+    words = ["--window", "6", "--time", "time", "--hidden", "16"]
+    models = []
+    for target in targets(table):
+        assert with_kernels(table, target, target, "--method", "dbk", *words).returncode == 0
+        if target != "SSE4":
+            models.append((table / target).read_bytes())
+    assert all(model == models[0] for model in models)
+    for method in ("dnn", "dbk", "bll"):
+        ours, theirs = (fitted(table, "--method", method, *words, "--engine", engine) for engine in ("auto", "libtorch"))
+        assert (ours["summary"]["trained_by"], theirs["summary"]["trained_by"]) == ("engine", "libtorch")
+        assert abs(ours["summary"]["best_score"] - theirs["summary"]["best_score"]) < 0.1
+
+
 def test_what_the_engine_does_not_know_runs_through_libtorch(table):
     found = fitted(table, "--method", "dnn", "--network", "mlp", "--batch-norm")
     assert found["summary"]["trained_by"] == "libtorch"

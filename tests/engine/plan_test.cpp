@@ -37,9 +37,33 @@ Numbers embedded(const Periodic& layer, const Numbers& x, const std::string& nam
   return y;
 }
 
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// The hidden states of an LSTM at every step, one after the other, from its definition.
+Numbers lstm_states(const Lstm& layer, size_t features, const Numbers& x, const std::string& name,
+                    const Values& values) {
+  const auto h = static_cast<size_t>(layer.out);
+  const Numbers &input = values.at(name + ".weight_ih"), &recurrent = values.at(name + ".weight_hh");
+  Numbers hidden(h), cell(h), all;
+  for (size_t t = 0; t < x.size() / features; ++t) {
+    Numbers sums = values.at(name + ".bias_ih");
+    for (size_t i = 0; i < 4 * h; ++i) {
+      if (layer.biases == "two") sums[i] += values.at(name + ".bias_hh")[i];
+      for (size_t k = 0; k < features; ++k) sums[i] += input[i * features + k] * x[t * features + k];
+      for (size_t k = 0; k < h; ++k) sums[i] += recurrent[i * h + k] * hidden[k];
+    }
+    for (size_t i = 0; i < h; ++i) {
+      cell[i] = sigmoid(sums[h + i]) * cell[i] + sigmoid(sums[i]) * std::tanh(sums[2 * h + i]);
+      hidden[i] = sigmoid(sums[3 * h + i]) * std::tanh(cell[i]);
+    }
+    all.insert(all.end(), hidden.begin(), hidden.end());
+  }
+  return all;
+}
+
 /// The layers of a plan in float64, one row at a time, from their definitions.
 Numbers row_through(const std::vector<LayerSpec>& layers, const std::string& prefix, Numbers x,
-                    const Values& values) {
+                    const Values& values, Shape shape) {
   for (size_t i = 0; i < layers.size(); ++i) {
     const std::string name = prefix + "." + std::to_string(i);
     if (const auto* linear = std::get_if<Linear>(&layers[i])) {
@@ -64,6 +88,15 @@ Numbers row_through(const std::vector<LayerSpec>& layers, const std::string& pre
       for (size_t k = 0; k < x.size(); ++k) x[k] *= values.at(name + ".weight")[k];
     } else if (const auto* periodic = std::get_if<Periodic>(&layers[i])) {
       x = embedded(*periodic, x, name, values);
+    } else if (const auto* lstm = std::get_if<Lstm>(&layers[i])) {
+      x = lstm_states(*lstm, static_cast<size_t>(shape.width()), x, name, values);
+    } else if (std::holds_alternative<LastStep>(layers[i])) {
+      x.erase(x.begin(), x.end() - shape.width());
+    } else if (std::holds_alternative<BatchNorm>(layers[i])) {
+      for (size_t k = 0; k < x.size(); ++k)
+        x[k] = (x[k] - values.at(name + ".running_mean")[k]) /
+                   std::sqrt(values.at(name + ".running_var")[k] + 1e-5) * values.at(name + ".weight")[k] +
+               values.at(name + ".bias")[k];
     } else if (std::holds_alternative<LayerNorm>(layers[i])) {
       double mean = 0, var = 0;
       for (double each : x) mean += each / static_cast<double>(x.size());
@@ -72,9 +105,10 @@ Numbers row_through(const std::vector<LayerSpec>& layers, const std::string& pre
         x[k] = (x[k] - mean) / std::sqrt(var + 1e-5) * values.at(name + ".weight")[k] +
                values.at(name + ".bias")[k];
     } else if (const auto* residual = std::get_if<Residual>(&layers[i])) {
-      const Numbers body = row_through(residual->body, name, x, values);
+      const Numbers body = row_through(residual->body, name, x, values, shape);
       for (size_t k = 0; k < x.size(); ++k) x[k] += body[k];
     }
+    shape = output(layers[i], shape, name);
   }
   return x;
 }
@@ -102,6 +136,8 @@ struct Case {
           int64_t n = 1;
           for (int64_t size : shape.sizes) n *= size;
           fill(values.emplace_back(), n, shape.sizes.size() == 2 ? 0.3F : 1);
+          if (name.ends_with("running_var"))
+            for (float& each : values.back()) each = 0.1F + each * each;
         }
     EXPECT_EQ(values.size(), plan.tensors().size());
     fill(x, rows * spec.input.numel(), 1);
@@ -119,8 +155,8 @@ struct Case {
     Numbers all;
     const int64_t d = spec.input.numel();
     for (int64_t i = 0; i < rows; ++i) {
-      const Numbers y =
-          row_through(spec.layers, "network", {x.begin() + i * d, x.begin() + (i + 1) * d}, named);
+      const Numbers y = row_through(spec.layers, "network", {x.begin() + i * d, x.begin() + (i + 1) * d},
+                                    named, spec.input);
       all.insert(all.end(), y.begin(), y.end());
     }
     return all;
@@ -166,6 +202,9 @@ std::vector<Case> cases() {
           {nested, 60},
           {NetworkSpec{{{1, 4, 3}}, {Flatten{}, Linear{2}}}, 5},
           {network_for({.network = "realmlp", .hidden = 20, .blocks = 2}, {{5}}), 65},
+          {NetworkSpec{{{7, 3}}, {Lstm{16}, LastStep{}, LayerNorm{}, Linear{2}}}, 65},
+          {NetworkSpec{{{4, 17}}, {Lstm{9, "one"}, Dropout{0.2}, Lstm{5}, LastStep{}, Linear{1}}}, 61},
+          {NetworkSpec{{{1, 2}}, {Lstm{3}, LastStep{}}}, 2},
           {NetworkSpec{{{3}}, {Periodic{.frequencies = 19, .out = 2}, Scale{}, Linear{2}}}, 7}};
 }
 
@@ -177,6 +216,23 @@ TEST(Plan, OutputsAreThoseOfFloat64) {
       for (size_t i = 0; i < y.size(); ++i)
         EXPECT_NEAR(y[i], wanted[i], 2e-5 * (1 + std::abs(wanted[i]))) << k.target;
     }
+}
+
+TEST(Plan, PredictsWithBatchNorms) {
+  const Case c(mlp(5, 18, 2, "silu", 0, /*batch_norm=*/true), 61);
+  EXPECT_FALSE(c.plan.trains());
+  const Numbers wanted = c.reference(c.exact());
+  for (const kernels::Kernels& k : kernels::all_kernels()) {
+    Tape tape(std::make_shared<Plan>(c.plan), k);
+    std::vector<const float*> values;
+    for (const auto& each : c.values) values.push_back(each.data());
+    tape.pack(values);
+    std::vector<float> y(wanted.size()), none(wanted.size());
+    tape.forward(c.x.data(), 5, c.rows, y.data(), c.outputs, true);
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], wanted[i], 5e-5 * (1 + std::abs(wanted[i])));
+    const std::vector<float*> to(values.size());
+    EXPECT_THROW(tape.backward(none.data(), c.outputs, to), std::logic_error);
+  }
 }
 
 TEST(Plan, GradientsAreDifferenceQuotients) {
@@ -204,7 +260,8 @@ TEST(Plan, GradientsAreDifferenceQuotients) {
 
 TEST(Plan, HasTheSameBitsOnTargetsWithFusedMultiplyAdds) {
   for (const Case& c : {Case(tabular_resnet(26, 64, 2), 130),
-                        Case(network_for({.network = "realmlp", .hidden = 40, .blocks = 2}, {{9}}), 130)}) {
+                        Case(network_for({.network = "realmlp", .hidden = 40, .blocks = 2}, {{9}}), 130),
+                        Case(network_for({.network = "lstm", .hidden = 20, .blocks = 2}, {{6, 5}}), 130)}) {
     std::vector<std::vector<std::vector<float>>> found;
     for (const kernels::Kernels& k : kernels::all_kernels())
       if (std::string_view(k.target) != "SSE4") found.push_back(passed(c, k).second);
@@ -215,8 +272,9 @@ TEST(Plan, HasTheSameBitsOnTargetsWithFusedMultiplyAdds) {
 TEST(Plan, RefusesWhatItDoesNotKnow) {
   const auto why = [](const NetworkSpec& spec) { return Plan(spec.input.numel()).append(spec, "network"); };
   EXPECT_EQ(why({{{4}}, {Activation{"gelu"}}}), "the activation gelu");
-  EXPECT_EQ(why({{{4}}, {BatchNorm{}}}), "batch_norm");
-  EXPECT_EQ(why({{{3, 4}}, {Lstm{5}, LastStep{}}}), "lstm");
+  EXPECT_EQ(why({{{2, 4, 4}}, {BatchNorm{}, Flatten{}}}), "batch_norm");
+  EXPECT_EQ(why({{{3, 4}}, {Lstm{5}}}), "an output that is no vector");
+  EXPECT_EQ(why({{{3, 4}}, {Lstm{4}, Attention{2}, LastStep{}}}), "attention");
   EXPECT_EQ(why({{{3, 4}}, {Linear{5}}}), "a linear layer on each step of a sequence");
   EXPECT_EQ(why({{{4}}, {Linear{5}, Periodic{}}}), "a periodic embedding behind trained layers");
   EXPECT_EQ(why({{{9}, true}, {Embedding{10, 4}}}), "tokens");

@@ -13,7 +13,6 @@ struct Reference {
   double (*slope)(double x);
 };
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus(double x) { return x > 40 ? x : std::log1p(std::exp(x)); }
 
 const std::vector<Reference>& references() {

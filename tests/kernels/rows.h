@@ -24,6 +24,8 @@ inline std::string target_name(const ::testing::TestParamInfo<size_t>& info) {
 #define SLIMBAYES_EVERY_TARGET(Suite) \
   INSTANTIATE_TEST_SUITE_P(Targets, Suite, ::testing::Range<size_t>(0, all_kernels().size()), target_name)
 
+inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
 /// A matrix of normal numbers with padded rows, zero in the padding.
 template <class Number>
 struct MatrixOf {

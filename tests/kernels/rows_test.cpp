@@ -76,13 +76,14 @@ TEST_P(RowKernels, SumsAndProductsAreThoseOfFloat64) {
   for (const int64_t n : {1, 16, 47, 130}) {
     const Matrix x(11, n, 1), other(11, n, 2), with(1, n, 3), scale(1, 11, 4);
     std::vector<float> sums(static_cast<size_t>(n) + 1, 1), products = sums;
-    Matrix squares(1, 11), dots(1, 11), sum = x, columns = x, rows = x, outer = x, scaled = x;
+    Matrix squares(1, 11), dots(1, 11), sum = x, columns = x, shifted = x, rows = x, outer = x, scaled = x;
     k().add_column_sums(x.of(), x.data(), 0.5F, sums.data());
     k().add_column_products(x.of(), x.data(), other.data(), products.data());
     k().row_squares(x.of(), x.data(), squares.data());
     k().row_products(x.of(), x.data(), with.data(), dots.data());
     k().add(x.of(), sum.data(), other.data());
     k().scale_columns(x.of(), columns.data(), with.data());
+    k().scale_shift_columns(x.of(), shifted.data(), with.data(), other.data());
     k().scale_rows(x.of(), rows.data(), scale.data());
     k().add_scaled_rows(x.of(), scaled.data(), scale.data(), other.data());
     k().add_outer(x.of(), outer.data(), scale.data(), with.data());
@@ -104,6 +105,7 @@ TEST_P(RowKernels, SumsAndProductsAreThoseOfFloat64) {
         dot += x(i, j) * with(0, j);
         EXPECT_FLOAT_EQ(sum(i, j), static_cast<float>(x(i, j) + other(i, j)));
         EXPECT_FLOAT_EQ(columns(i, j), static_cast<float>(x(i, j) * with(0, j)));
+        EXPECT_NEAR(std::as_const(shifted)(i, j), x(i, j) * with(0, j) + other(0, j), 1e-6);
         EXPECT_FLOAT_EQ(rows(i, j), static_cast<float>(x(i, j) * scale(0, i)));
         EXPECT_NEAR(scaled(i, j), x(i, j) + scale(0, i) * other(i, j), 1e-6);
         EXPECT_NEAR(outer(i, j), x(i, j) + scale(0, i) * with(0, j), 1e-6);

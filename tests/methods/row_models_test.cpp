@@ -15,14 +15,14 @@ namespace {
 using nlohmann::json;
 
 /// Rows as an encoder makes them, float32, with a positive target that a logarithm suits, and a few wild
-/// rows.
-Dataset rows_of(int64_t n, uint64_t seed) {
+/// rows. `windows`: each row is a sequence of five steps of one column.
+Dataset rows_of(int64_t n, uint64_t seed, bool windows = false) {
   const Stream stream(seed);
   const at::Tensor x = stream.split("x").normal({n, 5}).clamp(-1.5, 1.5).to(at::kFloat),
                    e = stream.normal({n});
   const at::Tensor noise = at::where(stream.split("wild").uniform({n}) < 0.05, 6 * e, e);
   const at::Tensor t = x.select(1, 0) + (2 * x.select(1, 1)).sin() + 0.2 * noise;
-  return regression_data(x, t.exp());
+  return regression_data(windows ? x.view({n, 5, 1}) : x, t.exp());
 }
 
 /// Makes predictions by libtorch while it lives, for methods that have not made their row model yet.
@@ -35,6 +35,7 @@ struct Case {
   std::string method;
   json options;
   double tolerance;  // relative: the rounding of float32 through a network, or of float64
+  bool windows = false;
 };
 
 void PrintTo(const Case& one, std::ostream* out) { *out << one.method; }
@@ -48,15 +49,15 @@ void expect_close(const at::Tensor& a, const at::Tensor& b, double tolerance, co
 
 /// A method answers the same by rows as by tensors; also loaded from a file, row by row, and on any batch.
 TEST_P(RowModels, AnswerAsTheTensorsDo) {
-  const auto& [method, options, tolerance] = GetParam();
+  const auto& [method, options, tolerance, windows] = GetParam();
   const RegistryRow& row = registry_row(method);
-  const Dataset fresh = rows_of(133, 2);
+  const Dataset fresh = rows_of(133, 2, windows);
   // Without validation rows `auto` fits in folds, whose members are pooled and tempered in another way.
   const bool folds = method == "auto" && !options.contains("combine");
-  const Dataset held = folds ? Dataset{fresh.schema, nullptr} : rows_of(40, 3);
+  const Dataset held = folds ? Dataset{fresh.schema, nullptr} : rows_of(40, 3, windows);
   FitContext context{.stream = Stream(1)};
   if (options.contains("log_target")) context.wild_share = 0.01;  // `auto` adds a component of wrong targets
-  const auto fitted = row.make(options)->fit({rows_of(120, 1), held}, context);
+  const auto fitted = row.make(options)->fit({rows_of(120, 1, windows), held}, context);
   const TensorFile file = fitted->save();
   const auto p = std::get<Regression>(fitted->predict(fresh));
   ASSERT_NE(fitted->row_model(), nullptr);
@@ -93,8 +94,9 @@ TEST_P(RowModels, AnswerAsTheTensorsDo) {
   EXPECT_EQ(alone.mean[0].item<double>(), p.mean[71].item<double>());
   EXPECT_EQ(alone.epistemic_var[0].item<double>(), p.epistemic_var[71].item<double>());
   EXPECT_EQ(std::get<Regression>(loaded->predict(fresh.subset(at::zeros({0}, at::kLong)))).mean.size(0), 0);
-  EXPECT_THROW(loaded->predict(regression_data(at::full({1, 5}, NAN), at::zeros({1}))),
-               std::invalid_argument);
+  std::vector<int64_t> sizes = fresh.schema.input.sizes;
+  sizes.insert(sizes.begin(), 1);
+  EXPECT_THROW(loaded->predict(regression_data(at::full(sizes, NAN), at::zeros({1}))), std::invalid_argument);
   EXPECT_THROW(loaded->predict(regression_data(at::zeros({1, 4}), at::zeros({1}))), std::invalid_argument);
 }
 
@@ -128,7 +130,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"bll", {{"steps", 60}, {"hidden", 24}, {"network", "realmlp"}}, kFloat},
         Case{"rich-bll", {{"steps", 60}, {"hidden", 24}}, kFloat},
         Case{"last-layer-laplace", {{"steps", 60}, {"hidden", 24}}, kFloat},
-        Case{"ridge", json::object(), kDouble}, Case{"gp-exact", {{"iterations", 20}}, 1e-7},
+        Case{"dnn", {{"steps", 60}, {"hidden", 24}, {"network", "mlp"}, {"batch_norm", true}}, kFloat},
+        Case{"dbk", {{"steps", 60}, {"hidden", 24}, {"network", "mlp"}, {"batch_norm", true}}, kFloat},
+        Case{"dnn", {{"steps", 60}, {"hidden", 24}}, kFloat, /*windows=*/true},
+        Case{"dbk", {{"steps", 60}, {"hidden", 24}, {"rank", 17}}, kFloat, true},
+        Case{"vbll", {{"steps", 60}, {"hidden", 24}, {"rank", 17}}, kFloat, true},
+        Case{"bll", {{"steps", 60}, {"hidden", 24}}, kFloat, true}, Case{"ridge", json::object(), kDouble},
+        Case{"gp-exact", {{"iterations", 20}}, 1e-7},
         Case{"dbk-exact", {{"steps", 60}, {"hidden", 24}, {"rank", 20}}, kDouble},
         Case{"auto", {{"candidates", "ridge,gp-exact,dbk-exact"}, {"steps", 60}, {"iterations", 20}}, 1e-6},
         Case{"auto", {{"candidates", "ridge,dnn"}, {"steps", 60}, {"log_target", "never"}}, kFloat},

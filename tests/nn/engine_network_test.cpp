@@ -1,6 +1,7 @@
 #include "slimbayes/nn/engine_network.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -64,6 +65,51 @@ TEST(EngineNetwork, IsLibtorchForRealMlp) {
   wanted.backward(g);
   for (const std::string& name : ours.names())
     EXPECT_TRUE(at::allclose(ours[name].grad(), theirs[name].grad(), 1e-4, 1e-4)) << name;
+}
+
+// Two layers over windows, with dropout between them, which libtorch draws in the shape of a sequence.
+TEST(EngineNetwork, IsLibtorchForAnLstm) {
+  for (const char* biases : {"two", "one"}) {
+    NetworkOptions options{.network = "lstm", .hidden = 24, .blocks = 2, .dropout = 0.2};
+    options.final_norm = true;
+    options.lstm_biases = biases;
+    NetworkSpec spec = network_for(options, {{9, 5}});
+    spec.layers.push_back(Linear{2});
+    const at::Tensor x = Stream(2).normal({130, 9, 5}, at::kFloat),
+                     g = Stream(3).normal({130, 2}, at::kFloat);
+    for (const ForwardContext& context :
+         {ForwardContext{true, Stream(4)}, ForwardContext{false, Stream(4), true}}) {
+      const Parameters ours = started(spec), theirs = started(spec);
+      const BoundNetwork engine(spec, "network", [&](const std::string&name) { return ours[name]; }),
+          libtorch(
+              spec, "network", [&](const std::string&name) { return theirs[name]; }, Execution::libtorch);
+      ASSERT_TRUE(engine.by_engine());
+      const at::Tensor y = engine(x, context), wanted = libtorch(x, context);
+      EXPECT_TRUE(at::allclose(y, wanted, 1e-5, 1e-5));
+      y.backward(g);
+      wanted.backward(g);
+      for (const std::string& name : ours.names())
+        EXPECT_TRUE(at::allclose(ours[name].grad(), theirs[name].grad(), 1e-4, 1e-4)) << name;
+    }
+  }
+}
+
+// A batch norm trains by libtorch, which averages the statistics of the batches, and predicts by the engine.
+TEST(EngineNetwork, PredictsBatchNormsThatLibtorchTrains) {
+  const NetworkSpec spec = mlp(5, 20, 2, "silu", 0, /*batch_norm=*/true);
+  const at::Tensor x = 2 * Stream(2).normal({130, 5}, at::kFloat) + 1;
+  const Parameters ours = started(spec), theirs = started(spec);
+  const BoundNetwork engine(spec, "network", [&](const std::string&name) { return ours[name]; }),
+      libtorch(
+          spec, "network", [&](const std::string&name) { return theirs[name]; }, Execution::libtorch);
+  EXPECT_FALSE(engine.by_engine());
+  const ForwardContext training{true, Stream(4)};
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(at::equal(engine(x, training), libtorch(x, training)));
+  EXPECT_TRUE(at::equal(engine(x), libtorch(x)));  // with a graph for gradients
+  at::NoGradGuard no_grad;
+  const at::Tensor y = engine(x), wanted = libtorch(x);
+  EXPECT_FALSE(at::equal(y, wanted)) << "the engine did not compute it";
+  EXPECT_TRUE(at::allclose(y, wanted, 1e-5, 1e-5));
 }
 
 // Each tensor in turn is a constant: the others get the gradient that libtorch gives them.
