@@ -35,7 +35,7 @@ def short(numbers):
 
 
 def tally(found):
-    return ", ".join(f"{sum(claim.verdict == verdict for claim in found)} {verdict}" for verdict in (judge.HOLDS, judge.FAILS, judge.OPEN, judge.UNTESTED))
+    return ", ".join(f"{sum(claim.verdict == verdict for claim in found)} {verdict}" for verdict in (judge.HOLDS, judge.FAILS, judge.OPEN, judge.CUT, judge.UNTESTED))
 
 
 def table_of_studies(folders):

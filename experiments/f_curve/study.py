@@ -5,8 +5,9 @@ import itertools
 import judge
 import studies
 from pages import Page
-from paper_f import CURVE, FID, INDUCING, METHODS, OURS, PANELS, above, measured_of
+from paper_f import CURVE, FID, FLOW, INDUCING, METHODS, OURS, PANELS, above, measured_of
 from paper_s import shown
+from protocol import SAME, SILENT, Line
 from results import asked
 from scores import limit
 from tables import grid
@@ -14,6 +15,20 @@ from tables import grid
 TITLE = "Figure 3 of F: a curve with a gap"
 WHAT = "F Figure 3: a curve with a gap"
 PAPER = "F"
+PROTOCOL = [
+    Line("curve", "cos(4 x + .8) on [.5, .8] and [1.2, 1.6], noise variance .01 (5.1)", "the same", SAME),
+    Line("rows", "not said", "100 of each cluster, 25 to validate, 500 to test", SILENT),
+    Line("network", "3 layers of 100, batch norm, tanh (5.1)", "the same", SAME),
+    Line("inducing weights", "64 x 64 and 32 x 32 (Figure 3)", "the same", SAME),
+    Line("limit of the noise, prior sd", ".08 and .5; .05 and .3 (Figure 3)", "the same, the sd over sqrt(inputs) (Table 7)", SAME),
+    FLOW,
+    Line("KL annealing", "\"during early training\" (E); its length is not said", "100 epochs without KL, then 50 to all of it", SILENT),
+    Line("optimiser", "Adam (algorithm 1); no rate for the curve", "Adam, 1e-3, batches of 50", SAME),
+    Line("epochs", "not said for the curve", "400", SILENT),
+    Line("epoch kept", "not said", "the best by the NLL of the 50 validation rows, after the annealing", SILENT),
+    Line("draws", "1 to train, 8 to predict, of ResNet-18 (Table 7)", "the same", SAME),
+    Line("score", "\"outperforms\" (5.1); of which score is not said", "RMSE", SILENT),
+]
 LEVEL, NEAR = 0.95, 0.02  # the margin of default_tables
 
 

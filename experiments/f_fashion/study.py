@@ -1,12 +1,23 @@
 """Fashion-MNIST, MNIST foreign, with every baseline of F and of ours."""
 
 import paper_f
-from paper_f import BATCH, DNN, FFG, FID, INDUCING, OURS, OWN_OOD, PLAIN, SHARP
+from paper_f import BATCH, BOUNDS, DNN, DRAWS, FFG, FID, FLOW, INDUCING, KEPT, NOISE, OURS, OWN_OOD, PLAIN, SHARP, SIZES
 from paper_s import Order
+from protocol import SAME, SILENT, Line
 
 TITLE = "Fashion-MNIST, MNIST foreign"
 WHAT = "Fashion-MNIST, MNIST foreign, with every baseline of F and of ours"
 PAPER = "F"
+PROTOCOL = [
+    Line("images", "CIFAR-100; CIFAR-10 and SVHN foreign (5.2)", "Fashion-MNIST, 49,999 to train; MNIST foreign"),
+    Line("network", "ResNet-18 (5.2)", "a small `convnet` of 32 channels"),
+    SIZES,
+    Line("epochs", "200 (Table 7)", "2"),
+    Line("optimiser", "Adam or SGD, 1e-3, a tenth of it after epoch 100 (Table 7)", "AdamW, up to 1e-3, one cycle"),
+    Line("batch, label smoothing", "100, .05 (Table 7)", "the same", SAME),
+    Line("augmentation", "crop and flip (Table 7)", "none"),
+    Line("KL annealing", "\"during early training\" (E); its length is not said", "1 epoch without KL, 1 with all of it", SILENT),
+    FLOW, NOISE, BOUNDS, KEPT, DRAWS]
 
 
 def cells():

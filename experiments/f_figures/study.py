@@ -12,11 +12,22 @@ import drawing
 import studies
 from drawing import FIELDS, Figure  # noqa: F401
 from pages import Page
-from paper_f import CAMVID, CURVE, FASHION, PANELS
+from paper_f import CAMVID, CURVE, FASHION, FLOW, PANELS
+from protocol import SAME, SILENT, Line
 
 TITLE = "Figures 1, 3, 4, 5 and 6 of F"
 WHAT = "F Figures 1, 3, 4, 5, 6: scores of foreign images, the curve with a gap, two streets"
 PAPER = "F"
+PROTOCOL = [
+    Line("Figures 1, 4: images", "CIFAR-100; CIFAR-10 foreign", "Fashion-MNIST; MNIST foreign"),
+    Line("Figures 1, 4: network", "ResNet-18; Figure 4 with four inducing layers", "`convnet` of 32 channels, every layer inducing"),
+    Line("Figures 1, 4: epochs", "200 (Table 7)", "2"),
+    Line("Figure 1: method", "inducing weights with a Gaussian (SVGP)", "fid-gp; with ffg-u, which is SVGP's, there is no figure"),
+    Line("Figure 3: network, inducing weights", "as in its caption and 5.1", "the same", SAME),
+    Line("Figure 3: epochs", "not said", "400", SILENT),
+    Line("Figure 5: network", "FCN-ResNet50 (5.3)", "a small FCN, 12 epochs, images of 96 x 128"),
+    Line("Figure 6: images", "CityScapes, HRNet-W48 (5.3)", "CamVid, as for Figure 5"),
+    FLOW]
 EXAMPLES = (30, 160)  # of the 233 test images, one of each drive
 HEIGHT, WIDTH, VOID = 96, 128, 11
 SHOWN = [("fid-gp", "scenes_fid_gp.png"), ("dnn", "scenes_dnn.png"), ("fid-gp", "scores_fid_gp_scores.svg"),

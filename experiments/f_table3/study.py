@@ -2,12 +2,17 @@
 
 import paper_f
 from judge import not_measured
-from paper_f import BATCH, CIFAR, DNN, FFG, FID, INDUCING, KEY_LAYERS, OURS, OWN_OOD, PLAIN, SHARP
+from paper_f import BATCH, BOUNDS, CIFAR, CIFAR_PROTOCOL, DNN, FFG, FID, INDUCING, KEY_LAYERS, OURS, OWN_OOD, PLAIN, SHARP, SIZES
 from paper_s import Order
+from protocol import Line
 
 TITLE = "Table 3 of F: CIFAR-10, CIFAR-100 foreign"
 WHAT = "F Table 3: CIFAR-10, CIFAR-100 foreign"
 PAPER = "F"
+PROTOCOL = [
+    Line("images", "CIFAR-100; CIFAR-10 and SVHN foreign (5.2)", "CIFAR-10, 9,000 to train, 2,000 to test; 2,000 of CIFAR-100 foreign"),
+    SIZES,
+    *CIFAR_PROTOCOL, BOUNDS]
 
 
 def cells():

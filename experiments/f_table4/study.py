@@ -2,12 +2,24 @@
 
 import paper_f
 from judge import not_measured
-from paper_f import BATCH, CAMVID, DNN, FID, INDUCING, PLAIN, SHARP
+from paper_f import BATCH, CAMVID, DNN, DRAWS, FID, FLOW, INDUCING, PLAIN, SHARP, SMALL_SIZES
 from paper_s import Order
+from protocol import SAME, SILENT, Line
 
 TITLE = "Table 4 of F: CamVid"
 WHAT = "F Table 4: classes of pixels, CamVid"
 PAPER = "F"
+PROTOCOL = [
+    Line("images", "CamVid; their number and size are not said", "367 to train, 101 to validate, 233 to test, 96 x 128 pixels", SILENT),
+    Line("network", "FCN-ResNet50, 35.3 M numbers, 116 GFLOP (5.3, Table 4)", "a small FCN, 317,579 numbers, .35 GFLOP"),
+    Line("inducing weights", "128 x 128 \"throughout\" (5.4)", SMALL_SIZES),
+    Line("epochs", "200, stated of ResNet-18 alone (Table 7)", "12", SILENT),
+    Line("optimiser", "not said for CamVid", "AdamW, up to 3e-3, one cycle, batches of 8", SILENT),
+    Line("augmentation", "not said for CamVid", "crop and flip", SILENT),
+    Line("KL annealing", "\"during early training\" (E); its length is not said", "6 epochs without KL, then 3 to all of it", SILENT),
+    FLOW,
+    Line("epoch kept", "not said", "the best by the NLL of the validation images, after the annealing", SILENT),
+    DRAWS]
 
 
 def cells():

@@ -3,14 +3,23 @@
 import studies
 from judge import FAILS, HOLDS, OPEN, Claim
 from pages import Page
-from paper_f import CIFAR, flags_value
+from paper_f import CIFAR, CIFAR_PROTOCOL, flags_value
 from paper_s import Measured, printed_numbers, shown
+from protocol import SAME, Line
 from results import asked
 from tables import grid
 
 TITLE = "Table 6 of F: sizes of the inducing matrices"
 WHAT = "F Table 6: sizes of the inducing matrices"
 PAPER = "F"
+ACCURACIES = "F 5.4"  # of which there is no claim here
+PROTOCOL = [
+    Line("network counted", "ResNet-18 with 100 classes; linear layer 128 x classes (5.4)", "the same", SAME, "F abstract"),
+    Line("inducing weights counted", "32 x 32 to 256 x 256 (Table 6)", "the same sizes; each row of Z has an sd", SAME, "F abstract"),
+    Line("images", "CIFAR-100 (5.4)", "CIFAR-10, 9,000 to train, 2,000 to test", of=ACCURACIES),
+    Line("inducing weights", "32 x 32 to 256 x 256 (Table 6)", "4 x 4 to 16 x 16, an eighth as the channels", of=ACCURACIES),
+    *[line._replace(of=ACCURACIES) for line in CIFAR_PROTOCOL],
+]
 
 DENSE = 11220132  # numbers of the deterministic ResNet-18 with 100 classes, convolutions without biases
 

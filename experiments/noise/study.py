@@ -2,7 +2,8 @@
 
 from judge import above, judged
 from pages import Page
-from paper_n import ONE_D, RBF, SILU
+from paper_n import CURVE, HELD_OUT, KEPT, ONE_D, RANKED, RBF, SILU, TARGET, WEIGHTS, own_recipe
+from protocol import SAME, SILENT, Line
 from results import asked
 from scores import load
 from tables import cell, grid
@@ -10,6 +11,10 @@ from tables import cell, grid
 TITLE = "Recovery of the noise"
 WHAT = "N's 1-D data: recovery of the noise"
 PAPER = "N"
+PROTOCOL = [
+    CURVE, Line("training rows", "20,000 (Figure 1)", "20,000", SAME), HELD_OUT, TARGET, RANKED, WEIGHTS, KEPT,
+    *own_recipe("200; at most 2,000, patience 100 (B.1)", "256; at most 253 (20,000 steps), patience 40"),
+    Line("score", "none, a picture of the interval (Figure 1)", "correlation of the predicted sd with the true one", SILENT)]
 
 
 def cells():

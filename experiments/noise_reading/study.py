@@ -4,7 +4,8 @@ import itertools
 
 import studies
 from pages import Page
-from paper_n import BOUND, METHODS, PREDICTIVE, PRESET, SPLIT
+from paper_n import BOUND, KEPT, METHODS, PREDICTIVE, PRESET, RANKED, SCALED, SPLIT
+from protocol import SAME, SILENT, Line
 from results import asked
 from scores import Published, Scores, load
 from tables import DIGITS, cell, grid
@@ -12,6 +13,13 @@ from tables import DIGITS, cell, grid
 TITLE = "What N's text on the noise may mean"
 WHAT = "what N's text on the noise may mean, on N's own baselines"
 PAPER = "N"
+PROTOCOL = [
+    Line("tables", "ten; 12,000 to 36,584 training rows on the three here (Table 1)", "elevators, pol, protein, with these rows", SAME),
+    Line("split", "8:1:1, row by row, one for all seeds (B.2)", "8:1:1, row by row, one", SAME), SCALED, RANKED,
+    Line("recipe", "batch 1,024, 400 epochs, AdamW at 1e-3, weight decay 1e-2 on the backbone (B, B.2)",
+         "batch 1,024, 400 epochs, AdamW at 1e-3, weight decay 1e-2 on the backbone", SAME),
+    Line("form of the noise variance", "not said", "four forms: exp, softplus, variance, sd", SILENT),
+    Line("start and rate of the noise variance", ".01 and 1e-3 (B)", ".01 and 1e-3; two readings with .1 or 1e-2 go against N", SAME), KEPT]
 
 
 # N appendix B on the noise variance: it starts at 1e-2, is no smaller than 1e-6, and has the one rate of 1e-3.

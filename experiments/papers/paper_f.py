@@ -12,6 +12,7 @@ import studies
 from judge import ordered
 from pages import Page
 from paper_s import DECIDED, MI, Measured, name_of, numbers_of, printed_numbers, shown, table_of
+from protocol import SAME, SILENT, Line
 from results import asked
 from tables import grid
 
@@ -25,6 +26,22 @@ PANELS = {"left": "--inducing-rows 64 --inducing-columns 64 --most-noise 0.08 --
 FASHION = "--network convnet --hidden 32 --batch 100 --epochs 2 --learning-rate 1e-3 --label-smoothing 0.05"
 CIFAR = "--network resnet18 --hidden 8 --batch 100 --epochs 6 --learning-rate 1e-3 --label-smoothing 0.05 --crop 4 --flip true"
 CAMVID = "--network fcn --blocks 4 --batch 8 --epochs 12 --crop 8 --flip true"
+
+SMALL_SIZES = "half of a layer's smaller side, at least 32; at most the side"
+SIZES = Line("inducing weights", "128 x 128, of the output 100 x 128 (Table 7)", SMALL_SIZES)
+FLOW = Line("flow", "spectral norm of each matrix (3.3, Definition 1)", "`certified`: divided by a bound of its Lipschitz constant")
+NOISE = Line("noise of the weights", "lambda from .001 to .03, sd of u at most .1, prior sd 1 (Table 7)", "the same", SAME)
+BOUNDS = Line("for eq. 19", "lambda at most .01 with a penalty, spectral norms, orthogonal start (4.2)", "none of these")
+KEPT = Line("epoch kept", "not said", "the best by the NLL of the validation rows, after the annealing", SILENT)
+DRAWS = Line("draws", "1 to train, 8 to predict (Table 7)", "the same", SAME)
+CIFAR_PROTOCOL = [
+    Line("network", "ResNet-18, 64 channels at first, 11.2 M numbers (5.2)", "ResNet-18, 8 channels at first, 176,402 numbers"),
+    Line("epochs", "200 (Table 7)", "6"),
+    Line("optimiser", "Adam or SGD, 1e-3, a tenth of it after epoch 100 (Table 7)", "AdamW, up to 1e-3, one cycle"),
+    Line("batch, label smoothing", "100, .05 (Table 7)", "the same", SAME),
+    Line("augmentation", "crop and flip (Table 7)", "the same", SAME),
+    Line("KL annealing", "\"during early training\" (E); its length is not said", "3 epochs without KL, all of it from epoch 4", SILENT),
+    FLOW, NOISE, KEPT, DRAWS]
 
 DNN, BATCH, FFG, SHARP = "dnn", "batch-ensemble", "ffg-u", "f-sgvb-lrt"
 FID, REPARAM = "fid-gp", "fid-gp-reparam"

@@ -12,6 +12,7 @@ import math
 
 from judge import alike, judged, lower
 from paired import versus
+from protocol import MORE, SAME, SILENT, Line
 from results import asked
 from scores import Score, with_standard_error
 from tables import block, cell, grid
@@ -30,13 +31,32 @@ SHOWN = {"DNN": "MAP", VBLL: "VBLL", "GP": "RBF GP", "ensemble of 5 DNN": "the e
 NAMES = ["Rich-BLL", "Rich-BLL (S)", "NNGP (BLL)", "VBLL, linear", "DNN", "GP", "Dropout", "ensemble of 5 DNN", "SWAG",
          "BBB", "BBB, beta .1"]
 AS_GOOD = 0.05  # nats; R says "as good as" without a number; its own NLLs differ by up to .03
-PROTOCOL = (
+SPLITS_TEXT = (
     "Ours are mean ± standard error over seeds (their number in brackets) on the test rows, NLL in the target's units; R: as "
     "printed, 20 seeds. Bold marks the lowest mean of a column, among ours and among R's; it is not R's bold. Parts of 72, 18 and "
     "10 %, a split of its own for each seed, row by row; inputs standardised, target "
     "centred (`--target-scale centred`); two layers of 50 ReLU units in mu-P, Adam at 1e-3, at most 3,000 epochs (energy 2,000, "
     "wine_red 1,000), batches of 32 (power_plant 256). R takes the epoch with the least validation RMSE of every tenth, ours of "
     "every one. ")
+# R's regression (4.1, 4.2, C.1) beside ours: what the studies on one network share, then what they choose from.
+REGRESSION = [
+    Line("split and scales", "72, 18 and 10 %, one split a seed; inputs standardised, targets centred (C.1)", "the same", SAME),
+    Line("network", "two layers of 50 with ReLU (C.1), in mu-P (4.1), whose constants are not said",
+         "the same; mu-P's reference width is 50", SAME),
+    Line("training", "squared error, Adam at 1e-3, gradients clipped at 1, batches of 32, Power 256 (C.1)",
+         "the same, without weight decay", SAME),
+    Line("epochs", "at most 3,000; Energy 2,000, Wine 1,000 (C.1)", "the same, without early stopping", SAME),
+    Line("epoch taken", "least validation RMSE of every tenth epoch (C.1)", "least validation MSE of every epoch", MORE),
+]
+DATA = Line("data", "Boston, Concrete, Energy, Power, Wine (4.2)", "the same, all rows; Energy's heating load, the red wine", SAME)
+AGAIN = "from scratch on training and validation rows, as many epochs (C.1)"
+TRAINED_AGAIN = Line("second training", AGAIN, "the same", SAME)
+TRAINED_ONCE = Line("second training", AGAIN, "none: every method learns from the 72 % alone")
+NOISE = Line("noise variance", "the validation MSE, or the best of a grid by validation NLL (C.1)",
+             "the validation MSE of the first training", SAME)
+POSTERIOR = Line("posterior", "of all training rows; prior I, A by least squares (eq. 9, 15)", "the same: prior sd 1, ridge 0", SAME)
+SUBSET = Line("rows of (S)", "a random 40 %, for A and the posterior (4.2, C.1)", "the same", SAME)
+SCORE = Line("variance in the NLL", "S alone in eq. 4; with a noise \"when a method requires\" it in C.1", "S and the noise", SILENT)
 SAME_NETWORK = [("Rich-BLL", "NNGP (BLL)"), ("Rich-BLL (S)", "Rich-BLL"), ("Rich-BLL", "DNN")]
 
 

@@ -18,6 +18,7 @@ import paired
 import studies
 from judge import ordered
 from pages import Page
+from protocol import SAME, SILENT, Line
 from results import asked
 from scores import of, with_standard_error
 from tables import grid
@@ -55,6 +56,36 @@ IMAGES_TEXT = ("5 epochs of 50, 20 draws of 50. Foreign: {foreign}. S prints the
                "summed over the classes.")
 PRIOR = ("S writes the prior 0.5 N(0, 1) + 0.5 N(0, e^-6) of a weight. The presets take e^-6 = .0025 as the narrow sd, as S "
          "states it for MNIST. Read as a variance, which the toy curve takes, it is the sd e^-3 = .0498, twenty times wider.")
+PRIOR_LINE = Line("prior", "0.5 N(0, 1) + 0.5 N(0, e^-6); e^-6 is an sd in I.1, a variance by 2.1", "sds 1 and e^-6 = .0025", SILENT)
+CLINICAL_PROTOCOL = [
+    Line("data", "MIMIC-III: 40,406 rows, 4,490 to test; 5,357 newborns foreign (4.2)",
+         "support2: 6,807 rows, 851 to test; 596 patients in coma foreign"),
+    Line("preprocessing", "outliers by 8 IQR, medians for missing cells, scaled to [0, 1] (G.3.1)",
+         "means and indicators for missing cells, scaled to [-1, 1]"),
+    Line("class weights", "1 and, for deaths, 11.88 (G.3.1)", "by the shares, 1 on average: the KL counts for more than in S"),
+    Line("network", "two layers of 128, ReLU; rank 15 (G.3.2)", "the same", SAME),
+    Line("start of the weights", "Glorot; full-rank U(-.2, .2); low-rank He or Glorot times .55 (Table 6)",
+         "U(±1 / sqrt(inputs)) in place of He and Glorot; the rest as in S"),
+    PRIOR_LINE,
+    Line("KL annealing", "from zero over early epochs, \"crucial\" (H.1); its length is not said", "none"),
+    Line("optimiser", "Adam, 1e-3, batches of 64 (G.3.2)", "the same", SAME),
+    Line("draws", "1 to train, 512 to predict (G.3.2)", "the same", SAME)]
+KEPT = Line("epoch kept", "no validation rows; a fixed number of epochs, \"to prevent overfitting\" (G.3)",
+            "the best by the NLL of 10 % of the rows")
+IMAGES_PROTOCOL = [
+    Line("images", "50,000 to train, 10,000 to validate, 10,000 to test (I.1.1)", "49,999, 10,001 and 10,000", SAME),
+    Line("pixels", "to [0, 1] \"by dividing by 126\" (I.1.1), which gives [0, 2]", "standardised: mean 0, sd 1"),
+    Line("network", "784-1200-1200-10, ReLU; ranks 25, 25, 10 (I.1.1, Table 14)", "the same", SAME),
+    Line("rank-1", "the matrix times s r', with priors of s and r around 0 (I.1.1)", "times (1 + s)(1 + r)', as in S's Table 7"),
+    Line("start of the weights", "not said for images", "full-rank U(-.2, .2), damping .55, as in Table 6", SILENT),
+    Line("prior", "0.5 N(0, 1) + 0.5 N(0, s^2), s = e^-6 (I.1.1)", "the same", SAME),
+    Line("weight of the KL", "1 / rows (I.1.1)", "the same", SAME),
+    Line("KL annealing", "from zero over 20 of 50 epochs (I.1.1)", "over 2 of 5 epochs"),
+    Line("optimiser", "Adam, 1e-3, batches of 128 (I.1.1)", "the same", SAME),
+    Line("epochs", "50 (I.1.1)", "5"),
+    Line("epoch kept", "not said", "after the annealing the best by the NLL of the validation images", SILENT),
+    Line("draws", "50 (I.1.1)", "20"),
+    Line("ECE", "15 bins of equal mass (Tables 15 to 18)", "the same", SAME)]
 RETAINED = 4  # of the shares 100, 95, 90, 85, 80: the place of 80 %
 DECIDED = "A claim is decided where the mean difference, seed by seed, exceeds its 95 % bound by Student's t."
 NLL, VALID = "nll_standardized", "valid_nll_standardized"

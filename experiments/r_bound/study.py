@@ -24,6 +24,7 @@ from tables import cell, grid
 TITLE = "Why R's gap is not there"
 WHAT = "why R's gap between Rich-BLL and BLL is not there"
 PAPER = "R"
+PROTOCOL = []  # a bound of our own and a check of it: no claim of R is judged
 FIELDS = [*KEY, "n", "features", "noise_var", "mean_epistemic_var", "bound", "commit", "command", "recipe", "error"]
 NETWORK = f"{ARCHITECTURE} --epochs 300 --batch 32"
 FEATURES = 51  # the 50 units of the last layer and 1

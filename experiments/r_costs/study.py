@@ -15,6 +15,7 @@ import studies
 from judge import Case, alike, judged, lower
 from one_network import OneNetwork
 from pages import Page
+from protocol import SILENT, Line
 from results import KEY, asked
 from runners import Work, around
 from scores import limit, of, with_standard_error
@@ -23,6 +24,12 @@ from tables import grid
 TITLE = "Costs (R Table 1)"
 WHAT = "R Table 1 as seconds and bytes"
 PAPER = "R"
+PROTOCOL = [
+    Line("what is counted", "inference given the last layer's features and A (Table 1)",
+         "a whole process: start, reading, passes through the network, A, posterior"),
+    Line("sizes", "any N, r and k", "500 to 128,000 rows, NTK-GP to 8,000; r = 51; (S) from k = 500", SILENT),
+    Line("network", "", "two layers of 50, ReLU, mu-P, trained on 1,000 rows of a generated table", SILENT),
+]
 FIELDS = [*KEY, "fit_s", "fit_mb", "predict_s", "predict_mb", "model_bytes", "commit", "command", "recipe", "error"]
 NETWORK = "--network mlp --hidden 50 --activation relu --parametrisation mup --steps 3000 --around dnn"
 METHODS = {"NTK-GP": ("ntk-gp", f"{NETWORK} --max-rows 100000 --preset paper"),

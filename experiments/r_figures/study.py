@@ -17,6 +17,7 @@ import studies
 from judge import OPEN, Claim
 from one_network import CURVE, POSTERIOR, PRIOR, OneNetwork, curve_rows, two_stretches
 from pages import Page
+from protocol import SILENT, Line
 from results import KEY, asked, key
 from source_fit import predictions
 from tables import grid
@@ -24,6 +25,14 @@ from tables import grid
 TITLE = "One dimension (R Figures 1 and 2)"
 WHAT = "R Figures 1 and 2: one network's uncertainty in one dimension"
 PAPER = "R"
+PROTOCOL = [
+    Line("data", "", "400 rows of a sine in two stretches with a gap, noise sd .1", SILENT),
+    Line("network", "in mu-P (4.1), else not said", "two layers of 50, ReLU, mu-P; Adam at 1e-3, 500 epochs, no validation", SILENT),
+    Line("A", "least squares (eq. 9)", "a ridge of 1e-5, the tool's default"),
+    Line("prior and noise", "prior I (eq. 15); the noise is not said", "prior sd 1; the training MSE", SILENT),
+    Line("rows of (S)", "", "40 %", SILENT),
+    Line("nearness", "a picture", "root mean square of log(sd / sd of NTK-GP), x from -3 to 3", SILENT),
+]
 FIELDS = [*KEY, "files", "seconds", "commit", "command", "recipe", "error"]
 GRID = [[round(-3 + i * 0.05, 2)] for i in range(121)]
 NETWORK = f"{CURVE} --valid-fraction 0 --around dnn"

@@ -2,13 +2,21 @@
 
 from judge import judged, lower
 from pages import Page
-from paper_r import BLL, FULL, NAMES, POSTHOC, SAME_NETWORK, TABLES, StandardErrors, around, differences, in_rounds, pairs
+from paper_r import (BLL, DATA, FULL, NAMES, POSTERIOR, POSTHOC, REGRESSION, SAME_NETWORK, SCORE, SUBSET, TABLES, TRAINED_ONCE, StandardErrors,
+                     around, differences, in_rounds, pairs)
+from protocol import SAME, SILENT, Line
 from scores import Published, load
 from tables import cell, grid
 
 TITLE = "The noise variance of the post-hoc methods (R appendix C)"
 WHAT = "R's appendix C: where the noise variance of the post-hoc methods comes from"
 PAPER = "R"
+PROTOCOL = [
+    DATA, *REGRESSION, TRAINED_ONCE,
+    Line("noise variance", "the best of a small grid by validation NLL, or the validation MSE (C.1)", "the best of 25, refined", SAME),
+    Line("whose noise", "", "BLL's choice, which Rich-BLL takes too", SILENT),
+    POSTERIOR, SUBSET, SCORE,
+]
 
 
 def cells():

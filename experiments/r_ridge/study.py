@@ -22,6 +22,7 @@ from tables import grid
 TITLE = "The ridge of Rich-BLL"
 WHAT = "how near Rich-BLL comes to NTK-GP, by its ridge"
 PAPER = "R"
+PROTOCOL = []  # it compares ridges, of which R names one for images alone: no claim of R is judged
 PARTS, METRICS = ("near", "far"), ("mean_log", "rms_log", "correlation")
 FIELDS = [*KEY, *(f"{part}_{metric}" for part in PARTS for metric in METRICS), "commit", "command", "recipe", "error"]
 NETWORKS = {"mu-P, 2 x 50": CURVE, "default": ""}

@@ -2,7 +2,9 @@
 
 from judge import alike, higher, judged
 from pages import Page
-from paper_r import BLL, FULL, NAMES, POSTHOC, SHOWN, SOME, VBLL_CELL, StandardErrors, around, budget, split
+from paper_r import (BLL, FULL, NAMES, NOISE, POSTERIOR, POSTHOC, REGRESSION, SHOWN, SOME, SUBSET, TRAINED_AGAIN, TRAINED_ONCE, VBLL_CELL,
+                     StandardErrors, around, budget, split)
+from protocol import SAME, SILENT, Line
 from results import asked
 from scores import Published, load
 from tables import cell, grid
@@ -10,6 +12,12 @@ from tables import cell, grid
 TITLE = "Table 4 of the Rich-BLL paper (R)"
 WHAT = "R Table 4: white wine told from red by the epistemic sd"
 PAPER = "R"
+PROTOCOL = [
+    Line("data", "Wine Quality: red known, white foreign (4.1)", "the same: 1,599 and 4,898 rows", SAME),
+    *REGRESSION, TRAINED_AGAIN._replace(of="paper"), TRAINED_ONCE._replace(of="held out"), NOISE, POSTERIOR, SUBSET,
+    Line("score", "predictive uncertainty (Table 4)", "the epistemic sd: as all rows have one noise, the same order", SAME),
+    Line("rows that are scored", "", "the red test rows, all white rows", SILENT),
+]
 
 
 def cells():

@@ -8,6 +8,7 @@ import studies
 from judge import higher, judged, lower, not_measured
 from pages import Page
 from paper_r import BLL, FULL, SOME
+from protocol import MORE, SAME, SILENT, Line
 from results import KEY, asked
 from runners import Runner, around, as_shown
 from scores import Published, of, with_standard_error
@@ -16,6 +17,20 @@ from tables import cell, grid
 TITLE = "Table 5 of the Rich-BLL paper (R), in small"
 WHAT = "R Table 5 in small: CIFAR-100 told from CIFAR-10"
 PAPER = "R"
+PROTOCOL = [
+    Line("images", "45,000 train, 5,000 validate, 10,000 test (C.3)", "9,000, 1,000 and 2,000"),
+    Line("foreign images", "the test sets of CIFAR-100 and SVHN (C.3)", "2,000 of CIFAR-100; no SVHN"),
+    Line("network", "a CNN in mu-P (C.3), else not said", "four convolutions of 16 and 32, a layer of 64; mu-P", SILENT),
+    Line("training", "AdamW at 1e-3, no decay, batches of 128, crops and flips (C.3)", "the same", SAME),
+    Line("pixels", "normalised by the data set's statistics (C.3)", "the same, of the images at hand", SAME),
+    Line("epochs", "100 (C.3)", "40"),
+    Line("epoch taken", "best validation accuracy (C.3)", "least validation NLL"),
+    Line("rows of the posterior", "1,024 a class, of about 4,500 (C.3)", "all, about 900 a class"),
+    Line("ridge", "1 (C.3)", "1 times the mean squared norm of a row's features"),
+    Line("gradients for A", "randomly projected (appendix B)", "exact", MORE),
+    Line("noise, prior, score", "noise .1, Laplace's alpha 1; variance of the predicted class's logit (C.3)", "the same", SAME),
+    Line("draws", "50 (C.3)", "1,024; Dropout 50", MORE),
+]
 METRICS = ["nll", "ece", "accuracy", "brier"]
 # `auroc`: of every score by which evaluate tells the foreign images, as JSON.
 FIELDS = KEY + ["test_rows", *METRICS, "auroc", "commit", "command", "recipe", "error"]

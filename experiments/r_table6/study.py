@@ -2,13 +2,16 @@
 
 from judge import Case, judged, lower
 from pages import Page
-from paper_r import TABLES, StandardErrors, around, in_rounds
+from paper_r import DATA, NOISE, POSTERIOR, REGRESSION, SCORE, TABLES, TRAINED_AGAIN, StandardErrors, around, in_rounds
+from protocol import SAME, Line
 from scores import Published, load
 from tables import cell, grid
 
 TITLE = "Table 6 of the Rich-BLL paper (R)"
 WHAT = "R Table 6: the share of the rows that the variance is computed from"
 PAPER = "R"
+PROTOCOL = [DATA, *REGRESSION, TRAINED_AGAIN, NOISE, POSTERIOR,
+            Line("shares", "30, 50, 60, 70, 80 and 90 %, for A and the posterior (Table 6)", "the same", SAME), SCORE]
 SHARES = {f"{r} %": f"0.{r // 10}" for r in (30, 50, 60, 70, 80, 90)}
 RATIOS = {text: f"rich-bll --subsample {share}" for text, share in SHARES.items()}
 

@@ -4,7 +4,8 @@ import itertools
 
 from judge import Case, judged, lower, not_measured
 from pages import Page
-from paper_n import ONE_D
+from paper_n import CURVE, HELD_OUT, KEPT, ONE_D, TARGET, WEIGHTS, own_recipe
+from protocol import SAME, SILENT, Line
 from results import asked
 from scores import Published, limit, load
 from tables import cell, grid
@@ -12,9 +13,18 @@ from tables import cell, grid
 TITLE = "Rank (N Figures 5 and 9)"
 WHAT = "N's 1-D data: the rank"
 PAPER = "N"
+PROTOCOL = [
+    CURVE, Line("training rows", "100,000 (B.1); fewer are said of Figures 1 and 4 alone", "20,000"), HELD_OUT, TARGET,
+    Line("network", "ResNet, 2 blocks of width 64, layer norm, SiLU (B, B.1)", "ResNet, 2 blocks of width 64, layer norm, SiLU", SAME),
+    WEIGHTS, KEPT,
+    Line("recipe", "batch 200, at most 2,000 epochs, patience 100, AdamW at 1e-3, weight decay 1e-2 (B, B.1)",
+         "batch 200, at most 2,000 epochs, patience 100, AdamW at 1e-3, weight decay 1e-2", SAME, "paper"),
+    Line("noise variance", "starts at .01, at least 1e-6, rate 1e-3; its form is not said (B)",
+         "starts at .01, at least 1e-6, rate 1e-3; form exp", SILENT, "paper"),
+    *own_recipe("200; at most 2,000, patience 100 (B.1)", "256; at most 253 (20,000 steps), patience 40", of="defaults")]
 
 
-# N section 4.1: batch 200, at most 2000 epochs, patience 100. Its rate is constant.
+# N appendix B.1: batch 200, at most 2000 epochs, patience 100; appendix B: one rate, 1e-3.
 RECIPE = "--preset paper --batch 200 --epochs 2000 --patience 100"
 RESEMBLES = 0.9  # of the target's sd: below it an RMSE says that a mean was learnt
 
@@ -58,8 +68,8 @@ def nothing_learnt(scores, published):
             said.append(f"`{study}` {cell(nll, seeds=False)} (RMSE {rmse.mean:.3f} of the target's sd)")
     theirs = published.get("steps:20000", name, "NLL")
     return (f"Rank 1 does not reproduce N: {' and '.join(said)}, where N prints {theirs.mean:.3f}. An RMSE of "
-            "the target's own sd is a mean that learnt nothing: the claim that rank 1 is worse holds by more than N says. N says "
-            "that its feature resembles the target's mean: the claims on Figure 9 judge that.") if said and theirs else ""
+            "the target's own sd is a mean that learnt nothing: our rank 1 is worse than rank 8 by more than N's. N says "
+            "that its feature resembles the target's mean: the claims on Figure 9 are about that.") if said and theirs else ""
 
 COLLAPSE = not_measured("N 3.2, Figure 1", "exact DBK collapses to a kernel of rank 1 under the marginal likelihood, dPPGP does not",
                         "no row holds the spectrum of a learned kernel; N's proof is in its text")
@@ -76,8 +86,8 @@ def page(now):
     oracle = scores.get("defaults", "steps:20000", "dbk --rank 8", "oracle NLL")
     note = (f"On the same 20,000 test rows the distribution that made the data has an NLL of {oracle.mean:.3f}. "
             if oracle else "") + (
-                "Its expectation is -.241. N's are the best of 10 seeds on N's own 1,000 test rows. N does not say on how many "
-                "rows it trained for Figures 5 and 9; its training set has 100,000 rows, ours here 20,000.")
+                "Its expectation is -.241. N's are the best of 10 seeds on N's own 1,000 test rows. N's training set has 100,000 "
+                "rows, and N does not say that Figures 5 and 9 used fewer; ours has 20,000.")
     return Page(["`dbk` on 20,000 rows of the 1-D data, test NLL in the target's units. " + ONE_D, grid(["rank", "defaults", "paper", "N"], rows), note,
           nothing_learnt(scores, published),
           "![test NLL by rank](rank.svg)"], [*found, COLLAPSE], scores)

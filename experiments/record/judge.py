@@ -13,6 +13,7 @@ from paired import difference, versus
 from scores import limit, of, with_standard_error
 
 HOLDS, FAILS, OPEN, UNTESTED = "holds", "does not hold", "open", "not measured"
+CUT = "not tested"  # the cells do not follow the paper's protocol (protocol.py)
 SINGLE, MIXED = ", a single seed", ", measured with options of two times"
 WON = {1: True, 0: None, -1: False}  # by the sign of a difference that is to be above 0
 OLD = " †"  # measured by options that are no longer the tool's

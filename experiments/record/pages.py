@@ -3,6 +3,7 @@
 import collections
 from typing import NamedTuple
 
+import protocol
 import results
 import studies
 from tables import grid
@@ -56,10 +57,13 @@ def made(folder, now):
     free = getattr(study, "MAY_DIFFER", {})
     results.refuse_mixed([row for row in studies.rows(folder) if not row["error"]], free)
     parts, claims, scores = study.page(now)
+    lines = getattr(study, "PROTOCOL", ())
+    protocol.check(folder.name, lines, studies.rows(folder))
+    claims = [protocol.ruled(claim, lines) for claim in claims]
     head = [f"# {study.TITLE}", f"```\nexperiments/run.py {folder.name}     # resumable cell by cell\nexperiments/report.py {folder.name}\n```",
             "\n".join([progress(folder, scores), *(f"- `{name}` differs by method: {why}." for name, why in free.items())])]
     judged = ["## Claims\n\n" + verdicts(claims)] if claims else []
-    return "\n\n".join(part.strip("\n") for part in [*head, *parts, *judged] if part) + "\n", list(claims)
+    return "\n\n".join(part.strip("\n") for part in [*head, *parts, protocol.table(lines), *judged] if part) + "\n", list(claims)
 
 
 def write(folder, now):

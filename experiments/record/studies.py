@@ -8,6 +8,7 @@
 
 and, where it needs them,
 
+  PROTOCOL            a study of a paper: its protocol beside the paper's, protocol.Line by line; a claim gets no verdict where one differs
   runner(tool, data)  what runs its cells instead of runners.Runner; see there for what a runner has
   FIELDS              the columns of its results.csv, results.KEY first
   MAY_DIFFER          {name of a recipe's inputs: why}: what the methods of one table may do differently (results.refuse_mixed)

@@ -5,13 +5,22 @@ import statistics
 import paired
 import studies
 from pages import Page
-from paper_s import MI, at_the_prior, numbers_of
+from paper_s import CLINICAL_PROTOCOL, KEPT, MI, at_the_prior, numbers_of
+from protocol import SAME, SILENT, Line
 from results import asked
 from tables import grid
 
 TITLE = "What each choice is worth"
 WHAT = "rank, start, law, weight of the KL and prior on S's clinical network"
 PAPER = "S"
+PROTOCOL = [
+    *CLINICAL_PROTOCOL,
+    Line("weight of the KL", ".5 / batches = 7.9e-4 (G.3.2)", "7.9e-4, as beta 5.4 on 6,807 rows, where it is not varied", SAME),
+    Line("ranks tried", "pairs of ranks of the two layers (Figure 10)", "one rank for every layer: 2, 5, 10, 15, 30, 60"),
+    Line("damping", ".32 for ranks up to 5, .55 above (Table 6)", ".55 at every rank, where it is not varied"),
+    Line("epochs", "of the ablation of ranks: fewer than 256, no number (H.2)", "64", SILENT),
+    KEPT,
+]
 
 METRICS = {"AUROC-OOD": f"ood.auroc.{MI}", "AUROC": "auroc", "NLL": "nll", "ECE": "ece"}
 PRESET, WEIGHT = "--preset paper-clinical --epochs 64", "--beta 5.4"

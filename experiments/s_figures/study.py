@@ -9,11 +9,22 @@ import studies
 from drawing import FIELDS, Figure  # noqa: F401
 from pages import Page
 from paper_s import BEIJING, CLINICAL, SST2, TOY
+from protocol import SAME, Line
 from tables import grid
 
 TITLE = "Figures 5, 7, 9, 15, 16 and 20 of S"
 WHAT = "S Figures 5, 7, 9, 15, 16, 20: spectra, selective prediction, calibration, the curve"
 PAPER = "S"
+PROTOCOL = [
+    Line("Figure 9: data", "MIMIC-III, 40,406 rows (G.3.1)", "support2"),
+    Line("Figure 9: training", "a deterministic network, 32 epochs (G.3.2)", "the same network, 32 epochs, the best by validation rows"),
+    Line("Figure 15: training", "a pretrained LSTM, up to 150 epochs (G.4.2)", "15 epochs"),
+    Line("Figure 7: data", "67,349 phrases in word pieces (G.5.1)", "every eighth phrase, in words"),
+    Line("Figure 7: training", "20 epochs (G.5.2)", "8 epochs"),
+    Line("Figures 5, 16: training", "up to 150 epochs, KL annealed (G.4.2, H.1)", "15 epochs, KL not annealed"),
+    Line("Figures 5, 16: draws", "150 (G.4.2)", "150", SAME),
+    Line("Figure 20", "800 epochs, KL annealed over 760 (I.3.1)", "the same", SAME),
+]
 FIGURES = {
     "spectra_clinical": Figure("support2", "dnn", f"{CLINICAL} --epochs 32", "spectra"),
     "spectra_lstm": Figure("beijing", "dnn", f"{BEIJING} --patience 10 --epochs 15", "spectra"),

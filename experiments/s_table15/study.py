@@ -6,6 +6,7 @@ from paper_s import FULL, LAPLACE, LOW, RANK1, Order
 TITLE = "Tables 14 to 16 of S: MNIST"
 WHAT = "S Tables 14 to 16: MNIST, Fashion-MNIST foreign"
 PAPER = "S"
+PROTOCOL = paper_s.IMAGES_PROTOCOL
 
 
 def cells():

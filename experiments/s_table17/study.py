@@ -7,6 +7,7 @@ from paper_s import FULL, LAPLACE, LOW, RANK1, Order
 TITLE = "Tables 17 and 18 of S: Fashion-MNIST"
 WHAT = "S Tables 17 and 18: Fashion-MNIST, MNIST foreign"
 PAPER = "S"
+PROTOCOL = paper_s.IMAGES_PROTOCOL
 
 
 def cells():

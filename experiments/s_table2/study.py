@@ -1,11 +1,31 @@
 """S Table 2: PM2.5 of Beijing, Guangzhou foreign."""
 
 import paper_s
-from paper_s import BEIJING, ENSEMBLE, FULL, LOW, RANK1, SD, SVD, Order
+from paper_s import BEIJING, ENSEMBLE, FULL, LOW, PRIOR_LINE, RANK1, SD, SVD, Order
+from protocol import SAME, SILENT, Line
 
 TITLE = "Table 2 of S: PM2.5 of Beijing, Guangzhou foreign"
 WHAT = "S Table 2: air quality, another city foreign"
 PAPER = "S"
+PROTOCOL = [
+    Line("windows", "24 hours: 29,213 to train, 6,260 to validate, 6,260 to test (4.3)", "29,229 to train, 6,240 to test", SAME),
+    Line("columns", "15 (G.4.1)", "18, with dew point, wind by direction, sines and cosines of the time"),
+    Line("foreign windows", "20,050 of Guangzhou (4.3)", "8,737 of Guangzhou, the year 2014"),
+    Line("split", "whether by time is not said", "by time, with a gap of a window", SILENT),
+    Line("scale", "inputs and target standardised (G.4.1)", "the same", SAME),
+    Line("network", "two LSTM layers of 64; ranks 14 and 20, of the head 1 (4.3, Table 7)",
+         "the same, by layer as in 4.3 (H.3: 14 for inputs, 20 for states)", SAME),
+    Line("start of the weights", "Glorot, recurrent orthogonal; full-rank U(-.2, .2); low-rank damped (Table 7)",
+         "U(±1 / 8), recurrent too, in place of Glorot; full-rank as in S; damping .55"),
+    PRIOR_LINE,
+    Line("weight of the KL", ".09 / rows (G.4.2)", "the same", SAME),
+    Line("KL annealing", "from zero over early epochs, \"crucial\", above all for LSTMs (H.1)", "none"),
+    Line("optimiser", "Adam, 1e-3, halved on a plateau of 5 epochs, batches of 64 (G.4.2)", "the same", SAME),
+    Line("epochs", "up to 150 (G.4.2)", "6; of the SVD's network 6, with weight decay .01"),
+    Line("early stopping", "validation MAE, patience 30; ensemble 10 (G.4.2)", "the best epoch by the validation NLL; no patience ran out"),
+    Line("draws", "150 (G.4.2)", "the same", SAME),
+    Line("intervals", "mean ± z sd; of which sd is not clear (G.4.2)", "of the epistemic sd; by the total sd below the tables", SILENT),
+]
 
 
 def cells():

@@ -3,12 +3,30 @@
 import paper_s
 from judge import not_measured
 from paper_s import BAYESIAN, ENSEMBLE, FULL, LOW, MI, PLAIN, RANK1, SST2, SVD, Order
+from protocol import SAME, SILENT, Line
 from results import asked
 from tables import grid
 
 TITLE = "Table 3 of S: SST-2, AG News foreign"
 WHAT = "S Table 3: sentences, news foreign"
 PAPER = "S"
+PROTOCOL = [
+    Line("phrases", "67,349 to train, 872 to test (G.5.1)", "7,998 to train, every eighth; 872 to test"),
+    Line("foreign texts", "7,600 of AG News (G.5.1)", "475, every sixteenth"),
+    Line("tokens", "30,522 word pieces of BERT, at most 64 a text (G.5.1)", "words, a vocabulary of 5,607, at most 64 a text"),
+    Line("network", "4 pre-norm layers of 256, 4 heads, 512 inside; read at CLS (G.5.2)",
+         "the same, but read at the mean of the words; no positions"),
+    Line("rank", "16 in all layers (4.4); of the words 10 (Table 8), which 1.47 M numbers exclude", "16 in all layers", SAME),
+    Line("start of the weights", "Glorot, words uniform; full-rank and rank-1's factors U(-.2, .2) (Table 8)",
+         "U(±1 / sqrt(inputs)), words normal; rank-1's factors 1; full-rank as in S"),
+    Line("prior", "not said for text", "0.5 N(0, 1) + 0.5 N(0, s^2), s = e^-6", SILENT),
+    Line("weight of the KL", ".001 / batches (G.5.2)", ".001 / batches: 8e-6 on 125 batches, 9.5e-7 on S's 1,053", SAME),
+    Line("KL annealing", "2 epochs without KL, all of it by epoch 4 (G.5.2)", "1 epoch without, all of it from epoch 2"),
+    Line("optimiser", "Adam, 2e-4, cosine to 1 %, halved on a plateau; batches of 64 (G.5.2)", "cosine to zero, no plateau; else the same"),
+    Line("epochs", "20 (G.5.2)", "8"),
+    Line("early stopping", "validation loss, patience 5 (G.5.2); of which rows is not said", "NLL of 5 % of the phrases, patience 5", SAME),
+    Line("draws", "200 (G.5.3)", "20"),
+]
 
 
 def cells():

@@ -2,7 +2,8 @@
 
 from judge import Case, best, judged, lower, not_measured
 from pages import Page
-from paper_n import EXACT_LIMIT, MARGINAL, ONE_D, SIZES
+from paper_n import CURVE, EXACT_LIMIT, MARGINAL, ONE_D, RANKED, SIZES, TARGET, WEIGHTS
+from protocol import MORE, Line
 from results import asked
 from scores import load
 from tables import cell, grid
@@ -10,6 +11,19 @@ from tables import cell, grid
 TITLE = "Scaling (N Figure 4)"
 WHAT = "N's 1-D data: the error and the time of a step as the rows grow"
 PAPER = "N"
+PROTOCOL = [
+    CURVE, Line("validation rows", "1,000 at every n (B.1)", "a tenth of n, at least 200"),
+    Line("test rows", "1,000 (B.1)", "20,000", MORE), TARGET, RANKED, WEIGHTS,
+    Line("dPPGP: batch and epochs", "200; at most 2,000, patience 100 (B.1)", "50 to 256; 20,000 steps, patience 40 validations"),
+    Line("exact DBK: steps", "2,000 (B.1)", "936 to 1,651: at most 2,000, patience 40 validations of 13 steps"),
+    Line("learning rate", "1e-3, AdamW (B)", "one cycle up to 3e-3 (dPPGP) and 1e-2 (exact), AdamW"),
+    Line("rows in dPPGP's loss", "all alike (3.2)", "weighted by their variance in the first 70 % of the steps"),
+    Line("noise variance", "starts at .01, at least 1e-6, rate 1e-3 (B)",
+         "starts at .01 (dPPGP) or .1 (exact), at least 1e-4, rate up to 1e-2"),
+    Line("dense methods: rows", "up to 20,000 (Figure 4)", "GP up to 5,000, DKL up to 2,000", of="GP and DKL"),
+    Line("dense methods: steps", "2,000 of AdamW at 1e-3 (B, B.1)", "GP: L-BFGS until it converges; DKL: 845 to 1,495, as exact DBK",
+         of="GP and DKL"),
+    Line("dense methods: algebra", "512 conjugate gradients, Lanczos rank 128 (B.1)", "exact, by Cholesky", MORE, "GP and DKL")]
 MAY_DIFFER = {"scale": "the exact GP standardises, the networks take -1 to 1: each its default"}
 
 
@@ -38,7 +52,7 @@ def claims(scores):
     """N section 4.1, Figure 4; here the exact GP ends at 5,000 rows and exact DKL at 2,000."""
     for metric, text in ("raw NLL", "NLL"), ("MAE", "MAE"):
         for name, how in ("DBK-SiLU", "DBK by dPPGP"), ("DBK exact", "exact DBK"):
-            yield judged("N 4.1", f"{how} has a lower {text} than the exact GP and DKL at every n (500 to 5,000, where our dense ones end; N's end at 20,000)",
+            yield judged("N 4.1, beside GP and DKL", f"{how} has a lower {text} than the exact GP and DKL at every n (500 to 5,000, where our dense ones end; N's end at 20,000)",
                          list(below_the_dense(scores, name, metric)))
     cases = []
     for n in (size for size in SIZES if size <= EXACT_LIMIT):

@@ -5,7 +5,8 @@ import statistics
 
 from judge import not_measured, OPEN, Claim, judged, lower
 from pages import Page
-from paper_n import SPLIT, STRENGTHS
+from paper_n import KEPT, RANKED, SCALED, SPLIT, STRENGTHS, own_recipe
+from protocol import SAME, SILENT, Line
 from results import asked
 from scores import load, of
 from tables import cell, grid
@@ -13,6 +14,12 @@ from tables import cell, grid
 TITLE = "Sensitivity to alpha and beta (N Figure 6)"
 WHAT = "N Figure 6: alpha and beta"
 PAPER = "N"
+PROTOCOL = [
+    Line("table", "pol, 12,000 training rows (Table 1)", "pol, 12,000 training rows", SAME),
+    Line("split", "8:1:1, row by row (B.2)", "8:1:1, identical inputs on one side"), SCALED, RANKED,
+    Line("alpha and beta", "0, .01, .1, 1 each (B.2; Figure 6: in [0, 1])", "0, .01, .1, 1 each", SAME), KEPT,
+    *own_recipe("1,024; 400 (B.2)", "256; at most 426 (20,000 steps), patience 40 validations of 2 epochs"),
+    Line("what is compared", "box plots (Figure 6)", "means over the other weight and seeds, and the range of such means", SILENT)]
 
 
 def cells():

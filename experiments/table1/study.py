@@ -6,8 +6,9 @@ import math
 import studies
 from judge import Case, any_of, below, judged, lower, not_measured, shown
 from pages import Page
-from paper_n import (BOUND, CATBOOSTS, FIVE_SEEDS, METHODS, PREDICTIVE, PRESET, RBF, SILU, SPLIT, STRENGTHS, TABLES, commits_of,
-                     of_another_program)
+from paper_n import (BOUND, CATBOOSTS, FIVE_SEEDS, KEPT, METHODS, PREDICTIVE, PRESET, RANKED, RBF, SCALED, SILU, SPLIT, STRENGTHS, TABLES,
+                     commits_of, of_another_program, own_recipe)
+from protocol import SAME, SILENT, Line
 from results import asked
 from scores import METRICS, Published, load, number, of
 from tables import DIGITS, block, cell, grid
@@ -15,6 +16,18 @@ from tables import DIGITS, block, cell, grid
 TITLE = "Table 1 of the deep basis kernels' paper (N)"
 WHAT = "N Table 1 on the tables at hand, CatBoost and an ensemble on the same splits"
 PAPER = "N"
+PROTOCOL = [
+    Line("tables", "ten; 12,000 to 50,886 training rows on the six here (Table 1)", "the six, as the claims say", SAME),
+    SCALED, RANKED,
+    Line("alpha and beta", "DBK's, and PP-DKL's beta, each of 0, .01, .1, 1 by validation NLL (B.2)", ".01, not tuned"), KEPT,
+    Line("split", "8:1:1, row by row, one for all seeds (B.2)", "8:1:1, row by row, one for all seeds", SAME, "paper"),
+    Line("recipe", "batch 1,024, 400 epochs, AdamW at 1e-3, weight decay 1e-2 on the backbone (B, B.2)",
+         "batch 1,024, 400 epochs, AdamW at 1e-3, weight decay 1e-2 on the backbone (DNN: and its output)", SAME, "paper"),
+    Line("noise variance", "starts at .01, at least 1e-6, rate 1e-3; its form is not said (B)",
+         "starts at .01, at least 1e-6, rate 1e-3; form sd, by the test NLLs of VBLL and SV-DKL", SILENT, "paper"),
+    Line("split", "8:1:1, row by row (B.2)", "8:1:1, identical inputs on one side", of="defaults"),
+    *own_recipe("1,024; 400 (B.2)", "256; at most 101 to 426 (20,000 steps), patience 40 validations", ".01 (VBLL, SV-DKL: .1)",
+                "defaults")]
 EVERY = "on every table (six of N's ten here)"
 VARIANTS = "DBK-SiLU", "DBK-RBF"
 

@@ -12,12 +12,27 @@ import results
 import studies
 from judge import Case, judged, lower
 from pages import Page
+from protocol import SAME, SILENT, Line
 from scores import Published, number, of, with_standard_error
 from tables import cell, grid
 
 TITLE = "The wheel bandit (R Table 3)"
 WHAT = "R Table 3: exploration on the wheel bandit"
 PAPER = "R"
+PROTOCOL = [
+    Line("game", "contexts uniform on the disk, 5 arms, delta .5 to .99 (C.2)", "the same", SAME),
+    Line("rewards", "Gaussian, of a fixed variance (C.2), as in Riquelme et al. (4.1)", "means 1, 1.2 and 50, sd .01, as there", SAME),
+    Line("length", "3 pulls an arm; 16,000 pulls, 20 a phase; 100 steps a phase (C.2)", "the same", SAME),
+    Line("network", "context and one-hot arm, two layers of 100, ReLU, mu-P (C.2)", "the same; mu-P's reference width is 100", SAME),
+    Line("training", "MSE, Adam at 3e-3, clipped at 1, batches of 512 (C.2)", "the same; VBLL on its bound", SAME),
+    Line("choice of an arm", "Thompson sampling of the function's posterior (4.1)", "the same", SAME),
+    Line("posterior", "rebuilt at every gradient step (C.2)", "once a phase, after its steps: nobody acts between them", SAME),
+    Line("prior and A", "prior I, A by least squares (eq. 9, 15)", "the same: prior sd 1, ridge 0", SAME),
+    Line("rows of (S)", "a fixed number, no fewer than the features (4.3)", "512, for 101 features", SILENT),
+    Line("noise", "mean of recent squared errors, its window not said (4.3)", "of the last 20 pulls, which one game of (S) chose", SILENT),
+    Line("rivals", "some borrowed from Harrison et al. (Table 3); priors not said", "all played; priors of Riquelme et al.'s code", SILENT),
+    Line("regret", "cumulative, over that of a random policy (4.3)", "the same, over its expectation, first pulls included", SAME),
+]
 NUMBERS = ["pulls", "regret", "uniform_regret", "percent", "percent_after_first", "gradient_seconds", "posterior_seconds", "seconds"]
 FIELDS = results.KEY + NUMBERS + ["commit", "command", "recipe", "error"]
 # Fresh pages for every temporary tensor cost 15 % of a step.

@@ -24,6 +24,7 @@ struct TrainingOptions {
   double warmup = 0.1;
   double clip_norm = 0;
   int64_t patience = 40;
+  std::string select_by = "score";
   double time_limit = 0;
 };
 
@@ -64,6 +65,10 @@ void describe(TrainingOptions& o, V& v) {
     "validation rounds without a better score after which the training stops (three quarters of them if the "
     "score gets worse steadily); 0: never. A round is one epoch, or several on a small table",
     Range{0, 1e7}, "slimbayes");
+  v("select_by", o.select_by,
+    "which parameters are kept. score: those with the best validation score; last: those of the last epoch, "
+    "which some experiments of papers report",
+    Choices{{"score", "last"}}, "Prechelt 1998 (score)");
   v("time_limit", o.time_limit,
     "seconds after which the training stops and keeps the best model so far; a fit of several parts "
     "(members, "

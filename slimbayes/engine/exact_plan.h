@@ -17,7 +17,7 @@ class ExactPlan {
   static std::shared_ptr<const ExactPlan> of(const Plan& plan, std::span<const double* const> values);
 
   int64_t inputs() const { return plan_.inputs(); }
-  int64_t scratch() const { return plan_.tape_floats(); }  // doubles
+  int64_t scratch() const { return plan_.tape_floats(/*keep=*/false); }  // doubles
 
   /// Computes `rows` rows, at most kChunkRows: x [rows, inputs]. Returns the tape, on which slots lie as in a
   /// plan's pass.

@@ -25,7 +25,7 @@ FeatureSums FeaturePass::forward(std::span<const float* const> values, const flo
   const int64_t chunks = (rows + kChunkRows - 1) / kChunkRows, d = plan_->inputs();
   rows_ = rows;
   plan_->pack(kernels_, values, packed_.data());
-  tape_.reserve(chunks * plan_->tape_floats());
+  tape_.reserve(chunks * plan_->tape_floats(/*keep=*/true));
   outputs_.resize(static_cast<size_t>(chunks));
   double *wide = wide_.data(), *lower = lower_.data();
   std::fill_n(lower, rank_ * ld_, 0.0);

@@ -43,7 +43,7 @@ class FeaturePass {
   void backward(const FeatureGradient& gradient, const double* y, std::span<float* const> gradients);
 
  private:
-  float* tape_of(int64_t chunk) const { return tape_.data() + chunk * plan_->tape_floats(); }
+  float* tape_of(int64_t chunk) const { return tape_.data() + chunk * plan_->tape_floats(/*keep=*/true); }
   std::shared_ptr<const Plan> plan_;
   const kernels::Kernels& kernels_;
   int64_t rank_, ld_, rows_ = 0;

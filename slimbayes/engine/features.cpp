@@ -40,12 +40,12 @@ class FloatFeatures : public Features {
   int64_t inputs() const override { return plan_.inputs(); }
   int64_t rank() const override { return places_.features.width; }
   int64_t scratch() const override {
-    return doubles_of(plan_.tape_floats()) + doubles_of(kChunkRows * inputs()) +
+    return doubles_of(plan_.tape_floats(/*keep=*/false)) + doubles_of(kChunkRows * inputs()) +
            kChunkRows * places_.features.ld() + padded(kChunkRows);
   }
 
   Rows run(const double* x, int64_t rows, double* scratch) const override {
-    auto* tape = reinterpret_cast<float*>(part_of(scratch, doubles_of(plan_.tape_floats())));
+    auto* tape = reinterpret_cast<float*>(part_of(scratch, doubles_of(plan_.tape_floats(/*keep=*/false))));
     auto* narrow = reinterpret_cast<float*>(part_of(scratch, doubles_of(kChunkRows * inputs())));
     double* phi = part_of(scratch, kChunkRows * places_.features.ld());
     std::transform(x, x + rows * inputs(), narrow, [](double one) { return static_cast<float>(one); });

@@ -95,13 +95,15 @@ struct Pass {
   int64_t rows;
   float* tape;
   bool keep;
+  int64_t others;  // where the slots of the other steps of a sequence begin
   DropoutFactors factors = {};
   int64_t first = 0;
 
   float* at(const Slot& slot) const { return tape + slot.offset; }
-  /// Returns the array of one step of a sequence (LstmStep).
-  float* at(const Slot& slot, int64_t step) const {
-    return tape + slot.offset + (keep ? step : 0) * kChunkRows * slot.ld();
+  /// Returns the array of one step of a sequence.
+  float* at(const StepSlots& slots, int64_t step) const {
+    const bool first = step == 0 || !keep;
+    return tape + (first ? slots.offset : others + slots.others + (step - 1) * kChunkRows * slots.ld());
   }
 };
 
@@ -204,8 +206,11 @@ void forward_step(const Pass& p, const LstmStep& s) {
                  .ldc = gates,
                  .bias = p.packed + s.shift});
     p.k.lstm(cell, next, ld);
-    for (int64_t i = 0; i < p.rows; ++i)
+    for (int64_t i = 0; i < p.rows; ++i) {
+      // an input that is infinite makes NaN of the gates' padding; that of the hidden state meets zero weights
+      std::fill(next + i * ld + s.units, next + i * ld + hp, 0.0F);
       std::copy_n(next + i * ld, s.units, out + i * s.out.ld() + t * s.units);
+    }
   }
 }
 void forward_step(const Pass& p, const ColumnsStep& s) {
@@ -376,14 +381,14 @@ float* Plan::forward(const Kernels& kernels, const float* packed, const float* x
                      float* tape, bool keep, DropoutFactors factors, int64_t first) const {
   const Slot input{0, inputs_};
   for (int64_t i = 0; i < rows; ++i) copy_padded(x + i * ldx, inputs_, 1, tape + i * input.ld());
-  const Pass pass{kernels, packed, rows, tape, keep, factors, first};
+  const Pass pass{kernels, packed, rows, tape, keep, tape_, factors, first};
   for (const Step& step : steps_) std::visit([&](const auto& one) { forward_step(pass, one); }, step);
   return pass.at(at_);
 }
 
 void Plan::backward(const Kernels& kernels, const float* packed, int64_t rows, float* tape, float* work,
                     std::span<float* const> gradients) const {
-  const Pass pass{kernels, packed, rows, tape, /*keep=*/true};
+  const Pass pass{kernels, packed, rows, tape, /*keep=*/true, tape_};
   const int64_t slot = work_slot();
   Back back{pass, gradients, work, work + slot, work + 2 * slot, slot};
   for (size_t i = steps_.size(); i-- > 0;)

@@ -39,11 +39,14 @@ Slot Plan::new_slot(int64_t width) {
   return slot;
 }
 
-/// Returns the first of `count` slots, one after the other, which no gradient of a step needs.
-Slot Plan::new_slots(int64_t count, int64_t width) {
-  const Slot slot{tape_, width};
-  tape_ += count * kChunkRows * slot.ld();
-  return slot;
+StepSlots Plan::new_step_slots(int64_t steps, int64_t width) {
+  StepSlots slots;
+  slots.offset = tape_;
+  slots.width = width;
+  slots.others = others_;
+  tape_ += kChunkRows * slots.ld();
+  others_ += (steps - 1) * kChunkRows * slots.ld();
+  return slots;
 }
 
 size_t Plan::tensor(const std::string& name, int64_t size) {
@@ -138,15 +141,15 @@ void Plan::append_lstm(const Lstm& layer, const Shape& input, const std::string&
   const int64_t t = input.sizes[0], d = input.width(), h = layer.out, gates = 4 * padded(h);
   LstmStep step{.in = at_, .out = new_slot(t * h), .steps = t, .features = d, .units = h};
   step.input_gradient = !tensors_.empty();
-  step.joined = new_slots(t + 1, padded(h) + padded(d));
-  step.gates = new_slots(t, gates);
-  step.cells = new_slots(t, h);
-  step.squashed = new_slots(t, h);
-  step.grad_weights = new_slots(1, 0).offset;
+  step.joined = new_step_slots(t + 1, padded(h) + padded(d));
+  step.gates = new_step_slots(t, gates);
+  step.cells = new_step_slots(t, h);
+  step.squashed = new_step_slots(t, h);
+  step.grad_weights = tape_;
   tape_ += gates * (step.joined.width + 1);
-  step.grad_hidden = new_slots(1, h);
-  step.grad_cell = new_slots(1, h);
-  step.grad_input = new_slots(1, d);
+  step.grad_hidden = new_slot(h);
+  step.grad_cell = new_slot(h);
+  step.grad_input = new_slot(d);
   step.weight_ih = tensor(name + ".weight_ih", 4 * h * d);
   step.weight_hh = tensor(name + ".weight_hh", 4 * h * h);
   step.bias_ih = tensor(name + ".bias_ih", 4 * h);
@@ -167,74 +170,77 @@ void Plan::append_last_step(const Shape& input) {
   held_ = false;
 }
 
+void Plan::append_norm(const std::string& name) {
+  NormStep step{.in = at_, .out = new_slot(at_.width), .unit = new_slot(at_.width)};
+  step.inverse_sd = new_slot(1).offset;
+  step.scale = tensor(name + ".weight", at_.width);
+  step.shift = tensor(name + ".bias", at_.width);
+  step.packed_scale = new_packed(at_.width);
+  step.packed_shift = new_packed(at_.width);
+  steps_.emplace_back(step);
+  at_ = step.out;
+  held_ = false;
+}
+
+std::string Plan::append_residual(const Residual& layer, Shape shape, const std::string& name) {
+  if (!layer.shortcut.empty()) return "a residual with layers in its shortcut";
+  const Slot shortcut = at_;
+  const int64_t depth = open_++;
+  depth_ = std::max(depth_, open_);
+  held_ = true;
+  steps_.emplace_back(ForkStep{shortcut, depth});
+  for (size_t i = 0; i < layer.body.size(); ++i) {
+    const std::string own = name + "." + std::to_string(i);
+    if (std::string why = append(layer.body[i], shape, own); !why.empty()) return why;
+    shape = output(layer.body[i], shape, own);
+  }
+  release();
+  steps_.emplace_back(JoinStep{at_, shortcut, depth});
+  held_ = false;
+  --open_;
+  return "";
+}
+
 std::string Plan::append(const LayerSpec& layer, const Shape& input, const std::string& name) {
-  const auto norm = [&] {
-    NormStep step{.in = at_, .out = new_slot(at_.width), .unit = new_slot(at_.width)};
-    step.inverse_sd = new_slot(1).offset;
-    step.scale = tensor(name + ".weight", at_.width);
-    step.shift = tensor(name + ".bias", at_.width);
-    step.packed_scale = new_packed(at_.width);
-    step.packed_shift = new_packed(at_.width);
-    steps_.emplace_back(step);
-    at_ = step.out;
-    held_ = false;
-    return std::string();
-  };
-  const auto residual = [&](const Residual& one) -> std::string {
-    if (!one.shortcut.empty()) return "a residual with layers in its shortcut";
-    const Slot shortcut = at_;
-    const int64_t depth = open_++;
-    depth_ = std::max(depth_, open_);
-    held_ = true;
-    steps_.emplace_back(ForkStep{shortcut, depth});
-    Shape shape = input;
-    for (size_t i = 0; i < one.body.size(); ++i) {
-      const std::string own = name + "." + std::to_string(i);
-      if (std::string why = append(one.body[i], shape, own); !why.empty()) return why;
-      shape = output(one.body[i], shape, own);
-    }
-    release();
-    steps_.emplace_back(JoinStep{at_, shortcut, depth});
-    held_ = false;
-    --open_;
-    return "";
-  };
-  return std::visit(
-      Overloaded{[&](const Linear& one) -> std::string {
-                   if (!input.is_vector()) return "a linear layer on each step of a sequence";
-                   append_dense(name + ".weight", one.bias ? name + ".bias" : "", one.out, one.scales);
-                   return "";
-                 },
-                 [&](const Activation& one) -> std::string {
-                   const auto function = function_of(one.function);
-                   if (!function) return "the activation " + one.function;
-                   append_activation(*function);
-                   return "";
-                 },
-                 [&](const Scale&) { return append_scale(name + ".weight"), std::string(); },
-                 [&](const Periodic& one) { return append_periodic(one, name); },
-                 [&](const LayerNorm&) -> std::string {
-                   return input.is_vector() ? norm() : "a layer norm on each step of a sequence";
-                 },
-                 [&](const Residual& one) { return residual(one); },
-                 [&](const Dropout& one) -> std::string {
-                   append_dropout(name, one.rate);
-                   return "";
-                 },
-                 [&](const Flatten&) -> std::string { return ""; },
-                 [&](const BatchNorm& one) -> std::string {
-                   if (!input.is_vector()) return one.kind;
-                   append_batch_norm(name);
-                   return "";
-                 },
-                 [&](const Lstm& one) { return append_lstm(one, input, name), std::string(); },
-                 [&](const LastStep&) { return append_last_step(input), std::string(); },
-                 [&](const auto& one) { return std::string(one.kind); }},
-      static_cast<const LayerSpec::variant&>(layer));
+  return std::visit(Overloaded{[&](const Linear& one) -> std::string {
+                                 if (!input.is_vector()) return "a linear layer on each step of a sequence";
+                                 append_dense(name + ".weight", one.bias ? name + ".bias" : "", one.out,
+                                              one.scales);
+                                 return "";
+                               },
+                               [&](const Activation& one) -> std::string {
+                                 const auto function = function_of(one.function);
+                                 if (!function) return "the activation " + one.function;
+                                 append_activation(*function);
+                                 return "";
+                               },
+                               [&](const Scale&) { return append_scale(name + ".weight"), std::string(); },
+                               [&](const Periodic& one) { return append_periodic(one, name); },
+                               [&](const LayerNorm&) -> std::string {
+                                 if (!input.is_vector()) return "a layer norm on each step of a sequence";
+                                 append_norm(name);
+                                 return "";
+                               },
+                               [&](const Residual& one) { return append_residual(one, input, name); },
+                               [&](const Dropout& one) -> std::string {
+                                 append_dropout(name, one.rate);
+                                 return "";
+                               },
+                               [&](const Flatten&) -> std::string { return ""; },
+                               [&](const BatchNorm& one) -> std::string {
+                                 if (!input.is_vector()) return one.kind;
+                                 append_batch_norm(name);
+                                 return "";
+                               },
+                               [&](const Lstm& one) { return append_lstm(one, input, name), std::string(); },
+                               [&](const LastStep&) { return append_last_step(input), std::string(); },
+                               [&](const auto& one) { return std::string(one.kind); }},
+                    static_cast<const LayerSpec::variant&>(layer));
 }
 
 std::string Plan::append(const NetworkSpec& spec, const std::string& prefix) {
   if (spec.input.tokens) return "tokens";
+  if (!spec.input.sizes.empty() && spec.input.sizes[0] < 0) return "a sequence of any length";
   Shape shape = spec.input;
   for (size_t i = 0; i < spec.layers.size(); ++i) {
     const std::string name = prefix + "." + std::to_string(i);

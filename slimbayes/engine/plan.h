@@ -26,6 +26,13 @@ struct Slot {
   kernels::Rows of(int64_t rows) const { return {rows, width, ld()}; }
 };
 
+/// A slot for each step of a sequence. That of the first step is a usual one; those of the others lie behind
+/// all slots, one after the other from `others` on. A pass that keeps nothing uses the first for all steps,
+/// and then needs no memory for the others.
+struct StepSlots : Slot {
+  int64_t others = 0;
+};
+
 /// y = x W^T + b, times the multipliers of Scales. `weight` [out, in] and `bias` [out] are indices of
 /// tensors.
 struct DenseStep {
@@ -101,14 +108,13 @@ struct BatchNormStep {
 };
 
 /// An LSTM over the steps of a sequence, whose rows lie flat: [rows, steps * features] to [rows, steps *
-/// units]. What a step leaves for backward has an array [kChunkRows, ...] for each step of the sequence. If no
-/// backward pass follows, all steps use the first array, which then stays in the cache.
+/// units].
 struct LstmStep {
   Slot in, out;
   int64_t steps = 0, features = 0, units = 0;
-  Slot joined = {};  // of each step, and one more: the hidden state before it, then its input, each padded
-  Slot gates = {};   // of each step: the four gates, each padded
-  Slot cells = {}, squashed = {};                          // of each step
+  StepSlots joined = {};  // and one more: the hidden state before a step, then its input, each padded
+  StepSlots gates = {};   // the four gates, each padded
+  StepSlots cells = {}, squashed = {};
   Slot grad_hidden = {}, grad_cell = {}, grad_input = {};  // of one step, for backward
   int64_t grad_weights = 0;  // offset on the tape: of both weights, [gates, joined], and of the gates' sums
   size_t weight_ih = 0, weight_hh = 0, bias_ih = 0, bias_hh = DenseStep::kNone;
@@ -168,15 +174,15 @@ class Plan {
   /// Returns the numbers of floats that pack() writes, that a chunk's tape has, and that backward() needs
   /// beside it.
   int64_t packed_floats() const { return packed_; }
-  int64_t tape_floats() const { return tape_; }
+  int64_t tape_floats(bool keep) const { return tape_ + (keep ? others_ : 0); }
   int64_t work_floats() const { return (2 + depth_) * work_slot(); }
 
   /// Copies the parameters into the layout that the passes read. Call it when they have changed.
   void pack(const kernels::Kernels& kernels, std::span<const float* const> values, float* packed) const;
 
   /// Computes `rows` rows, at most kChunkRows. x [rows, inputs] with row stride ldx. Returns the outputs, an
-  /// array on the tape [rows, outputs] with padded rows. `keep`: backward() follows. `first` is the number of the first row among those
-  /// of `factors`.
+  /// array on the tape [rows, outputs] with padded rows. `keep`: backward() follows, and `tape` has
+  /// tape_floats(keep) floats. `first` is the number of the first row among those of `factors`.
   float* forward(const kernels::Kernels& kernels, const float* packed, const float* x, int64_t ldx,
                  int64_t rows, float* tape, bool keep, DropoutFactors factors = {}, int64_t first = 0) const;
 
@@ -190,17 +196,19 @@ class Plan {
   std::string append(const LayerSpec& layer, const Shape& input, const std::string& name);
   void append_dropout(const std::string& name, double rate);
   std::string append_periodic(const Periodic& layer, const std::string& name);
+  void append_norm(const std::string& name);
+  std::string append_residual(const Residual& layer, Shape shape, const std::string& name);
   void append_batch_norm(const std::string& name);
   void append_lstm(const Lstm& layer, const Shape& input, const std::string& name);
   void append_last_step(const Shape& input);
   void release();
   Slot new_slot(int64_t width);
-  Slot new_slots(int64_t count, int64_t width);
+  StepSlots new_step_slots(int64_t steps, int64_t width);
   size_t tensor(const std::string& name, int64_t size);
   int64_t new_packed(int64_t floats);
   int64_t work_slot() const { return kChunkRows * kernels::padded(widest_); }
 
-  int64_t inputs_, packed_ = 0, tape_ = 0, widest_ = 0, depth_ = 0;
+  int64_t inputs_, packed_ = 0, tape_ = 0, others_ = 0, widest_ = 0, depth_ = 0;
   Slot at_;            // the output of the last operation
   bool held_ = false;  // whether at_ must keep its values: it is the input, or a shortcut
   bool trains_ = true;

@@ -15,7 +15,7 @@ RegressionStep::RegressionStep(std::shared_ptr<const Plan> plan, const kernels::
       kernels_(kernels),
       rank_(plan_->outputs()),
       ld_(padded(rank_)),
-      chunk_floats_(plan_->tape_floats() + kChunkRows * ld_) {
+      chunk_floats_(plan_->tape_floats(/*keep=*/true) + kChunkRows * ld_) {
   reserve();
 }
 
@@ -27,7 +27,7 @@ RegressionStep::RegressionStep(std::shared_ptr<const Plan> plan, int64_t rank, C
       corrected_(correction == Correction::kernel),
       rank_(rank),
       ld_(padded(rank_)),
-      chunk_floats_(plan_->tape_floats() + kChunkRows * ld_ + inducing_->tape_floats()) {
+      chunk_floats_(plan_->tape_floats(/*keep=*/true) + kChunkRows * ld_ + inducing_->tape_floats()) {
   reserve();
 }
 
@@ -99,12 +99,12 @@ void RegressionStep::forward(Part& part, const float* x, bool squares, DropoutFa
     const float* phi = plan_->forward(kernels_, packed_.data(), x + first * d, d, count, tape_of(c),
                                       /*keep=*/true, factors, first);
     if (inducing_) {
-      float* features = tape_of(c) + plan_->tape_floats() + kChunkRows * ld_;
+      float* features = tape_of(c) + plan_->tape_floats(/*keep=*/true) + kChunkRows * ld_;
       inducing_->forward(phi, count, inducing_tape_of(c), part.inducing_work, features,
                          terms_.exact_square.data() + first);
       phi = features;
     }
-    float* a = tape_of(c) + plan_->tape_floats();
+    float* a = tape_of(c) + plan_->tape_floats(/*keep=*/true);
     kernels_.product({.m = count,
                       .k = rank_,
                       .n = rank_,
@@ -183,7 +183,7 @@ void RegressionStep::backward(Part& part, const RegressionObjective& objective) 
     const int64_t first = part.at.first + done, count = std::min(kChunkRows, part.at.rows - done);
     const Rows at{count, rank_, ld_};
     const float* phi = outputs_[static_cast<size_t>(c)];
-    float *a = tape_of(c) + plan_->tape_floats(), *g = inducing_ ? part.grad_phi.data() : work;
+    float *a = tape_of(c) + plan_->tape_floats(/*keep=*/true), *g = inducing_ ? part.grad_phi.data() : work;
     const float* to_mean = terms_.to_mean.data() + first;
     kernels_.scale_rows(at, a, terms_.to_factor.data() + first);
     kernels_.transposed_product({.m = count,

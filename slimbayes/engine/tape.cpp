@@ -13,7 +13,7 @@ void Tape::pack(std::span<const float* const> values) { plan_->pack(kernels_, va
 
 void Tape::forward(const float* x, int64_t ldx, int64_t rows, float* y, int64_t ldy, bool keep,
                    DropoutFactors factors, const Parallel& parallel) {
-  const int64_t size = plan_->tape_floats(), width = plan_->outputs();
+  const int64_t size = plan_->tape_floats(keep), width = plan_->outputs();
   const auto pass = [&](const PartRows& part, int64_t chunk_size) {
     float* tape = tape_.data() + part.chunk * chunk_size;
     for (int64_t done = 0; done < part.rows; done += kChunkRows, tape += chunk_size) {
@@ -37,7 +37,8 @@ void Tape::forward(const float* x, int64_t ldx, int64_t rows, float* y, int64_t 
 
 void Tape::backward(const float* g, int64_t ldg, std::span<float* const> gradients,
                     const Parallel& parallel) {
-  const int64_t size = plan_->tape_floats(), width = plan_->outputs(), ld = kernels::padded(width);
+  const int64_t size = plan_->tape_floats(/*keep=*/true), width = plan_->outputs(),
+                ld = kernels::padded(width);
   int64_t all = 0;
   for (const int64_t each : plan_->sizes()) all += each;
   while (works_.size() < parts_.size()) {

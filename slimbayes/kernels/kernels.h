@@ -96,7 +96,7 @@ struct PeriodicGradients {
 
 /// One step of an LSTM with a forget gate (Gers, Schmidhuber and Cummins 2000) for `rows` rows whose hidden
 /// state has `width` numbers: i, f and o = sigmoid, g = tanh of the gates' sums, cell = f before + i g,
-/// hidden = o tanh(cell). All arrays are padded and contiguous.
+/// hidden = o tanh(cell). All arrays are padded and contiguous; the padding of the gates' values is not zero.
 struct LstmCell {
   int64_t rows = 0, width = 0;
   float* gates = nullptr;         // [rows, 4, width], in the order i, f, g, o: the sums, then the values

@@ -20,7 +20,7 @@ struct Gates {
 };
 
 /// The values of the gates from their sums. A division takes longer than an exponential here, so two of them
-/// share one: 1 / a = b / (a b). 1 + exp(-x) stays below exp(43), whose square is a float.
+/// share one: 1 / a = b / (a b). 1 + exp(-x) stays near exp(43) at most, whose square is a float.
 struct GateValues {
   Vec i, f, g, o;
 

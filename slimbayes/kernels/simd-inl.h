@@ -92,8 +92,7 @@ struct PartialSums {
 /// exp, within 2 units in the last place between -87 and `most` <= 88, constant beyond; NaN stays NaN. x = n
 /// log 2 + r, exp x = 2^n exp r, with a polynomial for exp r on |r| <= log(2) / 2.
 HWY_INLINE Vec Exp(Vec x, float most = 88) {
-  // x is the second operand, which x86 returns if one is NaN; NEON does so in any order
-  const Vec inside = hn::Min(All(most), hn::Max(All(-87.0F), x));
+  const Vec inside = hn::Min(hn::Max(x, All(-87.0F)), All(most));
   const Vec n = hn::Round(hn::Mul(inside, All(1.44269504088896341F)));
   Vec r = hn::NegMulAdd(n, All(0.693359375F), inside);  // log 2 in two parts, the first with few digits
   r = hn::NegMulAdd(n, All(-2.12194440e-4F), r);
@@ -106,7 +105,7 @@ HWY_INLINE Vec Exp(Vec x, float most = 88) {
   p = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), All(1));
   // 1.5 * 2^23 + 127 + n has the exponent of 2^n, 127 + n, in its lowest bits
   const auto power = hn::ShiftLeft<23>(hn::BitCast(hn::RebindToSigned<Tag>(), hn::Add(n, All(12583039.0F))));
-  return hn::Mul(p, hn::BitCast(kTag, power));
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Mul(p, hn::BitCast(kTag, power)));
 }
 
 /// tanh x, given the quotient (1 - t) / (1 + t) with t = exp(-2 |x|), which is its size. Near 0, where the

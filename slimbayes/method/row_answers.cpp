@@ -76,6 +76,10 @@ std::shared_ptr<const engine::Features> features_in(const engine::Plan& plan, co
 
 }  // namespace
 
+bool has_padding(const Dataset& data) {
+  return data.size() > 0 && data.rows(at::zeros({1}, at::kLong)).mask.defined();
+}
+
 Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, const Shape& input,
                            at::ScalarType type, const PredictOptions& options, std::string_view function) {
   if (!(options.batch > 0)) refuse(function, "a batch of at least one row", std::to_string(options.batch));

@@ -19,9 +19,12 @@
 
 namespace slimbayes {
 
+/// Returns whether the rows are sequences with padding, which a row model would take for steps.
+bool has_padding(const Dataset& data);
+
 /// Returns the answers of a row model (Fitted::row_model) to the rows of a dataset, several rows at the same
 /// time on several threads. `input` is the shape of a row and `type` the type that the method computes its
-/// inputs in. Throws std::invalid_argument as predict_rows (method/batches.h).
+/// inputs in. Requires rows without padding. Throws std::invalid_argument as predict_rows (method/batches.h).
 Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, const Shape& input,
                            at::ScalarType type, const PredictOptions& options, std::string_view function);
 

@@ -126,7 +126,7 @@ std::unique_ptr<engine::Tape> EngineNetwork::borrow() const {
   }
   const bool fresh = tape == nullptr;
   if (fresh) tape = std::make_unique<engine::Tape>(plan_, kernels::kernels());
-  if (fresh || tensors_.trained) tape->pack(tensors_.values);
+  if (fresh || tensors_.trained || !trains()) tape->pack(tensors_.values);
   return tape;
 }
 

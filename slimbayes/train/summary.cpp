@@ -44,7 +44,7 @@ std::string Summary::brief(std::string_view noun) const {
   if (seconds > 0) text += fmt::format("{} {:.1f} s", closed ? ", solved in" : " in", seconds);
   if (!closed) text += fmt::format(", stopped by {}", name_of(stopped));
   if (!std::isfinite(best_score)) return text;
-  text += fmt::format(", best {} {:.4f}", score, best_score);
+  text += fmt::format(", {} {:.4f}", score, best_score);
   if (valid_rows > 0) text += fmt::format(" on {}", counted(valid_rows, noun));
   if (valid_rows > 0 && best_epoch > 0) text += fmt::format(" (epoch {})", best_epoch);
   return text;

@@ -253,9 +253,27 @@ class Run {
     next_save_ = now + std::max(every, std::min(kSavingShare * (now - began), kRarest * every));
   }
 
-  /// Restores the best parameters and completes the summary. If there is no finite score yet because the time
-  /// limit ended the fit before the first validation, validates now. An interrupted fit is not validated:
-  /// without a score it does not replace an older model.
+  /// Keeps the parameters of the last step, whose score and epoch the summary then has.
+  void keep_last() {
+    Summary& summary = state_.summary;
+    const double best = summary.best_score;
+    const int64_t epoch = summary.best_epoch;
+    summary.best_score = problem_.validate();
+    summary.best_epoch = summary.epochs;
+    if (!std::isfinite(summary.best_score))
+      throw NumericalError(
+          fmt::format("[train] expected a finite validation score of the last parameters; received {}; lower "
+                      "the learning rate ({}), or keep the best parameters (`.select_by=score`)",
+                      summary.best_score, options_.learning_rate));
+    if (std::isfinite(best) && summary.best_score > best)
+      summary.notes.push_back(
+          fmt::format("the last parameters are kept (`.select_by=last`); the best {} was {:.4g}, in epoch {}",
+                      summary.score, best, epoch));
+  }
+
+  /// Restores the best parameters, or keeps the last, and completes the summary. If there is no finite score
+  /// yet because the time limit ended the fit before the first validation, validates now. An interrupted fit
+  /// is not validated: without a score it does not replace an older model.
   Summary finish() {
     const bool unscored = state_.best.empty() && state_.summary.stopped != Stopped::interrupted;
     state_.summary.steps = state_.step;
@@ -265,8 +283,14 @@ class Run {
           "[train] expected a finite validation score; received none; look for extreme targets among the "
           "validation rows");
     }
-    const std::vector<at::Tensor> own = changing_tensors(problem_);
-    for (size_t i = 0; i < state_.best.size(); ++i) own[i].copy_(state_.best[i]);
+    const bool whole =
+        state_.summary.stopped != Stopped::failure && state_.summary.stopped != Stopped::interrupted;
+    if (options_.select_by == "last" && problem_.validate && whole) {
+      keep_last();
+    } else {
+      const std::vector<at::Tensor> own = changing_tensors(problem_);
+      for (size_t i = 0; i < state_.best.size(); ++i) own[i].copy_(state_.best[i]);
+    }
     state_.summary.seconds = seconds();
     if (!problem_.validate)
       state_.summary.notes.emplace_back(

@@ -30,14 +30,15 @@ struct CheckpointPolicy {
 
 /// Trains the groups of a problem with AdamW: seeded batches, learning-rate schedule, one validation per
 /// round, early stopping, time limit, checkpoints. On return the groups and buffers hold the best parameters
-/// (without validation, the last ones). The same problem, options and stream give the same bits, also after a
-/// kill and a resume.
+/// (without validation or with TrainingOptions::select_by "last", the last ones). The same problem, options
+/// and stream give the same bits, also after a kill and a resume.
 ///
 /// A numerical failure, such as a loss that is not finite, ends the fit with the best parameters so far and a
-/// note. Throws NumericalError if there are none yet or if no validation score was finite. If the callback
-/// stops the fit, it saves a checkpoint and returns the best parameters so far; before the first validation
-/// Summary::best_score is NaN. If a checkpoint cannot be written, the callback gets a note and the fit goes
-/// on. Throws std::invalid_argument for no training rows or options out of range, and as load_checkpoint.
+/// note. Throws NumericalError if there are none yet, if no validation score was finite, or if that of last
+/// parameters that are to be kept is not finite. If the callback stops the fit, it saves a checkpoint and
+/// returns the best parameters so far; before the first validation Summary::best_score is NaN. If a
+/// checkpoint cannot be written, the callback gets a note and the fit goes on. Throws std::invalid_argument
+/// for no training rows or options out of range, and as load_checkpoint.
 SLIMBAYES_EXPORT Summary train(TrainProblem& problem, const TrainingOptions& options, const Stream& stream,
                                Callback* callback, const CheckpointPolicy& checkpoint);
 

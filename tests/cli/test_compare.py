@@ -65,7 +65,7 @@ def test_a_report_has_no_exponents_beside_whole_numbers(tmp_path):
     write_csv(tmp_path / "prices.csv", header(2), [[a, b, 1e5 * (y + 3)] for a, b, y in toy_rows(120)])
     done = run(tmp_path, "fit", "prices.csv", "--target", "y", "--test-fraction", 0.3, *SMALL)
     assert "interval_score at 95 %" in done.stdout and "e+" not in done.stdout
-    assert "best standardised validation NLL" in done.stdout
+    assert ", standardised validation NLL" in done.stdout
     assert "best standardised validation MSE" in run(tmp_path, "fit", "prices.csv", "--target", "y", "--method", "dnn",
                                                      "--threads", 1, "--steps", 30).stdout
 

@@ -274,6 +274,7 @@ TEST(Plan, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(why({{{4}}, {Activation{"gelu"}}}), "the activation gelu");
   EXPECT_EQ(why({{{2, 4, 4}}, {BatchNorm{}, Flatten{}}}), "batch_norm");
   EXPECT_EQ(why({{{3, 4}}, {Lstm{5}}}), "an output that is no vector");
+  EXPECT_EQ(why({{{-1, 4}}, {Lstm{5}, LastStep{}}}), "a sequence of any length");
   EXPECT_EQ(why({{{3, 4}}, {Lstm{4}, Attention{2}, LastStep{}}}), "attention");
   EXPECT_EQ(why({{{3, 4}}, {Linear{5}}}), "a linear layer on each step of a sequence");
   EXPECT_EQ(why({{{4}}, {Linear{5}, Periodic{}}}), "a periodic embedding behind trained layers");
@@ -286,6 +287,27 @@ TEST(Tape, OfNoRowsDoesNothing) {
   c.rows = 0;
   for (const auto& gradient : passed(c, kernels::kernels()).second)
     for (float each : gradient) EXPECT_EQ(each, 0);
+}
+
+// Without padding between 9 and 16 units, what an infinite input makes of it must not reach the units.
+TEST(Tape, OfAnLstmSaturatesWithInfiniteInputs) {
+  for (const kernels::Kernels& k : kernels::all_kernels()) {
+    Case c(NetworkSpec{{{3, 1}}, {Lstm{9}, LastStep{}}}, 2);
+    c.x[0] = INFINITY;
+    for (float each : passed(c, k).first) EXPECT_TRUE(std::isfinite(each)) << k.target;
+  }
+}
+
+// What backward does not need is not kept: one array serves all steps.
+TEST(Tape, OfAPredictionIsAsShortAsOneStep) {
+  const auto of = [](int64_t steps) {
+    Plan plan(2 * steps);
+    EXPECT_EQ(plan.append({{{steps, 2}}, {Lstm{64}, LastStep{}}}, "network"), "");
+    return plan;
+  };
+  const int64_t flat = 2 * kChunkRows * kernels::padded(2 * 999) + kChunkRows * kernels::padded(64 * 999);
+  EXPECT_LT(of(1000).tape_floats(false) - of(1).tape_floats(false), flat);
+  EXPECT_GT(of(1000).tape_floats(true), 900 * (of(2).tape_floats(true) - of(1).tape_floats(true)));
 }
 
 TEST(Tape, KeepsNaN) {

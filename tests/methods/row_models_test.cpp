@@ -100,6 +100,26 @@ TEST_P(RowModels, AnswerAsTheTensorsDo) {
   EXPECT_THROW(loaded->predict(regression_data(at::zeros({1, 4}), at::zeros({1}))), std::invalid_argument);
 }
 
+// Steps behind the end of a sequence do not count: such rows are answered by tensors.
+TEST(RowModels, LeavePaddedSequencesToTheTensors) {
+  for (const char* method : {"dnn", "dbk", "bll"}) {
+    const RegistryRow& row = registry_row(method);
+    const json options = {{"steps", 60}, {"hidden", 8}, {"network", "lstm"}};
+    const auto fitted = row.make(options)->fit({rows_of(120, 1, true), rows_of(40, 3, true)},
+                                               FitContext{.stream = Stream(1)});
+    const Dataset whole = rows_of(30, 2, true);
+    Batch all = whole.all();
+    all.mask = at::arange(5).unsqueeze(0).expand({30, 5}).lt(2).contiguous();
+    const auto padded = std::get<Regression>(fitted->predict(dataset_of(whole.schema, all)));
+    all.inputs[0] = all.inputs[0].clone();
+    all.inputs[0].narrow(1, 2, 3).fill_(7);
+    EXPECT_TRUE(
+        at::equal(padded.mean, std::get<Regression>(fitted->predict(dataset_of(whole.schema, all))).mean))
+        << method;
+    EXPECT_FALSE(at::allclose(padded.mean, std::get<Regression>(fitted->predict(whole)).mean)) << method;
+  }
+}
+
 // The tensors check each shape; rows must not be read beyond the end of a row.
 TEST(RowModels, RefuseAPortfolioWithPartsOfAnotherSize) {
   const RegistryRow& row = registry_row("auto");

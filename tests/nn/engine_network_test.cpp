@@ -112,6 +112,19 @@ TEST(EngineNetwork, PredictsBatchNormsThatLibtorchTrains) {
   EXPECT_TRUE(at::allclose(y, wanted, 1e-5, 1e-5));
 }
 
+// A training pass changes the statistics of constant weights too; the next prediction sees them.
+TEST(EngineNetwork, SeesNewStatisticsOfBatchNorms) {
+  const NetworkSpec spec = mlp(5, 20, 1, "silu", 0, /*batch_norm=*/true);
+  const at::Tensor x = 2 * Stream(2).normal({130, 5}, at::kFloat) + 1;
+  const Parameters values = started(spec);
+  const auto lookup = [&](const std::string& name) { return values[name].detach(); };
+  const BoundNetwork engine(spec, "network", lookup), libtorch(spec, "network", lookup, Execution::libtorch);
+  const at::Tensor before = engine(x);
+  engine(x, {true, Stream(4)});
+  EXPECT_FALSE(at::allclose(engine(x), before));
+  EXPECT_TRUE(at::allclose(engine(x), libtorch(x), 1e-5, 1e-5));
+}
+
 // Each tensor in turn is a constant: the others get the gradient that libtorch gives them.
 TEST(EngineNetwork, LeavesOutConstantTensorsOneByOne) {
   const at::Tensor x = Stream(2).normal({70, 3}, at::kFloat), g = Stream(3).normal({70, 2}, at::kFloat);

@@ -45,6 +45,36 @@ TEST(Train, ResumedAfterAnyStepEndsInTheSameBits) {
   }
 }
 
+/// A validation whose third score is the best one.
+struct BestInTheMiddle : Toy {
+  int64_t calls = 0;
+  BestInTheMiddle() {
+    validate = [this] { return ++calls == 3 ? 1.0 : 2.0; };
+  }
+};
+
+TEST(Train, KeepsTheLastParametersWhereThatIsAskedFor) {
+  Toy plain;
+  plain.validate = {};  // keeps the last parameters as well
+  plain.fit(few_epochs(6));
+  BestInTheMiddle best, last;
+  EXPECT_EQ(best.fit(few_epochs(6)).best_epoch, 3);
+  TrainingOptions options = few_epochs(6);
+  options.select_by = "last";
+  const Summary summary = last.fit(options);
+  EXPECT_EQ(summary.best_epoch, 6);
+  EXPECT_EQ(summary.best_score, 2);
+  EXPECT_TRUE(at::equal(last.value, plain.value));
+  EXPECT_FALSE(at::equal(best.value, plain.value));
+  ASSERT_EQ(summary.notes.size(), 1u);
+  EXPECT_EQ(summary.notes[0],
+            "the last parameters are kept (`.select_by=last`); the best standardised validation NLL was 1, "
+            "in epoch 3");
+  Toy never;
+  never.validate = [] { return std::nan(""); };
+  EXPECT_THROW(never.fit(options), NumericalError);
+}
+
 TEST(Train, TakesDenormalNumbersForZero) {
   if (!at::globalContext().setFlushDenormal(true)) GTEST_SKIP() << "the processor has no such setting";
   at::globalContext().setFlushDenormal(false);

@@ -51,7 +51,7 @@ std::shared_ptr<EngineStep> EngineStep::of(const DeepKernel& kernel, const Netwo
                                            LikelihoodKind likelihood, const Network::Lookup& lookup) {
   if (!engine_is_available() || likelihood != LikelihoodKind::gaussian) return nullptr;
   const std::shared_ptr<const engine::Plan> plan = plan_of(kernel, spec);
-  if (!plan) return nullptr;
+  if (!plan || !plan->trains()) return nullptr;
   const std::shared_ptr<EngineStep> step(new EngineStep(kernel, plan));
   step->values_.resize(plan->tensors().size());
   step->gradients_.resize(plan->tensors().size());

@@ -179,7 +179,7 @@ std::shared_ptr<const engine::RowModel> FittedLastLayer::row_model() const {
 }
 
 Predictive FittedLastLayer::predict(const Dataset& data, const PredictOptions& options) const {
-  if (const auto rows = row_model())
+  if (const auto rows = row_model(); rows && !has_padding(data))
     return predict_by_rows(*rows, data, trained_->spec.input, network_.type(), options, layer_.method);
   PredictOptions own = options;
   own.gradients = network_.needs_gradients();

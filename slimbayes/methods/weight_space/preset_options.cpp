@@ -22,6 +22,10 @@ json common() {
           {"start_sd", 0.011}};
 }
 
+/// Epochs in which the weight of the KL term rises. The paper states 20 for MNIST and calls such a rise crucial
+/// in all experiments (H.1), without its length for the clinical and the Beijing data.
+constexpr int64_t kRamp = 20;
+
 /// One experiment: its settings, and those of the methods with factors.
 struct Experiment {
   std::string name;
@@ -37,6 +41,7 @@ std::vector<Experiment> experiments_on_rows_and_windows() {
             {"epochs", 256},
             {"class_weights", "balanced"},
             {"beta", 32.0},
+            {"kl_ramp", kRamp},
             {"draws", 512}},
            {{"rank", 15}, {"damping", 0.55}, {"start_share", 0.1}}},
           {"paper-beijing",
@@ -49,6 +54,7 @@ std::vector<Experiment> experiments_on_rows_and_windows() {
             {"schedule", "plateau"},
             {"patience", 30},
             {"beta", 0.09},
+            {"kl_ramp", kRamp},
             {"start_sd", 0.079},
             {"draws", 150}},
            {{"layer_ranks", json::array({"14", "20", "1"})}, {"damping", 0.55}, {"start_share", 0.1}}},
@@ -94,7 +100,7 @@ std::vector<Experiment> experiments_on_text_and_images() {
             {"batch", 128},
             {"epochs", 50},
             {"beta", 1.0},
-            {"kl_ramp", 20},
+            {"kl_ramp", kRamp},
             {"random_biases", false},
             {"draws", 50}},
            {{"rank", 25}, {"damping", 0.55}, {"start_share", 0.1}}}};
