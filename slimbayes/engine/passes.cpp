@@ -209,7 +209,8 @@ void forward_step(const Pass& p, const LstmStep& s) {
     for (int64_t i = 0; i < p.rows; ++i) {
       // an input that is infinite makes NaN of the gates' padding; that of the hidden state meets zero weights
       std::fill(next + i * ld + s.units, next + i * ld + hp, 0.0F);
-      std::copy_n(next + i * ld, s.units, out + i * s.out.ld() + t * s.units);
+      if (const int64_t k = t - (s.steps - s.kept); k >= 0)
+        std::copy_n(next + i * ld, s.units, out + i * s.out.ld() + k * s.units);
     }
   }
 }
@@ -346,8 +347,9 @@ void backward_step(Back& b, const LstmStep& s) {
                  .ldc = padded(n)});
   };
   for (int64_t t = s.steps; t-- > 0;) {
-    for (int64_t i = 0; i < p.rows; ++i)
-      for (int64_t j = 0; j < h; ++j) hidden[i * hp + j] += b.gradient[i * s.out.ld() + t * h + j];
+    const int64_t k = t - (s.steps - s.kept);
+    for (int64_t i = 0; k >= 0 && i < p.rows; ++i)
+      for (int64_t j = 0; j < h; ++j) hidden[i * hp + j] += b.gradient[i * s.out.ld() + k * h + j];
     const kernels::LstmCell at = cell_of(p, s, t);
     p.k.lstm_backward(at, hidden, cell);
     add_lstm_gradients(p, s, t, weights, sums);

@@ -137,9 +137,10 @@ void Plan::append_batch_norm(const std::string& name) {
   held_ = trains_ = false;
 }
 
-void Plan::append_lstm(const Lstm& layer, const Shape& input, const std::string& name) {
+void Plan::append_lstm(const Lstm& layer, const Shape& input, const std::string& name, bool last_alone) {
   const int64_t t = input.sizes[0], d = input.width(), h = layer.out, gates = 4 * padded(h);
-  LstmStep step{.in = at_, .out = new_slot(t * h), .steps = t, .features = d, .units = h};
+  const int64_t kept = last_alone ? 1 : t;
+  LstmStep step{.in = at_, .out = new_slot(kept * h), .steps = t, .kept = kept, .features = d, .units = h};
   step.input_gradient = !tensors_.empty();
   step.joined = new_step_slots(t + 1, padded(h) + padded(d));
   step.gates = new_step_slots(t, gates);
@@ -202,40 +203,40 @@ std::string Plan::append_residual(const Residual& layer, Shape shape, const std:
 }
 
 std::string Plan::append(const LayerSpec& layer, const Shape& input, const std::string& name) {
-  return std::visit(Overloaded{[&](const Linear& one) -> std::string {
-                                 if (!input.is_vector()) return "a linear layer on each step of a sequence";
-                                 append_dense(name + ".weight", one.bias ? name + ".bias" : "", one.out,
-                                              one.scales);
-                                 return "";
-                               },
-                               [&](const Activation& one) -> std::string {
-                                 const auto function = function_of(one.function);
-                                 if (!function) return "the activation " + one.function;
-                                 append_activation(*function);
-                                 return "";
-                               },
-                               [&](const Scale&) { return append_scale(name + ".weight"), std::string(); },
-                               [&](const Periodic& one) { return append_periodic(one, name); },
-                               [&](const LayerNorm&) -> std::string {
-                                 if (!input.is_vector()) return "a layer norm on each step of a sequence";
-                                 append_norm(name);
-                                 return "";
-                               },
-                               [&](const Residual& one) { return append_residual(one, input, name); },
-                               [&](const Dropout& one) -> std::string {
-                                 append_dropout(name, one.rate);
-                                 return "";
-                               },
-                               [&](const Flatten&) -> std::string { return ""; },
-                               [&](const BatchNorm& one) -> std::string {
-                                 if (!input.is_vector()) return one.kind;
-                                 append_batch_norm(name);
-                                 return "";
-                               },
-                               [&](const Lstm& one) { return append_lstm(one, input, name), std::string(); },
-                               [&](const LastStep&) { return append_last_step(input), std::string(); },
-                               [&](const auto& one) { return std::string(one.kind); }},
-                    static_cast<const LayerSpec::variant&>(layer));
+  return std::visit(
+      Overloaded{[&](const Linear& one) -> std::string {
+                   if (!input.is_vector()) return "a linear layer on each step of a sequence";
+                   append_dense(name + ".weight", one.bias ? name + ".bias" : "", one.out, one.scales);
+                   return "";
+                 },
+                 [&](const Activation& one) -> std::string {
+                   const auto function = function_of(one.function);
+                   if (!function) return "the activation " + one.function;
+                   append_activation(*function);
+                   return "";
+                 },
+                 [&](const Scale&) { return append_scale(name + ".weight"), std::string(); },
+                 [&](const Periodic& one) { return append_periodic(one, name); },
+                 [&](const LayerNorm&) -> std::string {
+                   if (!input.is_vector()) return "a layer norm on each step of a sequence";
+                   append_norm(name);
+                   return "";
+                 },
+                 [&](const Residual& one) { return append_residual(one, input, name); },
+                 [&](const Dropout& one) -> std::string {
+                   append_dropout(name, one.rate);
+                   return "";
+                 },
+                 [&](const Flatten&) -> std::string { return ""; },
+                 [&](const BatchNorm& one) -> std::string {
+                   if (!input.is_vector()) return one.kind;
+                   append_batch_norm(name);
+                   return "";
+                 },
+                 [&](const Lstm& one) { return append_lstm(one, input, name, false), std::string(); },
+                 [&](const LastStep&) { return append_last_step(input), std::string(); },
+                 [&](const auto& one) { return std::string(one.kind); }},
+      static_cast<const LayerSpec::variant&>(layer));
 }
 
 std::string Plan::append(const NetworkSpec& spec, const std::string& prefix) {
@@ -244,6 +245,14 @@ std::string Plan::append(const NetworkSpec& spec, const std::string& prefix) {
   Shape shape = spec.input;
   for (size_t i = 0; i < spec.layers.size(); ++i) {
     const std::string name = prefix + "." + std::to_string(i);
+    const auto* lstm = std::get_if<Lstm>(&spec.layers[i]);
+    if (lstm != nullptr && i + 1 < spec.layers.size() &&
+        std::holds_alternative<LastStep>(spec.layers[i + 1])) {
+      append_lstm(*lstm, shape, name, /*last_alone=*/true);  // the other states need not leave the LSTM
+      shape = {{lstm->out}};
+      ++i;
+      continue;
+    }
     if (std::string why = append(spec.layers[i], shape, name); !why.empty()) return why;
     shape = output(spec.layers[i], shape, name);
   }

@@ -107,11 +107,11 @@ struct BatchNormStep {
   int64_t packed_scale = 0, packed_shift = 0;
 };
 
-/// An LSTM over the steps of a sequence, whose rows lie flat: [rows, steps * features] to [rows, steps *
-/// units].
+/// An LSTM over the steps of a sequence, whose rows lie flat: [rows, steps * features] to the hidden states of
+/// the last `kept` steps, [rows, kept * units].
 struct LstmStep {
   Slot in, out;
-  int64_t steps = 0, features = 0, units = 0;
+  int64_t steps = 0, kept = 0, features = 0, units = 0;
   StepSlots joined = {};  // and one more: the hidden state before a step, then its input, each padded
   StepSlots gates = {};   // the four gates, each padded
   StepSlots cells = {}, squashed = {};
@@ -199,7 +199,7 @@ class Plan {
   void append_norm(const std::string& name);
   std::string append_residual(const Residual& layer, Shape shape, const std::string& name);
   void append_batch_norm(const std::string& name);
-  void append_lstm(const Lstm& layer, const Shape& input, const std::string& name);
+  void append_lstm(const Lstm& layer, const Shape& input, const std::string& name, bool last_alone);
   void append_last_step(const Shape& input);
   void release();
   Slot new_slot(int64_t width);

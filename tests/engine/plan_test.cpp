@@ -205,6 +205,8 @@ std::vector<Case> cases() {
           {NetworkSpec{{{7, 3}}, {Lstm{16}, LastStep{}, LayerNorm{}, Linear{2}}}, 65},
           {NetworkSpec{{{4, 17}}, {Lstm{9, "one"}, Dropout{0.2}, Lstm{5}, LastStep{}, Linear{1}}}, 61},
           {NetworkSpec{{{1, 2}}, {Lstm{3}, LastStep{}}}, 2},
+          {NetworkSpec{{{3, 4}}, {Lstm{6}, Dropout{0.3}, LastStep{}, Linear{2}}}, 61},
+          {NetworkSpec{{{3, 4}}, {LastStep{}, Linear{2}}}, 5},
           {NetworkSpec{{{3}}, {Periodic{.frequencies = 19, .out = 2}, Scale{}, Linear{2}}}, 7}};
 }
 
