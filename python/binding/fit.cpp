@@ -149,7 +149,7 @@ Fit fit_examples(const Examples& examples, const Examples* valid, const Request&
   FitOutcome out = fit_in_memory(resolved, examples, valid, notes, watcher);
   if (watcher.stopped() && !(out.model && watcher.by_keyboard())) watcher.raise();
   if (out.interrupted)
-    out.notes.insert(out.notes.begin(), "interrupted: the model holds the best of what was fitted so far");
+    out.notes.insert(out.notes.begin(), "interrupted: the model holds what was fitted so far");
   const auto text_of = [](const std::optional<Evaluation>& report) {
     return to_text(report ? fields_to_json(*report) : json());
   };

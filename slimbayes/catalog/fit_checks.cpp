@@ -74,6 +74,10 @@ void check_network(const nlohmann::json& options, InputKind kind) {
   const auto blocks = options.at("blocks").get<int64_t>();
   require(blocks >= info.least_blocks, fmt::format("at least one layer of the network {}", network),
           fmt::format("`.blocks={}`", blocks), "leave `.blocks` out");
+  require(kind != InputKind::table || !options.value("batch_norm", false) ||
+              options.value("batch", int64_t{0}) != 1,
+          "at least two rows a batch for batch norms, which divide by their sd", "`.batch=1`",
+          "raise `.batch`, or leave `.batch_norm` out");
   if (uses_option(network, "heads") && blocks > 0)
     check_heads(options.at("hidden").get<int64_t>(), options.at("heads").get<int64_t>());
 }

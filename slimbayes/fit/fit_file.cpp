@@ -258,8 +258,8 @@ FitOutcome FitFile::fit(const ResolvedFit& request, const Examples& examples, co
   }
   for (const std::string& note : out.notes) callback.note(note);
   if (out.interrupted)
-    callback.note(fmt::format("interrupted; {} holds the best of what was fitted so far{}",
-                              foreign_text(model_.string()), goes_on ? ", `.resume` goes on" : ""));
+    callback.note(fmt::format("interrupted; {} holds what was fitted so far{}", foreign_text(model_.string()),
+                              goes_on ? ", `.resume` goes on" : ""));
   else
     remove_checkpoint(checkpoint_);
   return out;

@@ -283,9 +283,8 @@ class Run {
           "[train] expected a finite validation score; received none; look for extreme targets among the "
           "validation rows");
     }
-    const bool whole =
-        state_.summary.stopped != Stopped::failure && state_.summary.stopped != Stopped::interrupted;
-    if (options_.select_by == "last" && problem_.validate && whole) {
+    const bool scored = !state_.best.empty() && state_.summary.stopped != Stopped::failure;
+    if (options_.select_by == "last" && scored) {
       keep_last();
     } else {
       const std::vector<at::Tensor> own = changing_tensors(problem_);

@@ -239,3 +239,12 @@ def test_wrong_use_is_one_line(folder):
     (folder / "cut.safetensors").write_bytes((folder / "dnn.safetensors").read_bytes()[:-9])
     assert "cut.safetensors" in refused(folder, "bounds", "cut.safetensors", "t.csv")
     assert refused(folder, "bounds", "dnn.safetensors", "c.csv")  # classes instead of numbers
+
+
+def test_batch_norms_of_one_row_are_refused(tmp_path):
+    write_csv(tmp_path / "t.csv", header(2), toy_rows(60))
+    words = ["fit", "t.csv", "--target", "y", "--network", "mlp", "--batch-norm", "--steps", "10", "--threads", "1", "--model", "m"]
+    for method in "dnn", "dbk":
+        done = run(tmp_path, *words, "--method", method, "--batch", "1")
+        assert done.returncode == 2 and "at least two rows a batch for batch norms" in done.stderr, done.stderr
+        assert run(tmp_path, *words, "--method", method, "--batch", "2").returncode == 0

@@ -66,7 +66,7 @@ def test_a_report_has_no_exponents_beside_whole_numbers(tmp_path):
     done = run(tmp_path, "fit", "prices.csv", "--target", "y", "--test-fraction", 0.3, *SMALL)
     assert "interval_score at 95 %" in done.stdout and "e+" not in done.stdout
     assert ", standardised validation NLL" in done.stdout
-    assert "best standardised validation MSE" in run(tmp_path, "fit", "prices.csv", "--target", "y", "--method", "dnn",
+    assert ", standardised validation MSE" in run(tmp_path, "fit", "prices.csv", "--target", "y", "--method", "dnn",
                                                      "--threads", 1, "--steps", 30).stdout
 
 

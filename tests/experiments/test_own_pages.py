@@ -128,7 +128,7 @@ def test_the_figures_numbers_are_those_of_their_columns(folder, tool):
         (path / f"{figure}_rich_bll.csv").write_text(f"x,{study.COLUMNS[figure][0]},{what}\n{rows}")
     pages.write(path, None)
     page = (path / "README.md").read_text()
-    assert page.count("| Rich-BLL | 1.000 | 3.000 | 4.000 | 7.000 |") == 2 and "**open**" in page and study.figures(None) == {}
+    assert page.count("| Rich-BLL | 1.000 | 3.000 | 4.000 | 7.000 |") == 2 and "These fits: open" in page and study.figures(None) == {}
 
 
 def test_a_panel_is_answered_around_its_figures_network(folder, tool):

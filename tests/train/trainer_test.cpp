@@ -70,6 +70,15 @@ TEST(Train, KeepsTheLastParametersWhereThatIsAskedFor) {
   EXPECT_EQ(summary.notes[0],
             "the last parameters are kept (`.select_by=last`); the best standardised validation NLL was 1, "
             "in epoch 3");
+  BestInTheMiddle cut;  // the caller stops it in epoch 5
+  StopAt after(18);
+  const Summary interrupted = cut.fit(options, &after);
+  EXPECT_EQ(interrupted.best_epoch, 4);
+  EXPECT_EQ(interrupted.best_score, 2);
+  EXPECT_EQ(cut.seen.size(), 18u);
+  BestInTheMiddle early;
+  StopAt at_once(3);
+  EXPECT_TRUE(std::isnan(early.fit(options, &at_once).best_score));  // no score, no model in place of another
   Toy never;
   never.validate = [] { return std::nan(""); };
   EXPECT_THROW(never.fit(options), NumericalError);
