@@ -16,6 +16,7 @@ SILU, RBF = ("dbk", ""), ("dbk", "--basis rbf")
 CATBOOSTS = [("catboost", ""), ("catboost", "--iterations 20000 --patience 200")]
 SPLIT = "--split-seed 1"  # not the split on which the defaults were found (recipe)
 PRESET = "--preset paper --split random"  # N: one split row by row, validation = test = ceil(n/10), inputs to [-1, 1]
+RECIPE = "--preset paper --batch 200 --epochs 2000 --patience 100"  # of the 1-D data (B.1); one rate, 1e-3 (B)
 STRENGTHS = ["0", "0.01", "0.1", "1"]  # of alpha and beta: what --tune tries
 SIZES = [500, 1000, 2000, 5000, 10000, 20000, 50000, 100000]
 EXACT_LIMIT = 20000  # of exact DBK here: 2,000 steps over 100,000 rows take 40 minutes

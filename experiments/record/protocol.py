@@ -31,9 +31,12 @@ class Line(NamedTuple):
 
 
 def check(name, lines, rows):
-    """Raises ValueError for a line whose rows are not there, or whose effect contradicts its words."""
+    """Raises ValueError for a line whose rows are not there, whose effect is none of this file, or with a bar, which would end a cell of
+    the page's table."""
     parts = {row["study"] for row in rows if not row["error"]}
     for line in lines:
+        if "|" in line.what + line.paper + line.ours:
+            raise ValueError(f"[PROTOCOL] expected words without a bar; received {line.what!r} with one in {name}/study.py")
         if isinstance(line.effect, Shown) and line.effect.part not in parts:
             raise ValueError(f"[PROTOCOL] expected rows of the part {line.effect.part!r} for {line.what!r}; received none in {name}/results.csv")
         if line.effect not in (SAME, MORE, SILENT, DIFFERS) and not isinstance(line.effect, Shown):

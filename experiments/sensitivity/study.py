@@ -5,7 +5,7 @@ import statistics
 
 from judge import not_measured, OPEN, Claim, judged, lower
 from pages import Page
-from paper_n import KEPT, RANKED, SCALED, SPLIT, STRENGTHS, own_recipe
+from paper_n import KEPT, PRESET, RANKED, SCALED, SPLIT, STRENGTHS, own_recipe
 from protocol import SAME, SILENT, Line
 from results import asked
 from scores import load, of
@@ -16,27 +16,38 @@ WHAT = "N Figure 6: alpha and beta"
 PAPER = "N"
 PROTOCOL = [
     Line("table", "pol, 12,000 training rows (Table 1)", "pol, 12,000 training rows", SAME),
-    Line("split", "8:1:1, row by row (B.2)", "8:1:1, identical inputs on one side"), SCALED, RANKED,
+    Line("split", "8:1:1, row by row (B.2)", "8:1:1, identical inputs on one side", of="defaults"),
+    SCALED._replace(of="defaults"), RANKED,
     Line("alpha and beta", "0, .01, .1, 1 each (B.2; Figure 6: in [0, 1])", "0, .01, .1, 1 each", SAME), KEPT,
-    *own_recipe("1,024; 400 (B.2)", "256; at most 426 (20,000 steps), patience 40 validations of 2 epochs"),
+    *own_recipe("1,024; 400 (B.2)", "256; at most 426 (20,000 steps), patience 40 validations of 2 epochs", of="defaults"),
+    Line("recipe", "8:1:1 row by row, inputs to [-1, 1] by the whole table, 1,024 rows, 400 epochs, AdamW at 1e-3 (B, B.2)",
+         "8:1:1 row by row, inputs to [-1, 1] by the whole table, 1,024 rows, 400 epochs, AdamW at 1e-3", SAME, "paper"),
+    Line("noise variance", "starts at .01, at least 1e-6, rate 1e-3; its form is not said (B)",
+         "starts at .01, at least 1e-6, rate 1e-3; form sd", SILENT, "paper"),
     Line("what is compared", "box plots (Figure 6)", "means over the other weight and seeds, and the range of such means", SILENT)]
 
 
+DEFAULTS, RECIPE_OF_N = "sensitivity", "paper"
+NAMES = {DEFAULTS: "defaults", RECIPE_OF_N: "paper"}
+
+
 def cells():
-    """N Figure 6 on pol: alpha and beta of dPPGP, VBLL as the line (table1 has more of its seeds)."""
-    for seed in range(3):
-        yield asked("sensitivity", "pol", "vbll", seed, SPLIT)
-        for alpha, beta in itertools.product(STRENGTHS, STRENGTHS):
-            yield asked("sensitivity", "pol", "dbk", seed, f"--alpha {alpha} --beta {beta}", SPLIT)
+    """N Figure 6 on pol: alpha and beta of dPPGP, VBLL as the line (table1 has more of its seeds); by our recipe, and by N's."""
+    for part, seeds, flags in (DEFAULTS, 3, SPLIT), (RECIPE_OF_N, 5, f"{PRESET} --scale-on all {SPLIT}"):
+        for seed in range(seeds):
+            yield asked(part, "pol", "vbll", seed, flags)
+            for alpha, beta in itertools.product(STRENGTHS, STRENGTHS):
+                yield asked(part, "pol", "dbk", seed, f"--alpha {alpha} --beta {beta}", flags)
 
 
-def claims(scores, metric="NLL"):
+def claims(scores, part=DEFAULTS, metric="NLL"):
     """N section 4.2, Figure 6. Averages over the other weight, seed by seed."""
-    grid = {(a, b): scores.by_seed("sensitivity", "pol", f"dbk --alpha {a} --beta {b}", metric) for a in STRENGTHS for b in STRENGTHS}
+    source = f"N 4.2, {NAMES[part]}"
+    grid = {(a, b): scores.by_seed(part, "pol", f"dbk --alpha {a} --beta {b}", metric) for a in STRENGTHS for b in STRENGTHS}
     seeds = sorted(set.intersection(*map(set, grid.values())))
     texts = ["a small but nonzero alpha (0.01) lowers pol's NLL", "pol's NLL depends less on beta than on alpha"]
     if not seeds:
-        return [Claim("N 4.2", text, OPEN, "") for text in texts]
+        return [Claim(source, text, OPEN, "") for text in texts]
     def averages(of_seed):
         """By alpha, then by beta."""
         return ([statistics.fmean(of_seed(a, b) for b in STRENGTHS) for a in STRENGTHS],
@@ -57,8 +68,8 @@ def claims(scores, metric="NLL"):
     small = STRENGTHS.index("0.01")  # named beforehand: the best of three on test rows would win by chance
     first = lower("0.01 and 0", by_alpha[small], by_alpha[0])
     row = ", ".join(f"{a}: {score.mean:.3f}" for a, score in zip(STRENGTHS, by_alpha))
-    return [judged("N 4.2", texts[0], [first._replace(numbers=f"{first.numbers} ({row})")]),
-            judged("N 4.2", texts[1], [of_ranges(lower("", ranges[1], ranges[0]), [spread(i, seeds) for i in (1, 0)])])]
+    return [judged(source, texts[0], [first._replace(numbers=f"{first.numbers} ({row})")]),
+            judged(source, texts[1], [of_ranges(lower("", ranges[1], ranges[0]), [spread(i, seeds) for i in (1, 0)])])]
 
 
 def of_ranges(case, plain):
@@ -67,10 +78,10 @@ def of_ranges(case, plain):
     return case._replace(name="range over beta and alpha", numbers=f"{plain[0]:.3f} against {plain[1]:.3f}; by the jackknife over the seeds {difference}")
 
 
-def worst_fit(scores):
+def worst_fit(scores, part):
     """The single fit with the highest NLL, which the ranges rest on."""
     found = [(value, a, b, seed) for a in STRENGTHS for b in STRENGTHS
-             for seed, value in scores.by_seed("sensitivity", "pol", f"dbk --alpha {a} --beta {b}", "NLL").items()]
+             for seed, value in scores.by_seed(part, "pol", f"dbk --alpha {a} --beta {b}", "NLL").items()]
     if not found:
         return ""
     value, a, b, seed = max(found)
@@ -79,12 +90,16 @@ def worst_fit(scores):
 
 def page(now):
     scores, parts = load("sensitivity", runner=now), []
-    for metric in "NLL", "MAE", "CRPS":
-        rows = [[f"alpha {a}", *[cell(scores.get("sensitivity", "pol", f"dbk --alpha {a} --beta {b}", metric)) for b in STRENGTHS]]
-                for a in STRENGTHS]
-        line = scores.get("sensitivity", "pol", "VBLL", metric)
-        parts.append(f"## {metric}\n\n" + grid(["", *[f"beta {b}" for b in STRENGTHS]], rows) + (f"\nVBLL: {cell(line)}\n" if line else ""))
-    return Page(["`dbk` on pol, our recipe.", *parts, worst_fit(scores), "![box plots](sensitivity.svg)"], [*claims(scores), not_measured("N 4.2", "the same on keggdirected (N Figure 6, right)", "51 fits of the largest but one table: not run")], scores)
+    for part, title in (DEFAULTS, "our recipe"), (RECIPE_OF_N, "N's recipe"):
+        for metric in "NLL", "MAE", "CRPS":
+            rows = [[f"alpha {a}", *[cell(scores.get(part, "pol", f"dbk --alpha {a} --beta {b}", metric)) for b in STRENGTHS]]
+                    for a in STRENGTHS]
+            line = scores.get(part, "pol", "VBLL", metric)
+            parts.append(f"## {metric}, {title}\n\n" + grid(["", *[f"beta {b}" for b in STRENGTHS]], rows)
+                         + (f"\nVBLL: {cell(line)}\n" if line else ""))
+        parts.append(worst_fit(scores, part))
+    return Page(["`dbk` on pol. The box plots are of our recipe.", *parts, "![box plots](sensitivity.svg)"],
+                [*claims(scores), *claims(scores, RECIPE_OF_N), not_measured("N 4.2", "the same on keggdirected (N Figure 6, right)", "51 fits of the largest but one table: not run")], scores)
 
 
 def drawn(scores, path):

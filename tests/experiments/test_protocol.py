@@ -45,6 +45,8 @@ def test_an_effect_that_no_row_shows_is_refused():
     failed = [row("curve, 50 epochs", "d", "dnn", "", error="no luck")]
     with pytest.raises(ValueError, match="expected rows"):
         protocol.check("s", [EPOCHS._replace(effect=Shown("curve, 50 epochs", "none"))], failed)
+    with pytest.raises(ValueError, match="without a bar"):
+        protocol.check("s", [EPOCHS._replace(ours="|5|")], ROWS)
     with pytest.raises(ValueError, match="expected an effect"):
         protocol.check("s", [EPOCHS._replace(effect="harmless")], ROWS)
 
@@ -54,10 +56,8 @@ def test_every_study_of_a_paper_states_its_protocol(folder):
     study = studies.load(folder)
     assert hasattr(study, "PROTOCOL"), folder.name
     protocol.check(folder.name, study.PROTOCOL, studies.rows(folder))
-    sources = {part for line in study.PROTOCOL for part in [line.of] if part}
     judged = (folder / "README.md").read_text().partition("## Claims\n")[2]
     claims = [line.split(" | ") for line in judged.splitlines() if line.count(" | ") >= 3 and "**" in line]
-    assert all(any(part in claim[1] for claim in claims) for part in sources), "a line is about no claim"
     for claim in claims:
         source, verdict = claim[1], claim[2].strip("*")
         cut = protocol.differing(source, study.PROTOCOL)
