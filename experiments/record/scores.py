@@ -18,7 +18,7 @@ BY_INPUT = "coverage by input"
 STUDY_FLAGS = {"--preset", "--split", "--split-seed", "--test-fraction", "--batch", "--epochs", "--patience", "--max-rows", "--hidden",
                "--activation", "--steps", "--evidence-rows", "--weight-decay", "--noise-form", "--noise-start", "--noise-rate",
                "--around", "--ood", "--target-scale", "--valid-fraction", "--network", "--blocks", "--learning-rate", "--clip-norm",
-               "--schedule", "--parametrisation", "--refit", "--noise", "--select", "--scale"}
+               "--schedule", "--parametrisation", "--refit", "--noise", "--select", "--scale", "--scale-on"}
 BARE_FLAGS = {"--tune"}  # without a value, and a study's too
 FULL, C, R = "--alpha 1 --correction true", "--alpha 0 --correction false", "--rank 1"  # E's models and ablations
 ABLATIONS = {"": FULL, "-c": C, "-r": f"{R} {FULL}", "-cr": f"{R} {C}"}

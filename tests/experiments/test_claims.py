@@ -154,7 +154,7 @@ def test_noise_blurs_what_is_clearly_worse():
 @pytest.mark.parametrize("correlation, verdict", [(0.95, HOLDS), (0.8, FAILS)])
 def test_the_noise(correlation, verdict):
     rows = [row("noise", "steps:20000", "dbk", "", seed, sd_correlation=str(correlation)) for seed in (0, 1)]
-    assert [claim.verdict for claim in study("noise").claims(Scores(rows))] == [verdict]
+    assert [claim.verdict for claim in study("noise").claims(Scores(rows))] == [verdict, OPEN]  # by the defaults, and by N's recipe
 
 
 def test_the_sensitivity_needs_every_cell_and_compares_ranges():
