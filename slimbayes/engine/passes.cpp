@@ -207,7 +207,8 @@ void forward_step(const Pass& p, const LstmStep& s) {
                  .bias = p.packed + s.shift});
     p.k.lstm(cell, next, ld);
     for (int64_t i = 0; i < p.rows; ++i) {
-      // an input that is infinite makes NaN of the gates' padding; that of the hidden state meets zero weights
+      // an input that is infinite makes NaN of the gates' padding; that of the hidden state meets zero
+      // weights
       std::fill(next + i * ld + s.units, next + i * ld + hp, 0.0F);
       if (const int64_t k = t - (s.steps - s.kept); k >= 0)
         std::copy_n(next + i * ld, s.units, out + i * s.out.ld() + k * s.units);
@@ -291,8 +292,8 @@ void backward_step(Back&, const BatchNormStep&) {
   throw std::logic_error("[Plan::backward] expected a plan that trains(); received one with a batch norm");
 }
 
-/// Adds to `weights` [gates, joined] and `sums` [gates], all padded, the gradients by step t, whose gates hold
-/// the gradients of their sums.
+/// Adds to `weights` [gates, joined] and `sums` [gates], all padded, the gradients by step t, whose gates
+/// hold the gradients of their sums.
 void add_lstm_gradients(const Pass& p, const LstmStep& s, int64_t t, float* weights, float* sums) {
   const int64_t gates = s.gates.ld(), ld = s.joined.ld(), from = t == 0 ? padded(s.units) : 0;
   const float* of_gates = p.at(s.gates, t);

@@ -107,8 +107,8 @@ struct BatchNormStep {
   int64_t packed_scale = 0, packed_shift = 0;
 };
 
-/// An LSTM over the steps of a sequence, whose rows lie flat: [rows, steps * features] to the hidden states of
-/// the last `kept` steps, [rows, kept * units].
+/// An LSTM over the steps of a sequence, whose rows lie flat: [rows, steps * features] to the hidden states
+/// of the last `kept` steps, [rows, kept * units].
 struct LstmStep {
   Slot in, out;
   int64_t steps = 0, kept = 0, features = 0, units = 0;

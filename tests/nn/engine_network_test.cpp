@@ -17,6 +17,21 @@ Parameters started(const NetworkSpec& spec) {
   return Parameters(network_parameters(spec, "network", "network", Stream(1)), at::kFloat);
 }
 
+/// The outputs of a network and its parameters.
+struct Outputs {
+  at::Tensor y;
+  const Parameters& parameters;
+};
+
+/// Sends the gradient g of the outputs back through both networks.
+void expect_same_gradients(const Outputs& ours, const Outputs& theirs, const at::Tensor& g) {
+  ours.y.backward(g);
+  theirs.y.backward(g);
+  for (const std::string& name : ours.parameters.names())
+    EXPECT_TRUE(at::allclose(ours.parameters[name].grad(), theirs.parameters[name].grad(), 1e-4, 1e-4))
+        << name;
+}
+
 /// Dropout of the input, of a shortcut's source, and of a rate of zero, besides the usual places.
 NetworkSpec with_dropout() {
   return {
@@ -61,10 +76,7 @@ TEST(EngineNetwork, IsLibtorchForRealMlp) {
   const at::Tensor y = engine(x, context), wanted = libtorch(x, context);
   EXPECT_TRUE(at::isfinite(y).all().item<bool>());
   EXPECT_TRUE(at::allclose(y, wanted, 1e-5, 1e-5));
-  y.backward(g);
-  wanted.backward(g);
-  for (const std::string& name : ours.names())
-    EXPECT_TRUE(at::allclose(ours[name].grad(), theirs[name].grad(), 1e-4, 1e-4)) << name;
+  expect_same_gradients({y, ours}, {wanted, theirs}, g);
 }
 
 // Two layers over windows, with dropout between them, which libtorch draws in the shape of a sequence.
@@ -86,10 +98,7 @@ TEST(EngineNetwork, IsLibtorchForAnLstm) {
       ASSERT_TRUE(engine.by_engine());
       const at::Tensor y = engine(x, context), wanted = libtorch(x, context);
       EXPECT_TRUE(at::allclose(y, wanted, 1e-5, 1e-5));
-      y.backward(g);
-      wanted.backward(g);
-      for (const std::string& name : ours.names())
-        EXPECT_TRUE(at::allclose(ours[name].grad(), theirs[name].grad(), 1e-4, 1e-4)) << name;
+      expect_same_gradients({y, ours}, {wanted, theirs}, g);
     }
   }
 }

@@ -22,8 +22,8 @@ json common() {
           {"start_sd", 0.011}};
 }
 
-/// Epochs in which the weight of the KL term rises. The paper states 20 for MNIST and calls such a rise crucial
-/// in all experiments (H.1), without its length for the clinical and the Beijing data.
+/// Epochs in which the weight of the KL term rises. The paper states 20 for MNIST and calls such a rise
+/// crucial in all experiments (H.1), without its length for the clinical and the Beijing data.
 constexpr int64_t kRamp = 20;
 
 /// One experiment: its settings, and those of the methods with factors.
