@@ -52,11 +52,7 @@ TEST(EngineNetwork, DropsWhatLibtorchDrops) {
     ASSERT_TRUE(engine.by_engine());
     const at::Tensor y = engine(x, context), wanted = libtorch(x, context);
     EXPECT_TRUE(at::allclose(y, wanted, 1e-5, 1e-5));
-    y.backward(g);
-    wanted.backward(g);
-    for (const char* name :
-         {"network.1.weight", "network.2.1.weight", "network.2.1.bias", "network.5.weight"})
-      EXPECT_TRUE(at::allclose(ours[name].grad(), theirs[name].grad(), 1e-4, 1e-4)) << name;
+    expect_same_gradients({y, ours}, {wanted, theirs}, g);
   }
 }
 
