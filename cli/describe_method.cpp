@@ -61,6 +61,8 @@ std::string method_text(const MethodInfo& info) {
   for (const Preset& preset : info.presets) {
     text += fmt::format("\n--preset {} sets\n", preset.name);
     for (const auto& item : preset.options.items()) text += named(item.key(), plain(item.value()));
+    if (!preset.notes.empty()) text += "  the paper's experiment besides\n";
+    for (const std::string& note : preset.notes) text += indented("- " + in_flags(note), 4);
   }
   if (!info.inner.empty())
     text += indented(fmt::format("and those of the method that --{} names: slimbayes describe {}", info.inner,

@@ -55,8 +55,9 @@ std::string size_line(const std::string& name, const std::string& sizes, int64_t
                      100 * static_cast<double>(stored) / static_cast<double>(dense));
 }
 
-/// Returns the flow of a layer with inducing weights: "none", "certified" or "paper". Only the certified one
-/// has a scale that does not depend on the row.
+/// Returns the flow of a layer with inducing weights: "none", "certified" or "paper", which also stands for
+/// "spectral", as both have the same tensors. Only the certified one has a scale that does not depend on the
+/// row.
 std::string flow_of(const TensorShapes& tensors, const std::string& site) {
   const std::string stem = site + ".flow.";
   bool any = false;

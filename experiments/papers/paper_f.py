@@ -19,6 +19,7 @@ from tables import grid
 KEY_LAYERS = "--bayesian-layers layer2.1.conv1,layer2.1.conv2,layer4.1.conv1,layer4.1.conv2"
 PLAIN = [("dnn", ""), ("batch-ensemble", "")]
 INDUCING = [("ffg-u", ""), ("fid-gp-reparam", ""), ("fid-gp", "")]
+SPECTRAL = "--flow spectral"  # equation 8: every matrix of the flow is divided by its spectral norm
 CURVE = ("--network mlp --activation tanh --hidden 100 --blocks 3 --batch-norm true --batch 50 --epochs 400 --learning-rate 1e-3 "
          "--schedule constant --patience 0")
 PANELS = {"left": "--inducing-rows 64 --inducing-columns 64 --most-noise 0.08 --prior-scale 0.5",

@@ -15,9 +15,9 @@ def cells():
 
 COLUMNS = paper_s.IMAGES
 ORDERS = [
-    Order("S I.1, 5 of 50 epochs", "full-rank has the lowest ECE", "ece", False, FULL, (LOW, LAPLACE, RANK1)),
-    Order("S I.1, 5 of 50 epochs", "low-rank-laplace has the lowest NLL", "nll", False, LAPLACE, (LOW, FULL, RANK1)),
-    Order("S I.1, 5 of 50 epochs", "rank-1 has the highest accuracy", "accuracy", True, RANK1, (LOW, LAPLACE, FULL)),
+    Order("S I.1", "full-rank has the lowest ECE", "ece", False, FULL, (LOW, LAPLACE, RANK1)),
+    Order("S I.1", "low-rank-laplace has the lowest NLL", "nll", False, LAPLACE, (LOW, FULL, RANK1)),
+    Order("S I.1", "rank-1 has the highest accuracy", "accuracy", True, RANK1, (LOW, LAPLACE, FULL)),
 ]
 
 

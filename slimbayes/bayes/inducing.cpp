@@ -24,9 +24,10 @@ double softplus_inverse(double x) { return std::log(std::expm1(x)); }
 double capped_inverse(double x, double cap) { return std::log(x / (cap - x)); }
 
 RowFlowSpec flow_spec(const InducingPlan& plan) {
+  if (plan.flow == "certified") return {.features = plan.columns};
   return {.features = plan.columns,
-          .layers = plan.flow == "paper" ? 5 : 1,
-          .certified = plan.flow == "certified"};
+          .layers = 5,
+          .form = plan.flow == "paper" ? FlowForm::paper : FlowForm::spectral};
 }
 
 class Inducing : public Structure {
@@ -203,8 +204,8 @@ void check_plan(const RandomSite& site, const SitePlan& plan) {
   if (!std::holds_alternative<NormalPrior>(plan.prior)) refuse("inducing", at("the prior normal"), "mixture");
   if (own.conditional != "matheron" && own.conditional != "reparam")
     refuse("inducing", at("the conditional matheron or reparam"), own.conditional);
-  if (own.flow != "none" && own.flow != "certified" && own.flow != "paper")
-    refuse("inducing", at("the flow none, certified or paper"), own.flow);
+  if (own.flow != "none" && own.flow != "certified" && own.flow != "paper" && own.flow != "spectral")
+    refuse("inducing", at("the flow none, certified, paper or spectral"), own.flow);
   if (!(0 < own.start_noise && own.start_noise < own.most_noise))
     refuse("inducing", at("a start_noise between 0 and most_noise"), fmt::format("{}", own.start_noise));
   if (!(0 < own.start_sd && own.start_sd < own.most_sd))

@@ -38,7 +38,7 @@ RowFlow::RowFlow(RowFlowSpec spec) : spec_(spec) {
   masks_.push_back(units.unsqueeze(1) >= inputs);
   for (int64_t l = 1; l < spec.layers; ++l) masks_.push_back(units.unsqueeze(1) >= units);
   const at::Tensor last = inputs.unsqueeze(1) > units;  // element j sees the units of a lower degree
-  masks_.push_back(spec.certified ? last : at::cat({last, last}));
+  masks_.push_back(spec.form == FlowForm::certified ? last : at::cat({last, last}));
 }
 
 std::vector<std::pair<std::string, std::vector<int64_t>>> RowFlow::shapes() const {
@@ -47,17 +47,18 @@ std::vector<std::pair<std::string, std::vector<int64_t>>> RowFlow::shapes() cons
     all.emplace_back(fmt::format("{}.weight", l), masks_[l].sizes().vec());
     all.emplace_back(fmt::format("{}.bias", l), std::vector<int64_t>{masks_[l].size(0)});
   }
-  if (spec_.certified) all.emplace_back("scale", std::vector<int64_t>{spec_.features});
+  if (spec_.form == FlowForm::certified) all.emplace_back("scale", std::vector<int64_t>{spec_.features});
   return all;
 }
 
 std::vector<at::Tensor> RowFlow::start(const Stream& stream) const {
   std::vector<at::Tensor> all;
   for (const auto& [name, sizes] : shapes()) {
-    const bool hidden = sizes.size() == 2 && all.size() + 2 < 2 * masks_.size();
+    const bool at_random =
+        sizes.size() == 2 && (all.size() + 2 < 2 * masks_.size() || spec_.form == FlowForm::spectral);
     if (name == "scale")
       all.push_back(at::full(sizes, softplus_one(), at::kDouble));
-    else if (hidden)
+    else if (at_random)
       all.push_back(stream.split(name).normal(sizes) / std::sqrt(static_cast<double>(sizes[1])));
     else
       all.push_back(at::zeros(sizes, at::kDouble));
@@ -65,11 +66,13 @@ std::vector<at::Tensor> RowFlow::start(const Stream& stream) const {
   return all;
 }
 
-/// Returns the weight of a layer without the elements that its mask excludes; in the form of the paper also
-/// divided by the spectral norm of the unmasked weight where that is above 1.
+/// Returns the weight of a layer without the elements that its mask excludes; in the forms `paper` and
+/// `spectral` also divided by the spectral norm of the unmasked weight, in `paper` where that is above 1.
 at::Tensor RowFlow::masked(size_t layer, const at::Tensor& weight) const {
   const at::Tensor own = weight * masks_[layer].to(weight.scalar_type());
-  return spec_.certified ? own : own / spectral_norm(weight).clamp_min(1);
+  if (spec_.form == FlowForm::certified) return own;
+  const at::Tensor norm = spectral_norm(weight);
+  return own / (spec_.form == FlowForm::paper ? norm.clamp_min(1) : norm);
 }
 
 /// Returns the outputs of the conditioner. `weights` are the masked weights and the biases in turn.
@@ -86,7 +89,7 @@ RowFlow::Image RowFlow::operator()(const at::Tensor& u, std::span<const at::Tens
   std::vector<at::Tensor> weights(parameters.begin(), parameters.end());
   for (size_t l = 0; l < masks_.size(); ++l) weights[2 * l] = masked(l, parameters[2 * l]);
   const at::Tensor out = conditioned(u, weights);
-  if (!spec_.certified) {
+  if (spec_.form != FlowForm::certified) {
     const std::vector<at::Tensor> parts = out.chunk(2, -1);
     const at::Tensor s = at::tanh(parts[0]);
     return {u * s.exp() + parts[1], s.sum(-1)};

@@ -14,16 +14,18 @@ namespace {
 
 struct StructureRow {
   const char* name;
-  bool any;   // whether the structure can stand at a tensor that is no matrix of a layer
-  bool bias;  // whether it makes the bias of a layer, too
+  bool any;      // whether the structure can stand at a tensor that is no matrix of a layer
+  bool bias;     // whether it makes the bias of a layer, too
+  bool trained;  // whether the matrix itself is trained and not random
   std::unique_ptr<const Structure> (*make)(const RandomSite& site, const SitePlan& plan);
 };
 
 constexpr StructureRow kStructures[] = {
-    {"mean_field", true, false, make_mean_field},
-    {"low_rank", false, false, make_low_rank},
-    {"rank_one", false, false, make_rank_one},
-    {"inducing", false, true, make_inducing},
+    {"mean_field", true, false, false, make_mean_field},
+    {"low_rank", false, false, false, make_low_rank},
+    {"rank_one", false, false, true, make_rank_one},
+    {"rank_one_at_zero", false, false, true, make_rank_one_at_zero},
+    {"inducing", false, true, false, make_inducing},
 };
 
 }  // namespace
@@ -48,6 +50,11 @@ std::unique_ptr<const Structure> make_structure(const RandomSite& site, const Si
 bool takes_bias(const SitePlan& plan) {
   return std::ranges::any_of(kStructures,
                              [&](const StructureRow& one) { return one.bias && plan.structure == one.name; });
+}
+
+bool trains_the_matrix(const SitePlan& plan) {
+  return std::ranges::any_of(
+      kStructures, [&](const StructureRow& one) { return one.trained && plan.structure == one.name; });
 }
 
 }  // namespace slimbayes

@@ -109,15 +109,19 @@ class Structure {
 };
 
 /// Returns the structure named by `plan`: "mean_field" (every element of the matrix is independent),
-/// "low_rank" (W = A B^T with independent factors) or "rank_one" (W = diag(1 + s) V diag(1 + r) with random s
-/// and r) or "inducing" (W given a small random matrix U). Throws std::invalid_argument for an unknown name,
-/// a rank that the structure cannot have, or a structure other than mean_field at a tensor that is no matrix
-/// of a layer.
+/// "low_rank" (W = A B^T with independent factors), "rank_one" (W = diag(1 + s) V diag(1 + r) with random s
+/// and r), "rank_one_at_zero" (W = diag(s) V diag(r)) or "inducing" (W given a small random matrix U). Throws
+/// std::invalid_argument for an unknown name, a rank that the structure cannot have, or a structure other
+/// than mean_field at a tensor that is no matrix of a layer.
 std::unique_ptr<const Structure> make_structure(const RandomSite& site, const SitePlan& plan);
 
 /// Returns whether the structure of this plan makes the bias of a layer as a last column of its matrix. The
 /// bias is then no site of its own. A bias that several matrices share (the queries, keys and values of an
 /// attention layer) stays deterministic.
 bool takes_bias(const SitePlan& plan);
+
+/// Returns whether the structure of this plan keeps the tensor of the network as a trained matrix that is not
+/// random, and draws only its scales.
+bool trains_the_matrix(const SitePlan& plan);
 
 }  // namespace slimbayes

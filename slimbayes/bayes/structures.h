@@ -28,6 +28,11 @@ std::unique_ptr<const Structure> make_low_rank(const RandomSite& site, const Sit
 /// draws are ScaledMaps.
 std::unique_ptr<const Structure> make_rank_one(const RandomSite& site, const SitePlan& plan);
 
+/// Returns the structure W = diag(s) V diag(r), as make_rank_one() but with s and r themselves under the
+/// prior, which draws them to 0 and not to 1. They start at 1, so that both start at the same W. Source:
+/// Toure and Stephens, appendix I.1.1.
+std::unique_ptr<const Structure> make_rank_one_at_zero(const RandomSite& site, const SitePlan& plan);
+
 /// Returns the structure in which W [out, in], with the bias as one more column, is the draw of a Gaussian
 /// given a random matrix U [M_out, M_in] of inducing weights (SitePlan::inducing; FiD-GP, references.md):
 ///

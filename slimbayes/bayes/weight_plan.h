@@ -14,7 +14,7 @@ namespace slimbayes {
 struct InducingPlan {
   int64_t rows = 0, columns = 0;                 // M_out and M_in of U; 0 for other structures
   std::string conditional = "matheron";          // the noise of W given U: "matheron" or "reparam"
-  std::string flow = "none";                     // "none", "certified" or "paper" (row_flow.h)
+  std::string flow = "none";                     // "none", "certified", "paper" or "spectral" (row_flow.h)
   double start_noise = 1e-3, most_noise = 0.03;  // lambda: initial value, limit
   double start_sd = 1e-3, most_sd = 0.1;         // sd of the whitened U: initial value, limit
   double start_diagonal = 1e-3;                  // initial D
@@ -23,7 +23,7 @@ struct InducingPlan {
 
 /// The distribution of the values at one site of a network, that is of a matrix or a vector.
 struct SitePlan {
-  std::string structure = "mean_field";  // "mean_field", "low_rank", "rank_one" or "inducing" (structure.h)
+  std::string structure = "mean_field";  // a name of make_structure() (structure.h)
   std::string law = "gaussian";          // "gaussian" or "laplace" (law.h)
   Prior prior = NormalPrior{};
   double start_scale = 0.01;  // initial scale of every random number

@@ -68,6 +68,8 @@ struct FitOptions {
   std::string format = "auto";  // format of the data file; auto: from its name and first bytes
   int64_t crop = 0;             // largest random shift of a training image, in pixels
   bool flip = false;            // mirror half of the training images, left to right
+  /// Pixels are divided by this number; 0: each channel is standardised by the training images.
+  double pixel_divisor = 0;
 
   double valid_fraction = 0.1;  // share of all examples, rounded up, that choose the best parameters
   double test_fraction = 0;     // share of all examples, rounded up, that only the report uses
@@ -219,6 +221,11 @@ void describe_images(FitOptions& o, V& v) {
     "map moves with its image",
     Range{0, 1024}, "He et al. 2016");
   v("flip", o.flip, "mirror a random half of the training images, left to right", "He et al. 2016");
+  v("pixel_divisor", o.pixel_divisor,
+    "number by which every pixel, from 0 to 255, is divided: 255 for inputs from 0 to 1, 126 as in some "
+    "papers; "
+    "0: each channel to mean 0, sd 1 of the training images",
+    Range{0, 255}, "Blundell et al. 2015 (126)");
 }
 
 template <class V>

@@ -30,10 +30,10 @@ MethodInfo segmenting(MethodInfo info) {
   return info;
 }
 
-Preset paper_preset(std::initializer_list<nlohmann::json> groups) {
+Preset paper_preset(std::initializer_list<nlohmann::json> groups, std::vector<std::string> notes) {
   nlohmann::json all = nlohmann::json::object();
   for (const nlohmann::json& group : groups) all.update(group);
-  return {"paper", std::move(all)};
+  return {"paper", std::move(all), std::move(notes)};
 }
 
 }  // namespace slimbayes

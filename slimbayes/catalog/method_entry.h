@@ -30,7 +30,7 @@ MethodInfo segmenting(MethodInfo info);
 
 /// Returns the preset "paper", the settings of the method's paper, from several groups of options. Later
 /// groups overwrite earlier ones.
-Preset paper_preset(std::initializer_list<nlohmann::json> groups);
+Preset paper_preset(std::initializer_list<nlohmann::json> groups, std::vector<std::string> notes);
 
 /// Fills in MethodInfo::options and MethodInfo::resolve from the options struct O, whose describe() lists all
 /// options. Set the method's name before, because error messages begin with it. Options that are not given

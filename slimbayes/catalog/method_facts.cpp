@@ -52,7 +52,11 @@ json method_facts(const MethodInfo& info, bool options) {
   facts["options"] = json::array();
   for (const OptionDoc& doc : info.options) facts["options"].push_back(option_facts(doc));
   facts["presets"] = json::object();
-  for (const Preset& preset : info.presets) facts["presets"][preset.name] = preset.options;
+  facts["preset_notes"] = json::object();
+  for (const Preset& preset : info.presets) {
+    facts["presets"][preset.name] = preset.options;
+    facts["preset_notes"][preset.name] = preset.notes;
+  }
   return facts;
 }
 

@@ -37,6 +37,9 @@ SLIMBAYES_EXPORT std::string_view meaning_of(SdParts parts);
 struct Preset {
   std::string name;
   nlohmann::json options;
+  /// What the paper's experiment has besides these options, a text each: flags that belong to the data, what
+  /// the paper does not say, and what is done in another way here. `describe` prints them.
+  std::vector<std::string> notes = {};
 };
 
 /// The description of a method. It is available without loading the tensor library.

@@ -104,7 +104,7 @@ Examples examples_of(Examples given, const InputEncoder& encoder, bool with_targ
 InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& train, const FitOptions& o,
                          const std::string& scale) {
   if (const auto* images = std::get_if<Images>(&examples))
-    return ImageEncoder::fit(take_images(*images, train));
+    return ImageEncoder::fit(take_images(*images, train), o.pixel_divisor);
   if (!o.text.empty())
     return TextEncoder::fit(table_in(examples), train,
                             {.column = o.text, .vocabulary = o.vocabulary, .longest = o.longest},

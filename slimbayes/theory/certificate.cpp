@@ -75,7 +75,7 @@ std::vector<std::string> trained_constants(const ModelNetwork& network) {
     for (const MapSite& site : layout.sites) {
       const auto planned = network.plan->sites.find(site.name);
       if (site.tensor == tensor.name && planned != network.plan->sites.end())
-        random = planned->second.structure != "rank_one";  // its matrix V is trained
+        random = !trains_the_matrix(planned->second);
     }
     if (!random) names.push_back(tensor.name);
   }

@@ -32,6 +32,7 @@ double schedule_factor(const TrainingOptions& options, int64_t step, int64_t ste
                        const std::vector<double>& scores) {
   if (options.schedule == "constant") return 1;
   if (options.schedule == "plateau") return plateau_factor(scores);
+  if (options.schedule == "step") return 2 * step < steps ? 1 : 0.1;
   if (options.schedule == "cosine-log") {
     const double t = static_cast<double>(step) / static_cast<double>(std::max<int64_t>(steps, 1));
     return 0.5 * (1 - std::cos(2 * std::numbers::pi * std::log2(1 + 15 * t)));

@@ -10,8 +10,8 @@ namespace slimbayes {
 /// Returns the factor in [0, 1] by which the schedule multiplies the learning rate at `step` of `steps`.
 /// `scores` are all validation scores that count so far (TrainProblem::select_from). Only the schedule
 /// "plateau" uses them: like PyTorch's ReduceLROnPlateau, it halves the rate after more than five scores in a
-/// row that are not below the best earlier score. "cosine-log" is coslog4 of Holzmueller et al.
-/// 2024: (1 - cos(2 pi log2(1 + 15 t))) / 2 at the share t of the steps.
+/// row that are not below the best earlier score. "step" is a tenth in the second half. "cosine-log" is
+/// coslog4 of Holzmueller et al. 2024: (1 - cos(2 pi log2(1 + 15 t))) / 2 at the share t of the steps.
 double schedule_factor(const TrainingOptions& options, int64_t step, int64_t steps,
                        const std::vector<double>& scores = {});
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "slimbayes/bayes/inducing_conditional.h"
 #include "slimbayes/bayes/random_weights.h"
@@ -110,7 +111,7 @@ TEST(Inducing, DrawsOfANetworkDifferAndReturn) {
   const std::pair<NetworkSpec, at::Tensor> cases[] = {{image, Stream(1).normal({5, 2, 6, 6})},
                                                       {steps, Stream(1).normal({5, 4, 6})}};
   for (const auto& [spec, x] : cases) {
-    for (const char* flow : {"none", "certified", "paper"}) {
+    for (const char* flow : {"none", "certified", "paper", "spectral"}) {
       const Bound q(spec, inducing(3, 4, "matheron", flow));
       const WeightDraw draw = q.posterior.draw(Stream(3));
       const at::Tensor found = q.network(x, draw.binding);
@@ -133,7 +134,7 @@ TEST(Inducing, TheJitterOfASingularKIsReported) {
 }
 
 TEST(Inducing, GradientsReachEveryParameter) {
-  for (const char* flow : {"none", "certified", "paper"}) {
+  for (const char* flow : {"none", "certified", "paper", "spectral"}) {
     for (const char* conditional : {"matheron", "reparam"}) {
       Bound q({{{3}}, {Linear{4}, Activation{"tanh"}, Linear{2}}}, inducing(3, 2, conditional, flow));
       for (auto& [name, value] : q.values) {
@@ -169,11 +170,13 @@ TEST(Inducing, TheKlOfAFlowThatHasTrainedIsThatOfItsDensity) {
   // KL(q(V) || N(0, I)) = E[log q0(V0) - log |det J| - log N(V; 0, I)], over draws of its own.
   const at::NoGradGuard no_grad;
   constexpr int64_t kDraws = 4000;
-  for (bool certified : {true, false}) {
-    const SitePlan plan = inducing(3, 2, "matheron", certified ? "certified" : "paper");
+  for (const auto& [name_of_flow, form, layers] : {std::tuple{"certified", FlowForm::certified, 1},
+                                                   std::tuple{"paper", FlowForm::paper, 5},
+                                                   std::tuple{"spectral", FlowForm::spectral, 5}}) {
+    const SitePlan plan = inducing(3, 2, "matheron", name_of_flow);
     Bound q(kOneLayer, plan);
     const std::string site = "net.0.weight.";
-    const RowFlow flow({.features = 2, .layers = certified ? 1 : 5, .certified = certified});
+    const RowFlow flow({.features = 2, .layers = layers, .form = form});
     std::vector<at::Tensor> parameters;
     for (const auto& [name, sizes] : flow.shapes()) {
       at::Tensor& value = q.values.at(site + "flow." + name);

@@ -71,6 +71,7 @@ TEST(RandomWeights, ADrawIsTheNetworkOfItsDenseMatrices) {
   for (const Example& example : examples()) {
     for (const SitePlan& plan : {SitePlan{}, SitePlan{.structure = "low_rank", .start_scale = 0.1, .rank = 2},
                                  SitePlan{.structure = "rank_one", .start_scale = 0.1},
+                                 SitePlan{.structure = "rank_one_at_zero", .start_scale = 0.1},
                                  SitePlan{.law = "laplace", .prior = MixturePrior{}}}) {
       const Posterior q(example.spec, plan);
       const WeightDraw draw = q.bound.draw(Stream(3));
@@ -88,7 +89,7 @@ TEST(RandomWeights, ADrawIsTheNetworkOfItsDenseMatrices) {
 TEST(RandomWeights, GradientsReachEveryParameter) {
   for (const Example& example : examples()) {
     const Network network(example.spec, "net");
-    for (const char* structure : {"mean_field", "low_rank", "rank_one"}) {
+    for (const char* structure : {"mean_field", "low_rank", "rank_one", "rank_one_at_zero"}) {
       const RandomWeights random(
           network.layout(),
           plan_for_all(network.layout(), {.structure = structure, .rank = structure[0] == 'l' ? 2 : 0}));
@@ -124,6 +125,25 @@ TEST(RandomWeights, LowRankStartsWithTheVarianceOfTheNetwork) {
   const Posterior q({{{300}}, {Linear{200}}}, {.structure = "low_rank", .start_scale = 1e-6, .rank = 64});
   const double var = dense(q.bound.draw(Stream(1)).binding.maps[0]).square().mean().item<double>();
   EXPECT_NEAR(var * 3 * 300, 1, 0.1);  // U(-1/sqrt(300), 1/sqrt(300))
+}
+
+// Both forms of rank_one start at the same draws. Their priors have another mean, so that every scale s, which
+// is 1 in the one and 0 in the other, adds 1 / (2 sd^2) to the KL.
+TEST(RandomWeights, TheScalesOfRankOneStartAlikeUnderBothPriors) {
+  const double sd = 0.7;
+  const auto posterior = [&](const char* structure) {
+    return Posterior(mlp(3, 4, 1, "tanh"),
+                     {.structure = structure, .prior = NormalPrior{sd}, .start_scale = 0.3});
+  };
+  const Posterior one = posterior("rank_one"), zero = posterior("rank_one_at_zero");
+  const WeightDraw a = one.bound.draw(Stream(1)), b = zero.bound.draw(Stream(1));
+  EXPECT_TRUE(at::allclose(dense(a.binding.maps[0]), dense(b.binding.maps[0]), 1e-12, 1e-12));
+  int64_t scales = 0;
+  for (const auto& [name, value] : zero.weights)
+    if (name.ends_with(".s") || name.ends_with(".r")) scales += value.numel();
+  EXPECT_GT(scales, 0);
+  EXPECT_NEAR(zero.bound.kl(b).item<double>() - one.bound.kl(a).item<double>(),
+              static_cast<double>(scales) / (2 * sd * sd), 1e-9);
 }
 
 TEST(RandomWeights, TheKlSumsOverAllNumbers) {

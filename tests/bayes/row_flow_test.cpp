@@ -18,8 +18,10 @@ std::vector<at::Tensor> moved(const RowFlow& flow, double by, uint64_t seed = 3)
   return all;
 }
 
-RowFlowSpec spec_of(int64_t features, int64_t layers, bool certified) {
-  return {.features = features, .hidden = 16, .layers = layers, .certified = certified};
+constexpr FlowForm kForms[] = {FlowForm::certified, FlowForm::paper, FlowForm::spectral};
+
+RowFlowSpec spec_of(int64_t features, int64_t layers, FlowForm form) {
+  return {.features = features, .hidden = 16, .layers = layers, .form = form};
 }
 
 /// Returns the Jacobian of g at one row u [M]. [M, M]
@@ -33,8 +35,8 @@ at::Tensor jacobian(const RowFlow& flow, const std::vector<at::Tensor>& paramete
 }
 
 TEST(RowFlow, IsTheIdentityAtTheStart) {
-  for (bool certified : {true, false}) {
-    const RowFlow flow(spec_of(7, 2, certified));
+  for (FlowForm form : {FlowForm::certified, FlowForm::paper}) {
+    const RowFlow flow(spec_of(7, 2, form));
     const at::Tensor u = 100 * Stream(1).normal({5, 7});
     const RowFlow::Image image = flow(u, flow.start(Stream(2)));
     EXPECT_TRUE(at::allclose(image.values, u, 1e-12, 0));
@@ -43,9 +45,9 @@ TEST(RowFlow, IsTheIdentityAtTheStart) {
 }
 
 TEST(RowFlow, HasTheLogDeterminantOfItsJacobian) {
-  for (bool certified : {true, false}) {
+  for (FlowForm form : kForms) {
     for (int64_t layers : {1, 3}) {
-      const RowFlow flow(spec_of(6, layers, certified));
+      const RowFlow flow(spec_of(6, layers, form));
       const auto parameters = moved(flow, 0.5);
       const at::Tensor u = 2 * Stream(4).normal({3, 6});
       const RowFlow::Image image = flow(u, parameters);
@@ -61,7 +63,7 @@ TEST(RowFlow, HasTheLogDeterminantOfItsJacobian) {
 
 TEST(RowFlow, EveryElementMaySeeAllBeforeIt) {
   for (const int64_t features : {6, 40}) {  // fewer and more than the hidden units
-    const RowFlow flow(spec_of(features, 2, true));
+    const RowFlow flow(spec_of(features, 2, FlowForm::certified));
     const at::Tensor own = jacobian(flow, moved(flow, 0.5), Stream(5).normal({features}));
     // Element j sees those that the unit of the highest degree below j sees; the last one all before it.
     EXPECT_GT(own[features - 1].abs().min().item<double>(), 0);
@@ -73,7 +75,7 @@ TEST(RowFlow, EveryElementMaySeeAllBeforeIt) {
 
 TEST(RowFlow, MovesNoTwoRowsApartIfCertified) {
   for (int64_t layers : {1, 2}) {
-    const RowFlow flow(spec_of(8, layers, true));
+    const RowFlow flow(spec_of(8, layers, FlowForm::certified));
     for (double by : {0.1, 1.0, 10.0}) {
       const auto parameters = moved(flow, by);
       for (double norm : {1e-3, 1.0, 1e4}) {
@@ -87,7 +89,7 @@ TEST(RowFlow, MovesNoTwoRowsApartIfCertified) {
 }
 
 TEST(RowFlow, IsCertifiedInFloat32UpToRounding) {
-  const RowFlow flow(spec_of(8, 2, true));
+  const RowFlow flow(spec_of(8, 2, FlowForm::certified));
   std::vector<at::Tensor> parameters = moved(flow, 1);
   for (at::Tensor& one : parameters) one = one.to(at::kFloat);
   const at::Tensor u = Stream(6).normal({200, 8}, at::kFloat), w = Stream(7).normal({200, 8}, at::kFloat);
@@ -98,7 +100,7 @@ TEST(RowFlow, IsCertifiedInFloat32UpToRounding) {
 
 TEST(RowFlow, ThePapersFormIsNotLipschitz) {
   // Its scale depends on the row: where a late element is large, a small change of an early one moves it far.
-  const RowFlow flow(spec_of(8, 1, false));
+  const RowFlow flow(spec_of(8, 1, FlowForm::paper));
   const auto parameters = moved(flow, 1);
   at::Tensor u = Stream(6).normal({200, 8}), w = u + 1e-3 * Stream(7).normal({200, 8});
   u.select(1, 7) += 1e4;
@@ -108,9 +110,24 @@ TEST(RowFlow, ThePapersFormIsNotLipschitz) {
   EXPECT_GT((after / before).max().item<double>(), 10);
 }
 
+// Equation 8 of FiD-GP: the size of a matrix has no effect, as it is divided by its spectral norm.
+TEST(RowFlow, TheSpectralFormDoesNotSeeTheSizeOfItsMatrices) {
+  const at::Tensor u = Stream(6).normal({20, 8});
+  for (FlowForm form : {FlowForm::paper, FlowForm::spectral}) {
+    const RowFlow flow(spec_of(8, 2, form));
+    std::vector<at::Tensor> parameters = moved(flow, 0.01);
+    const at::Tensor before = flow(u, parameters).values;
+    EXPECT_GT((before - u).abs().max().item<double>(), 1e-3);
+    for (at::Tensor& one : parameters)
+      if (one.dim() == 2) one = 0.05 * one;  // below a norm of 1, where `paper` does not divide
+    const bool same = at::allclose(flow(u, parameters).values, before, 1e-10, 1e-10);
+    EXPECT_EQ(same, form == FlowForm::spectral);
+  }
+}
+
 TEST(RowFlow, GoesBack) {
-  for (bool certified : {true, false}) {
-    const RowFlow flow(spec_of(9, 2, certified));
+  for (FlowForm form : kForms) {
+    const RowFlow flow(spec_of(9, 2, form));
     const auto parameters = moved(flow, 0.4);
     const at::Tensor u = Stream(8).normal({4, 9});
     EXPECT_TRUE(at::allclose(flow.inverse(flow(u, parameters).values, parameters), u, 1e-9, 1e-10));
@@ -122,8 +139,8 @@ TEST(RowFlow, ItsDensityIntegratesToOneAndItsKlIsThatOfTheGrid) {
   // and compare with the mean over draws of u: log q0(u) - log |det J| - log p(g(u)).
   const double log_2pi = std::log(2 * std::numbers::pi);
   const auto log_normal = [&](const at::Tensor& x) { return -0.5 * x.square().sum(-1) - log_2pi; };
-  for (bool certified : {true, false}) {
-    const RowFlow flow(spec_of(2, 1, certified));
+  for (FlowForm form : kForms) {
+    const RowFlow flow(spec_of(2, 1, form));
     const auto parameters = moved(flow, 0.6);
     const at::Tensor line = at::linspace(-9, 9, 901, at::kDouble);
     const at::Tensor v = at::stack(at::meshgrid({line, line}, "ij"), -1).reshape({-1, 2});
@@ -142,7 +159,7 @@ TEST(RowFlow, ItsDensityIntegratesToOneAndItsKlIsThatOfTheGrid) {
 TEST(RowFlow, CountsThePapersConditioner) {
   for (int64_t features : {32, 128}) {
     int64_t count = 0;
-    for (const auto& [name, sizes] : RowFlow(spec_of(features, 5, false)).shapes()) {
+    for (const auto& [name, sizes] : RowFlow(spec_of(features, 5, FlowForm::paper)).shapes()) {
       int64_t size = 1;
       for (int64_t extent : sizes) size *= extent;
       count += size;

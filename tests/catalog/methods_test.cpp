@@ -108,6 +108,7 @@ TEST(Methods, PresetsResolveAndThoseOfMembersAreFound) {
     for (const Preset& preset : info.presets) {
       const json options = preset_options(info, preset.name, json::object());
       for (const auto& item : preset.options.items()) EXPECT_EQ(options[item.key()], item.value());
+      EXPECT_FALSE(preset.notes.empty()) << preset.name;  // no paper says everything that a fit needs
     }
   }
   EXPECT_EQ(preset_names(), (std::vector<std::string>{"paper", "paper-clinical", "paper-beijing", "paper-toy",

@@ -168,8 +168,21 @@ def test_every_flag_of_fit_comes_from_the_catalogue(tmp_path):
 def test_describe_prints_what_the_preset_sets(tmp_path):
     preset = json.loads(run(tmp_path, "describe", "dbk", "--json").stdout)["presets"]["paper"]
     assert preset["batch"] == 1024 and preset["epochs"] == 400
-    lines = run(tmp_path, "describe", "dbk").stdout.partition("--preset paper sets\n")[2].splitlines()
-    assert [line.split()[0] for line in lines] == sorted(preset)
+    text = run(tmp_path, "describe", "dbk").stdout.partition("--preset paper sets\n")[2]
+    settings, _, notes = text.partition("  the paper's experiment besides\n")
+    assert [line.split()[0] for line in settings.splitlines()] == sorted(preset)
+    assert "--tune alpha,beta" in " ".join(notes.split()), "what a preset can't set is named with its flags"
+
+
+def test_the_flags_that_presets_name_exist(tmp_path):
+    """Each note of a preset names flags of `fit` or of its method."""
+    known = set(re.findall(r"--[a-z][a-z-]*", run(tmp_path, "fit", "--help").stdout))
+    for method in json.loads(run(tmp_path, "methods", "--json").stdout):
+        facts = json.loads(run(tmp_path, "describe", method["name"], "--json").stdout)
+        own = {"--" + option["name"].replace("_", "-") for option in facts["options"]}
+        for name, notes in facts["preset_notes"].items():
+            for flag in re.findall(r"--[a-z][a-z-]*", " ".join(notes)):
+                assert flag in known | own, (method["name"], name, flag)
 
 
 def test_front_needs_no_tensor_library(tmp_path):

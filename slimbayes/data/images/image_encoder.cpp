@@ -18,7 +18,8 @@ namespace slimbayes {
 
 namespace {
 
-/// The mean and sd that standardise the pixels of each channel. [c, 1, 1] float32
+/// The mean that is subtracted from the pixels of each channel, and the sd that they are divided by.
+/// [c, 1, 1] float32
 struct PixelScale {
   at::Tensor mean, sd;
 };
@@ -134,17 +135,23 @@ void check_labelled(const Images& training) {
 
 }  // namespace
 
-ImageEncoder ImageEncoder::fit(const Images& training) {
+ImageEncoder ImageEncoder::fit(const Images& training, double divisor) {
   constexpr const char* kFunction = "ImageEncoder::fit";
   check_shape(training.pixels, {-1, -1, -1, -1}, kFunction, "pixels");
   check(training.pixels.size(0) > 0, kFunction, "at least one image", "none");
   check_labelled(training);
+  if (!(divisor == 0 || (divisor >= 1 && divisor <= 255)))
+    refuse(kFunction, "a `.pixel_divisor` of 0 or from 1 to 255", fmt::format("{}", divisor));
   ImageEncoder encoder;
   encoder.size_ = training.pixels.sizes().slice(1).vec();
   // Mean and sd are computed from how often each byte value occurs. These counts are exact, so the result
   // does not depend on the order of the images.
   const int64_t channels = encoder.size_[0];
-  for (int64_t c = 0; c < channels; ++c) {
+  if (divisor > 0) {
+    encoder.mean_.assign(static_cast<size_t>(channels), 0);
+    encoder.sd_.assign(static_cast<size_t>(channels), divisor);
+  }
+  for (int64_t c = 0; divisor == 0 && c < channels; ++c) {
     const at::Tensor counts = at::bincount(training.pixels.select(1, c).reshape({-1}), {}, 256);
     const at::Tensor share = counts.to(at::kDouble) / counts.sum(), level = at::arange(256, at::kDouble);
     const double mean = (share * level).sum().item<double>();

@@ -21,15 +21,17 @@ struct Augmentation {
   bool flip = false;
 };
 
-/// Turns images into the inputs of a network: each channel is standardised, and each label becomes the number
-/// of its class; for segmentation, each pixel's label does. It is fitted on the training images and saved
-/// with the model.
+/// Turns images into the inputs of a network: each channel is standardised or divided by a number, and each
+/// label becomes the number of its class; for segmentation, each pixel's label does. It is fitted on the
+/// training images and saved with the model.
 class SLIMBAYES_EXPORT ImageEncoder {
  public:
-  /// Fits the mean and sd of each channel and the classes. The classes of single labels are those that occur,
-  /// those of label maps are Images::classes. Throws std::invalid_argument for no images, no labels, fewer
-  /// than two classes, and names of classes that are not one for each label and all different.
-  static ImageEncoder fit(const Images& training);
+  /// Fits the mean and sd of each channel and the classes. With a `divisor` above 0 the mean is 0 and the sd
+  /// the divisor, so that pixels are divided by it. The classes of single labels are those that occur, those
+  /// of label maps are Images::classes. Throws std::invalid_argument for no images, no labels, fewer than two
+  /// classes, names of classes that are not one for each label and all different, and a divisor that is above
+  /// 0 and below 1, or above 255.
+  static ImageEncoder fit(const Images& training, double divisor = 0);
 
   /// Returns a dataset whose batches have inputs float32 [b, c, h, w] and, if `with_target` and the images
   /// have labels, the class number of each image or pixel. `augmentation` applies to training batches only

@@ -67,7 +67,7 @@ ImageEncoder ImageEncoder::from_json(const nlohmann::json& json) {
   }
   encoder.mean_ = number_list(read, "mean", false);
   encoder.sd_ = number_list(read, "sd", true);
-  constexpr double kLeastSd = 1e-7, kMostSd = 128;  // of pixels from 0 to 255
+  constexpr double kLeastSd = 1e-7, kMostSd = 255;  // of pixels from 0 to 255, or their divisor
   const auto of_pixels = [](double mean) { return mean >= 0 && mean <= 255; };
   const auto spread = [](double sd) { return sd >= kLeastSd && sd <= kMostSd; };
   const bool sane = encoder.size_.size() == 3 && std::ssize(encoder.mean_) == encoder.size_[0] &&

@@ -21,7 +21,7 @@ MethodInfo dbk() {
   info.paper = "N: deep basis kernels, sections 3 and 4, objective N-15";
   info.parts = SdParts::sum_only;
   info.student = true;
-  info.presets = {paper_preset({paper_training(), paper_focus(), paper_noise()})};
+  info.presets = {paper_preset({paper_training(), paper_focus(), paper_noise()}, paper_training_notes())};
   return with_options<DbkOptions>(std::move(info));
 }
 
@@ -32,7 +32,7 @@ MethodInfo dbk_exact() {
       "Deep basis kernel trained on the exact log evidence of all rows, in memory that does not grow with "
       "them.";
   info.paper = "N: deep basis kernels, section 3.1 (DBK exact, N-11); E: low-rank deep kernels, section 3";
-  info.presets = {paper_preset({paper_full_batch(), paper_noise()})};
+  info.presets = {paper_preset({paper_full_batch(), paper_noise()}, paper_full_batch_notes())};
   return with_options<DbkExactOptions>(std::move(info));
 }
 
@@ -40,7 +40,7 @@ MethodInfo vbll() {
   MethodInfo info = network_method("vbll", every_task());
   info.summary = "Variational Bayesian last layer: dbk's model trained on the evidence lower bound.";
   info.paper = "N: deep basis kernels, appendix B (baseline VBLL; Harrison et al. 2024)";
-  info.presets = {paper_preset({paper_training(), paper_noise()})};
+  info.presets = {paper_preset({paper_training(), paper_noise()}, paper_training_notes())};
   return with_options<VbllOptions>(std::move(info));
 }
 
@@ -48,7 +48,7 @@ MethodInfo sv_dkl() {
   MethodInfo info = network_method("sv-dkl", every_task());
   info.summary = "Deep kernel learning with inducing points, trained on the evidence lower bound (SVGP).";
   info.paper = "N: deep basis kernels, objective N-5 (baseline SV-DKL)";
-  info.presets = {paper_preset({paper_training(), paper_noise()})};
+  info.presets = {paper_preset({paper_training(), paper_noise()}, paper_training_notes())};
   return with_options<SvDklOptions>(std::move(info));
 }
 
@@ -60,7 +60,7 @@ MethodInfo pp_dkl() {
   info.paper = "N: deep basis kernels, objective N-6 (baseline PP-DKL; Jankowiak et al. 2020)";
   info.parts = SdParts::sum_only;
   info.student = true;
-  info.presets = {paper_preset({paper_training(), paper_focus(), paper_noise()})};
+  info.presets = {paper_preset({paper_training(), paper_focus(), paper_noise()}, paper_training_notes())};
   return with_options<PpDklOptions>(std::move(info));
 }
 
@@ -70,7 +70,7 @@ MethodInfo sv_rbf() {
   info.summary = "Sparse variational Gaussian process with an ARD RBF kernel at the inputs (SVGP).";
   info.paper = "N: deep basis kernels, objective N-5 (baseline SV-RBF; Hensman et al. 2013)";
   info.variance_grows_away = true;
-  info.presets = {paper_preset({paper_training(), paper_noise()})};
+  info.presets = {paper_preset({paper_training(), paper_noise()}, paper_training_notes())};
   return with_options<SvRbfOptions>(std::move(info));
 }
 
@@ -82,14 +82,22 @@ MethodInfo sv_dbk() {
   info.paper = "E: low-rank deep kernels, sections 3.2 and 3.3";
   // The settings of the earlier deep basis kernel paper (E section 4): a residual network of 128 units with
   // tanh, batches of 256, at most 2,000 epochs, stopped after 200 epochs without a better validation NLL.
-  info.presets = {paper_preset({paper_training(),
-                                paper_noise(),
-                                {{"epochs", 2000},
-                                 {"batch", 256},
-                                 {"weight_decay", 1e-4},
-                                 {"patience", 200},
-                                 {"hidden", 128},
-                                 {"activation", "tanh"}}})};
+  info.presets = {
+      paper_preset({paper_training(),
+                    paper_noise(),
+                    {{"epochs", 2000},
+                     {"batch", 256},
+                     {"weight_decay", 1e-4},
+                     {"patience", 200},
+                     {"hidden", 128},
+                     {"activation", "tanh"}}},
+                   {"data: 70, 10 and 20 % of the rows, one by one; give `.valid_fraction=0.1` "
+                    "`.test_fraction=0.2` `.split=random`",
+                    "optimiser: Adam with a weight decay of 1e-4; here AdamW, whose decay is decoupled",
+                    "validation: every 10 epochs; here every epoch, or several on a small table",
+                    "the exact evidence (section 3.1): at most 10,000 steps, patience 2,000; here "
+                    "the method dbk-exact",
+                    "the function of the noise variance that is trained: not said"})};
   return with_options<SvDbkOptions>(std::move(info));
 }
 

@@ -22,7 +22,10 @@ MethodInfo draws_method(std::string name) {
   MethodInfo info =
       segmenting(network_method(std::move(name), {TaskKind::regression, TaskKind::classification}));
   info.parts = SdParts::draws;
-  info.presets = {paper_preset({paper_training()})};
+  info.presets = {paper_preset({paper_training()}, paper_training_notes())};
+  info.presets.front().notes.insert(
+      info.presets.front().notes.begin(),
+      "the deep basis kernel paper lacks this method: the training is that of its networks");
   return info;
 }
 

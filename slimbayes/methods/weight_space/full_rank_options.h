@@ -24,12 +24,19 @@ void describe(FullRankOptions& o, V& v) {
 /// Options of `rank-1`, a network whose matrices are scaled by random vectors.
 struct RankOneOptions {
   VariationalOptions variational = with_less_kl();
+  std::string scales = "about-one";
 };
 
 template <class V>
 void describe(RankOneOptions& o, V& v) {
   WithoutOptions<V> of_matrices{v, {"random_biases"}};  // only the scales of the matrices are random
   describe(o.variational, of_matrices);
+  v("scales", o.scales,
+    "where the prior of the random scales has its mean. about-one: the prior keeps the trained matrix; "
+    "about-zero: "
+    "the prior draws every scale, and with it the matrix, towards 0",
+    Choices{{"about-one", "about-zero"}},
+    "Dusenberry et al. 2020 (about-one); Toure and Stephens, appendix I.1.1 (about-zero)");
 }
 
 }  // namespace slimbayes

@@ -127,6 +127,20 @@ TEST(ImageEncoder, StandardisesChannelsAndNumbersClasses) {
   EXPECT_FALSE(everything(again.dataset(images, false)).target.defined());
 }
 
+TEST(ImageEncoder, DividesPixels) {
+  const Images images = grey({3, 7, 3, 9});
+  const ImageEncoder encoder = ImageEncoder::fit(images, 126);
+  const at::Tensor x = everything(encoder.dataset(images, true)).inputs[0];
+  EXPECT_TRUE(at::equal(x, images.pixels.to(at::kFloat) / 126));
+  const ImageEncoder again = ImageEncoder::from_json(encoder.to_json());
+  EXPECT_TRUE(at::equal(everything(again.dataset(images, false)).inputs[0], x));
+  EXPECT_TRUE(at::equal(
+      everything(ImageEncoder::from_json(ImageEncoder::fit(images, 255).to_json()).dataset(images, false)).inputs[0],
+      images.pixels.to(at::kFloat) / 255));
+  expect_has(error_of([&] { ImageEncoder::fit(images, 0.5); }), "0 or from 1 to 255; received 0.5");
+  expect_has(error_of([&] { ImageEncoder::fit(images, 256); }), "received 256");
+}
+
 TEST(ImageEncoder, RefusesOtherSizesAndLabels) {
   const ImageEncoder encoder = ImageEncoder::fit(grey({0, 1}));
   expect_has(error_of([&] { encoder.dataset(grey({0, 1, 1, 5}), true); }), "received 5 at image 4");

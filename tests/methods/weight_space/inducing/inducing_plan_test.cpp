@@ -51,7 +51,7 @@ TEST(InducingPlan, ThePresetOfThePaperHasTheNumbersOfItsTable) {
 
 TEST(InducingPlan, ALayerHasTheNumbersOfTheFormula) {
   const int64_t in = 40, out = 24, r = 5, c = 7;
-  for (const char* flow : {"none", "certified", "paper"}) {
+  for (const char* flow : {"none", "certified", "paper", "spectral"}) {
     for (const bool noisy : {false, true}) {
       FidGpOptions o;
       o.inducing.inducing_rows = r, o.inducing.inducing_columns = c, o.inducing.noisy_z = noisy;
