@@ -46,7 +46,7 @@ CIFAR_PROTOCOL = [
 
 DNN, BATCH, FFG, SHARP = "dnn", "batch-ensemble", "ffg-u", "f-sgvb-lrt"
 FID, REPARAM = "fid-gp", "fid-gp-reparam"
-FOUR = ", 4 layers"
+FOUR, OWN_FLOW = ", 4 layers", ", F's flow"
 METHODS = [DNN, BATCH, FFG, SHARP, REPARAM + FOUR, FID + FOUR, REPARAM, FID]
 OTHERS = ["ensemble of dnn", "mc-dropout", "low-rank", "full-rank"]
 PRINTED = {DNN: "deterministic", BATCH: "batchensemble", FFG: "ffg-u", SHARP: "f-sgvb-lrt",
@@ -79,7 +79,7 @@ def flags_value(row, flag):
 
 def name_in(row):
     """The method as METHODS and OTHERS have it."""
-    return name_of(row) + (FOUR if flags_value(row, "--bayesian-layers") else "")
+    return name_of(row) + (FOUR if flags_value(row, "--bayesian-layers") else "") + (OWN_FLOW if SPECTRAL in row["flags"] else "")
 
 
 def passes(row):

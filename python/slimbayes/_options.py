@@ -20,7 +20,7 @@ from slimbayes._library import core, is_forked
 OWN = ("target", "likelihood", "format", "network_from")  # set by the estimators and by `fit`
 WINDOWS = ("window", "horizon", "time", "group", "fill_gaps")
 TEXT = ("text", "vocabulary", "longest")
-IMAGES = ("crop", "flip")
+IMAGES = ("crop", "flip", "pixel_divisor")
 EVENTS = ("domain",)
 
 

@@ -34,7 +34,7 @@ RARE = {"evaluate --json": ("ood.projectors", "ood.residual_gain", "ood.left_out
                              "persistence.season"),
         "fit --json": ("tuning.interrupted", "tuning.untried", "noise.interrupted", "tuning.tried[].failed", "tuning.best.failed")}
 # Objects of describe whose keys are names: of options, of tensors, of layers. `tuning` is that of fit.
-OPEN = ("options", "fit", "fingerprint", "network", "tensors", "tuning", "presets")
+OPEN = ("options", "fit", "fingerprint", "network", "tensors", "tuning", "presets", "preset_notes")
 
 
 def fields(section):

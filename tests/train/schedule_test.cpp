@@ -17,6 +17,9 @@ TEST(Schedule, OneCycleRisesThenFallsToZero) {
   EXPECT_NEAR(schedule_factor(options, 500, 1000), 0.5, 1e-12);
   options.schedule = "constant";
   EXPECT_EQ(schedule_factor(options, 999, 1000), 1);
+  options.schedule = "step";
+  EXPECT_EQ(schedule_factor(options, 499, 1000), 1);
+  EXPECT_EQ(schedule_factor(options, 500, 1000), 0.1);
 }
 
 TEST(Schedule, CosineLogHasFourCyclesEachTwiceAsLong) {

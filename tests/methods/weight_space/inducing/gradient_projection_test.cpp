@@ -188,7 +188,7 @@ TEST(GradientProjection, NoiseOfTheWeightsMovesAResidualByItsNormAtMost) {
   const at::Tensor p = at::matmul(u.t(), at::linalg_solve(at::matmul(u, u.t()), u));
   const double norm = at::linalg_matrix_norm(w - mean, 2).item<double>();
   for (const bool certified : {true, false}) {
-    const RowFlow flow({.features = 5, .layers = 1, .certified = certified});
+    const RowFlow flow({.features = 5, .form = certified ? FlowForm::certified : FlowForm::paper});
     std::vector<at::Tensor> parameters = flow.start(Stream(6));
     for (size_t i = 0; i < parameters.size(); ++i)
       parameters[i] = parameters[i] + 2 * Stream(7).split(i).normal(parameters[i].sizes());
@@ -205,6 +205,29 @@ TEST(GradientProjection, NoiseOfTheWeightsMovesAResidualByItsNormAtMost) {
     EXPECT_EQ(largest <= norm, certified) << largest << " and " << norm;
     EXPECT_GT(largest, 0.01 * norm);
   }
+}
+
+// The margin S of the paper's lemma 1 is the infimum of |(I - P) g(T_row U T_col x)| over |x| = 1 (equation 14).
+// Where a layer has more inputs than inducing columns, T_col x = 0 for a unit x. There the residual is that of
+// g(0), so that S is at most |(I - P) g(0)|, whatever was trained: 0 without a flow (docs/findings.md).
+TEST(GradientProjection, TheMarginOfThePapersLemmaIsAtMostTheResidualOfZero) {
+  const at::NoGradGuard no_grad;
+  const at::Tensor sd = at::full({3}, 0.1, at::kDouble);
+  const InducingSide rows = inducing_side(Stream(1).normal({2, 5}), sd.narrow(0, 0, 2)),
+                     columns = inducing_side(Stream(2).normal({3, 8}), sd);
+  const at::Tensor u = unwhitened(rows, columns, Stream(3).normal({2, 3}));
+  const at::Tensor mean = conditional_mean(rows, columns, u);  // T_row U T_col [5, 8]
+  const at::Tensor x = std::get<2>(at::linalg_svd(mean, /*full_matrices=*/true))[7];
+  EXPECT_NEAR(x.norm().item<double>(), 1, 1e-12);
+  EXPECT_LT(at::mv(mean, x).norm().item<double>(), 1e-12 * mean.norm().item<double>());
+  const RowFlow flow({.features = 5});
+  std::vector<at::Tensor> parameters = flow.start(Stream(6));
+  for (size_t i = 0; i < parameters.size(); ++i)
+    parameters[i] = parameters[i] + 2 * Stream(7).split(i).normal(parameters[i].sizes());
+  const at::Tensor zero = at::zeros({1, 5}, at::kDouble);
+  const at::Tensor at_x = flow(at::mv(mean, x).unsqueeze(0), parameters).values,
+                   at_zero = flow(zero, parameters).values;
+  EXPECT_TRUE(at::allclose(at_x, at_zero, 1e-10, 1e-12));
 }
 
 TEST(GradientProjection, KeyLayersAreThoseOfThePaperOrInTheMiddleAndAtTheEnd) {
