@@ -34,6 +34,14 @@ def short(numbers):
     return rest if count in ("1 of 1", "0 of 1") else count
 
 
+OURS = "ours"
+
+
+def of_papers(found):
+    """The claims of `found`, (folder, claim), that a paper makes."""
+    return [claim for _, claim in found if claim.source.split()[0].rstrip(",") != OURS]
+
+
 def tally(found):
     return ", ".join(f"{sum(claim.verdict == verdict for claim in found)} {verdict}" for verdict in (judge.HOLDS, judge.FAILS, judge.OPEN, judge.CUT, judge.UNTESTED))
 
@@ -54,11 +62,11 @@ def tables_of_claims(found):
         by_paper[paper].append((folder, claim))
     parts = []
     for paper, name in PAPERS.items():
-        rows = [[claim.text, claim.source, f"**{claim.verdict}**", short(claim.numbers), f"[{folder.name}]({folder.name}/README.md)"]
+        rows = [[claim.text, claim.source, f"**{claim.verdict}**", short(claim.numbers), claim.needed, f"[{folder.name}]({folder.name}/README.md)"]
                 for folder, claim in by_paper[paper]]
         if rows:
             parts.append(f"### {paper}: {name}\n\n{tally([claim for _, claim in by_paper[paper]])}\n\n"
-                         + grid(["claim", "of", "verdict", "effect", "study"], rows))
+                         + grid(["claim", "of", "verdict", "effect", "seeds needed", "study"], rows))
     return "\n".join(parts)
 
 
@@ -107,7 +115,7 @@ def main():
     overview = (HERE / "record" / "overview.md").read_text()
     (studies.HERE / "README.md").write_text(overview.format(
         studies=table_of_studies(folders), stays=that_stay(found),
-        tally=tally([claim for _, claim in found]), claims=tables_of_claims(found), overlap=of_overlap(folders, now, found)))
+        tally=tally(of_papers(found)), claims=tables_of_claims(found), overlap=of_overlap(folders, now, found)))
     front.write(now)
     if not options.no_figures:
         import figures

@@ -24,6 +24,7 @@ class Claim(NamedTuple):
     text: str
     verdict: str
     numbers: str
+    needed: str = ""  # of an open claim: the seeds that its undecided cases need at their effects and spreads
 
 
 class Case(NamedTuple):
@@ -31,6 +32,7 @@ class Case(NamedTuple):
     name: str
     won: bool | None
     numbers: str
+    needed: int | None = None  # the seeds that would decide it, if effect and spread are as measured; None: unknown, or over 200
 
 
 def at_least(cases, needed):
@@ -54,7 +56,13 @@ def judged(source, text, cases, needed=None):
              + ("" if measured == cases else f" measured, {len(cases)} in all"))
     mark = {True: "", False: " (no)", None: " (undecided)"}
     listed = "; ".join(f"{case.name}: {case.numbers}{mark[case.won]}" for case in measured)
-    return Claim(source, text, verdict, f"{count}. {listed}" if measured else "")
+    return Claim(source, text, verdict, f"{count}. {listed}" if measured else "", seeds_needed(measured) if verdict == OPEN else "")
+
+
+def seeds_needed(cases):
+    """The largest number of seeds that an undecided case needs; "" where none is known."""
+    needed = [case.needed for case in cases if case.won is None]
+    return "" if not needed else "over 200, or not known" if None in needed else str(max(needed))
 
 
 def shown(score):
@@ -66,15 +74,16 @@ def has_spread(score):
     return score.sd > 0 or score.seeds > 1 or (score.sd == 0 and score.seeds == 0)  # a printed one
 
 
-def compared(name, a, b, won, of_a="", of_b="", note=""):
-    """Case: what `won` says of the difference a - b, None for a single seed, and where the tool still takes the options of one of
+def compared(name, a, b, won, of_a="", of_b="", note="", apart=lambda found: abs(found.mean)):
+    """Case: what `won` says of the difference a - b, which lies `apart` from what decides it, None for a single seed, and where the tool still takes the options of one of
     the two alone; with both means and the difference."""
     if a is None or b is None or (found := versus(a, b)) is None:
         return Case(name, None, "")
     a, b = common(a, b)
     unlike = MIXED if a.old != b.old and a.by_seed and b.by_seed else SINGLE if found.n == 1 else ""
     numbers = " against ".join(f"{of} {shown(score)}".strip() for of, score in ((of_a, a), (of_b, b)))
-    return Case(name, None if unlike else won(found), f"{numbers}, {found}{note}{unlike}")
+    decided = None if unlike else won(found)
+    return Case(name, decided, f"{numbers}, {found}{note}{unlike}", found.pairs_needed(apart(found)) if decided is None else None)
 
 
 def common(a, b):
@@ -91,7 +100,7 @@ def common(a, b):
 def ordered(name, one, other, up=True):
     """Case: of two dicts from a seed to a number, one is above the other (`up`) or below it; with the difference alone."""
     found = difference(one, other)
-    return Case(name, WON[found.sign if up else -found.sign], f"{found}") if found else Case(name, None, "")
+    return Case(name, WON[found.sign if up else -found.sign], f"{found}", found.pairs_needed(abs(found.mean))) if found else Case(name, None, "")
 
 
 def higher(name, a, b, of_a="", of_b=""):
@@ -101,7 +110,7 @@ def higher(name, a, b, of_a="", of_b=""):
 
 def lower(name, a, b, of_a="", of_b="", margin=0.0):
     """Case: a is below b plus the margin."""
-    return compared(name, a, b, lambda found: WON[-found.less(margin).sign], of_a, of_b)
+    return compared(name, a, b, lambda found: WON[-found.less(margin).sign], of_a, of_b, apart=lambda found: abs(found.mean - margin))
 
 
 def above(name, score, threshold):
@@ -111,7 +120,7 @@ def above(name, score, threshold):
 
 def alike(name, a, b, margin):
     """Case: the two differ by less than the margin, in either direction."""
-    return compared(name, a, b, lambda found: found.within(margin))
+    return compared(name, a, b, lambda found: found.within(margin), apart=lambda found: abs(abs(found.mean) - margin))
 
 
 def best(scores, study, data, names, metric, pick=min):

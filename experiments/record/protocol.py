@@ -54,7 +54,7 @@ def ruled(claim, lines):
     if not found or claim.verdict == UNTESTED or claim.source.split()[0].rstrip(",") == "ours":
         return claim
     missing = "; ".join(f"{line.what}: {line.ours} (the paper: {line.paper})" for line in found)
-    return claim._replace(verdict=CUT, numbers=f"{missing}. These fits: {claim.verdict}. {claim.numbers}".rstrip())
+    return claim._replace(verdict=CUT, needed="", numbers=f"{missing}. These fits: {claim.verdict}. {claim.numbers}".rstrip())
 
 
 def table(lines):

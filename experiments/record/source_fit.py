@@ -17,16 +17,20 @@ def measured(runner, cell, work, source):
     if len(report.get("confusion", [])) > 20:  # a row of results.csv would be too long
         del report["confusion"]
     if source.predicted:
-        report |= source.predicted(lambda table: predictions(runner.tool, model, table, work), work.folder)
+        report |= source.predicted(lambda table, draw=0: predictions(runner.tool, model, table, work, draw), work.folder)
     known = json.loads(work.quiet([runner.tool, "describe", model, "--json"]))
     report |= {name: known[name] for name in ("multiply_adds", "bytes") if name in known}
     return {**of_summary(answer["summary"]), **of_valid(answer), **of_report(report), "parameters": known["parameters"],
             "scores": json.dumps(flat(report), sort_keys=True)}
 
 
-def predictions(tool, model, table, work):
-    """The rows that predict writes for the table."""
+def predictions(tool, model, table, work, draw=0):
+    """The rows that predict writes for the table; with a draw, from 1, those of the network with this draw of the weights."""
     out = work.folder / "p.csv"
+    if draw:
+        one = work.folder / "draw.safetensors"
+        work.quiet([tool, "export", model, "--draw", str(draw), "--out", one])
+        model = one
     work.quiet([tool, "predict", model, table, "--out", out])
     with open(out, newline="") as file:
         return list(csv.DictReader(file))

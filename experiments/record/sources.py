@@ -24,7 +24,7 @@ class Source(NamedTuple):
     files: Callable  # (data folder, folder of the cell) to Files
     fit: tuple = ()
     evaluate: tuple = ()
-    predicted: Callable | None = None  # (model, folder of the cell, tool) to further scores
+    predicted: Callable | None = None  # (predict(table, draw of the weights = all), folder of the cell) to further scores
 
 
 def table(path):
@@ -106,16 +106,23 @@ def toy(data, folder):
                  write(folder / "valid.csv", ["x", "y"], toy_rows(256, -0.1, 0.6, 2)))
 
 
-WIDTH = 2 * 1.6448536269514722  # sds between the 5 % and the 95 % quantile of a Gaussian
+DRAWS, LOW, HIGH = 100, 0.05, 0.95  # S I.3.2: draws of the weights, and the range of them
+
+
+def quantile(values, share):
+    """With linear interpolation, as numpy's."""
+    values, at = sorted(values), share * (len(values) - 1)
+    below = int(at)
+    return values[below] + (at - below) * (values[min(below + 1, len(values) - 1)] - values[below])
 
 
 def toy_widths(predict, folder):
-    """The median width of the epistemic 5-95 % range in S's two regions, and its ratio (S Table 20)."""
-    medians = {}
-    for name, low, high in (("in", 0.0, 0.5), ("out", 0.5, 1.5)):
-        xs = [[low + (high - low) * i / 200] for i in range(201)]
-        answers = predict(write(folder / f"grid_{name}.csv", ["x"], xs))
-        medians[name] = sorted(WIDTH * float(row["sd_epistemic"]) for row in answers)[100]
+    """The median width of the 5-95 % range of the draws' functions in S's two regions, and its ratio (S Table 20)."""
+    regions = {name: [low + (high - low) * i / 200 for i in range(201)] for name, low, high in (("in", 0.0, 0.5), ("out", 0.5, 1.5))}
+    grid = write(folder / "grid.csv", ["x"], [[x] for xs in regions.values() for x in xs])
+    draws = [[float(row["mean"]) for row in predict(grid, draw)] for draw in range(1, DRAWS + 1)]
+    widths = [quantile(at, HIGH) - quantile(at, LOW) for at in zip(*draws)]
+    medians = dict(zip(regions, (sorted(widths[:201])[100], sorted(widths[201:])[100])))
     ratio = {"width_ratio": medians["out"] / medians["in"]} if medians["in"] > 0 else {}
     return {"width_in": medians["in"], "width_out": medians["out"], **ratio}
 

@@ -94,6 +94,7 @@ def test_a_difference_is_taken_seed_by_seed_and_decided_in_both_directions(lead)
     assert decided.won is (lead < 0) and judge.judged("", "", [decided]).numbers.endswith(f"{lead:+.4f} ± 0.0000 (4)" + " (no)" * (lead > 0))
     near = judge.lower("t", of([x + lead * k for x, k in zip(splits, (3, -2, 4, -1))]), far)
     assert near.won is None and judge.judged("", "", [near]).verdict == OPEN and judge.judged("", "", [near]).numbers.endswith("(undecided)")
+    assert near.needed > 4 and judge.judged("", "", [near, decided]).needed == ("" if lead > 0 else str(near.needed)), "of an open claim alone"
     single = judge.lower("t", of([1.0]), of([2.0]))
     assert single.won is None and single.numbers.endswith("a single seed")
     assert judge.lower("t", None, far).won is None

@@ -7,6 +7,7 @@ import math
 import random
 
 import paper_s
+import numpy
 import pytest
 import sources
 import studies
@@ -197,10 +198,17 @@ def test_the_toy_curve_is_equation_35_with_one_noise(tmp_path):
 
 
 def test_the_widths_are_medians_of_the_5_to_95_range(tmp_path):
-    def predict(table):
+    """Draw k of the function is k |x|: at x the draws lie evenly from |x| to 100 |x|, and nine tenths of that range are 89.1 |x|."""
+    def predict(table, draw):
         with open(table, newline="") as file:
-            return [{"sd_epistemic": str(abs(float(line["x"])))} for line in csv.DictReader(file)]
+            return [{"mean": str(draw * abs(float(line["x"])))} for line in csv.DictReader(file)]
 
     found = sources.toy_widths(predict, tmp_path)
-    assert found["width_in"] == pytest.approx(0.25 * 3.2897072539) and found["width_ratio"] == pytest.approx(4.0)
-    assert sources.toy_widths(lambda table: [{"sd_epistemic": "0"}] * 201, tmp_path) == {"width_in": 0.0, "width_out": 0.0}
+    assert found["width_in"] == pytest.approx(0.25 * 89.1) and found["width_ratio"] == pytest.approx(4.0)
+    assert sources.toy_widths(lambda table, draw: [{"mean": "0"}] * 402, tmp_path) == {"width_in": 0.0, "width_out": 0.0}
+
+
+def test_the_quantile_is_that_of_numpy():
+    values = [3.0, 1.0, 4.0, 1.5, 9.0, 2.6]
+    for share in 0, 0.05, 0.5, 0.95, 1:
+        assert sources.quantile(values, share) == pytest.approx(float(numpy.quantile(values, share)))

@@ -32,3 +32,17 @@ def test_a_single_pair_and_equal_pairs():
     single = paired.difference({0: 1.0}, {0: 0.5})
     assert math.isnan(single.error) and single.sign == 0 and str(single) == "+0.5000 (1)"
     assert paired.Difference(0.0, 0.0, 3).sign == 0 and paired.Difference(0.5, 0.0, 3).sign == 1
+
+
+@pytest.mark.parametrize("sd, distance", [(1.0, 2.0), (1.0, 0.5), (0.3, 0.1), (2.0, 5.0)])
+def test_the_pairs_needed_are_the_fewest_that_decide(sd, distance):
+    """With the spread of the measured pairs, and Student's t of scipy."""
+    found = paired.Difference(0.1, sd / math.sqrt(3), 3).pairs_needed(distance)
+    decides = [stats.t.ppf(0.975, n - 1) * sd / math.sqrt(n) < distance for n in (found - 1, found) if n > 1]
+    assert decides[-1] and not any(decides[:-1])
+
+
+def test_no_number_of_pairs_is_known_from_one_pair_or_for_no_effect():
+    assert paired.Difference(1.0, math.nan, 1).pairs_needed(1.0) is None
+    assert paired.Difference(0.0, 1.0, 5).pairs_needed(0.0) is None
+    assert paired.Difference(0.0, 1.0, 5).pairs_needed(0.01) is None, "over 200"
