@@ -23,8 +23,8 @@ template <class V>
 void describe_log_noise(NoiseOptions& o, V& v,
                         const char* rate = "AdamW's peak rate of the logarithm of the noise variance") {
   v("noise_start", o.noise_start,
-    "initial noise variance of the scaled target; the papers' is 0.01 (`.preset=paper`)", Range{1e-12, 1e6},
-    "slimbayes");
+    "initial noise variance of the scaled target; 0.01 in the papers on deep basis kernels",
+    Range{1e-12, 1e6}, "slimbayes");
   v("noise_floor", o.noise_floor,
     "least noise variance of the scaled target; raise it if single rows ruin the NLL", Range{0, 1e6},
     "experiments/recipe");

@@ -52,10 +52,9 @@ void describe(TrainingOptions& o, V& v) {
     Range{0, 0.999999}, "Loshchilov and Hutter 2019");
   v("schedule", o.schedule,
     "one-cycle: linear warm-up, then a cosine to zero; cosine: without the warm-up; constant: the papers' "
-    "rate; plateau: half the rate after more than five validations without a better score; step: a "
-    "tenth of the rate in the second half; cosine-log: four cycles from zero to the rate and back, each "
-    "about "
-    "twice as long as the one before",
+    "rate; plateau: half the rate after more than five validations without a better score; step: a tenth of "
+    "the rate in the second half; cosine-log: four cycles from zero to the rate and back, each about twice "
+    "as long as the one before",
     Choices{{"one-cycle", "cosine", "constant", "plateau", "step", "cosine-log"}},
     "experiments/recipe; FiD-GP table 7 (step); Holzmueller et al. 2024 (cosine-log)");
   v("warmup", o.warmup, "share of the steps in which the rate of one-cycle rises", Range{0, 1},
@@ -73,9 +72,8 @@ void describe(TrainingOptions& o, V& v) {
     "which some experiments of papers report",
     Choices{{"score", "last"}}, "Prechelt 1998 (score)");
   v("time_limit", o.time_limit,
-    "seconds after which the training stops and keeps the best model so far; a fit of several parts "
-    "(members, "
-    "combinations of `.tune`, noise folds) divides them; 0: no limit",
+    "seconds after which the training stops, with the parameters that select_by keeps of those so far; a "
+    "fit of several parts (members, combinations of `.tune`, noise folds) divides them; 0: no limit",
     Range{0, 1e9}, "slimbayes");
 }
 
@@ -86,18 +84,19 @@ inline nlohmann::json paper_training() {
           {"weight_decay", 1e-2}, {"schedule", "constant"}, {"patience", 0}};
 }
 
-/// Returns Preset::notes of the experiments on tables of the deep basis kernel paper.
-inline std::vector<std::string> paper_training_notes() {
-  return {
-      "data: 8:1:1 of the rows, one by one, inputs scaled to [-1, 1] by the whole table; give "
-      "`.valid_fraction=0.1` `.test_fraction=0.1` `.split=random` `.scale_on=all`",
-      "dbk's alpha and beta and pp-dkl's beta: of 0, 0.01, 0.1 and 1 those of the best validation NLL; give "
-      "`.tune=alpha,beta` and `.tune=beta`",
+/// Returns what the tables of the deep basis kernel paper have besides options of a method (Preset::notes).
+inline std::string paper_tables_note() {
+  return "tables: 8:1:1 of the rows, one by one, inputs scaled to [-1, 1] by the whole table; give "
+         "`.valid_fraction=0.1` `.test_fraction=0.1` `.split=random` `.scale_on=all`";
+}
+
+/// Returns Preset::notes of a method with a noise variance in the deep basis kernel paper, `own` first.
+inline std::vector<std::string> paper_training_notes(std::vector<std::string> own = {}) {
+  own.push_back(paper_tables_note());
+  own.emplace_back(
       "the function of the noise variance that is trained: not said; here the one whose NLLs come nearest to "
-      "the "
-      "paper's (experiments/noise_reading)",
-      "weight decay: of the network's body; in dnn of its output layer, too",
-      "curves of one input (B.1): give `.batch=200` `.epochs=2000` `.patience=100`"};
+      "the paper's (experiments/noise_reading)");
+  return own;
 }
 
 }  // namespace slimbayes

@@ -171,7 +171,7 @@ def test_describe_prints_what_the_preset_sets(tmp_path):
     text = run(tmp_path, "describe", "dbk").stdout.partition("--preset paper sets\n")[2]
     settings, _, notes = text.partition("  the paper's experiment besides\n")
     assert [line.split()[0] for line in settings.splitlines()] == sorted(preset)
-    assert "--tune alpha,beta" in " ".join(notes.split()), "what a preset can't set is named with its flags"
+    assert "--valid-fraction 0.1 --test-fraction 0.1 --split random" in " ".join(notes.split()), "what a preset can't set is named with its flags"
 
 
 def test_the_flags_that_presets_name_exist(tmp_path):

@@ -16,10 +16,12 @@ MethodInfo dkl_exact() {
       "Dense Gaussian process with an RBF kernel at a network's outputs: deep kernel learning for small "
       "tables (time n^3, memory n^2).";
   info.paper = "N: deep basis kernels, section 4.1 (baseline DKL exact; Wilson et al. 2016)";
-  info.presets = {paper_preset({paper_full_batch(), paper_noise_values(), {{"evidence_rows", 6000}}},
-                               paper_full_batch_notes())};
-  info.presets.front().notes.emplace_back(
-      "algebra: at most 512 conjugate gradients on all rows; here Cholesky on at most 6,000 rows a step");
+  info.presets = {paper_preset(
+      {paper_full_batch(), paper_noise_values(), {{"evidence_rows", 6000}}},
+      paper_full_batch_notes(
+          {"rows: up to 20,000, with at most 512 conjugate gradients and Lanczos variances of rank "
+           "128; here 6,000, with Cholesky. Give `.max_rows` and `.evidence_rows` for more",
+           "the function of the noise variance that is trained: GPyTorch's; here its logarithm"}))};
   return with_options<DklExactOptions>(std::move(info));
 }
 

@@ -66,19 +66,26 @@ nlohmann::json paper_posterior() {
           {"prior_sd", 1.0}};
 }
 
-/// Returns Preset::notes of these settings.
-std::vector<std::string> paper_posterior_notes() {
-  return {
-      "data: 72, 18 and 10 % of the rows, inputs standardised, target centred; give `.valid_fraction=0.18` "
-      "`.test_fraction=0.1` `.split=random` `.scale=standard` `.target_scale=centred`",
-      "epochs: 3,000; Energy 2,000, Wine 1,000; batches of 256 for Power: give `.epochs` and `.batch`",
-      "epoch kept: the least validation RMSE of every tenth epoch; here of every epoch",
-      "mu-P: its constants are not said; here the reference width is 50",
-      "noise: the validation MSE, or the best of a grid; here the MSE. `.noise=select` is the grid",
-      "images and bandits have other settings (C.2, C.3), for which there is no preset. For images a ridge "
-      "of 1, not "
-      "the share that `.ridge` is"};
+/// Returns Preset::notes of these settings, `own` first.
+std::vector<std::string> paper_posterior_notes(std::vector<std::string> own) {
+  for (const char* note :
+       {"data: 72, 18 and 10 % of the rows, inputs standardised, target centred; give `.valid_fraction=0.18` "
+        "`.test_fraction=0.1` `.split=random` `.scale=standard` `.target_scale=centred`",
+        "epochs: 3,000; Energy 2,000, Wine 1,000; batches of 256 for Power: give `.epochs` and `.batch`",
+        "epoch kept: the least validation RMSE of every tenth epoch; here of every epoch",
+        "mu-P: its constants are not said; here the reference width is 50",
+        "images and bandits have other settings (C.2, C.3), for which there is no preset"})
+    own.emplace_back(note);
+  return own;
 }
+
+constexpr const char* kGridOfNoise =
+    "noise: the validation MSE, or the best of a grid; here the MSE. `.noise=select` is the grid";
+constexpr const char* kLaplaceNoise =
+    "noise: the validation MSE, or the best of a grid; here the MSE. `.noise=select` `.select=nll` is the "
+    "grid";
+constexpr const char* kTrainedOnce =
+    "network: trained again on training and validation rows; here on the training rows alone";
 
 /// Returns the option `refit`: as in the Rich-BLL paper, the network is trained again on training and
 /// validation rows. Only bll and rich-bll have it.
@@ -93,7 +100,8 @@ MethodInfo dnn() {
       "the baseline.";
   info.paper = "N: deep basis kernels, appendix B (baseline DNN)";
   info.parts = SdParts::noise_only;
-  info.presets = {paper_preset({paper_training()}, paper_training_notes())};
+  info.presets = {paper_preset(
+      {paper_training()}, {paper_tables_note(), "weight decay: not of the output layer; here of it, too"})};
   return with_options<DnnOptions>(std::move(info));
 }
 
@@ -106,8 +114,10 @@ MethodInfo rich_bll() {
       "all layers.";
   info.paper = "R: richer Bayesian last layers, section 3";
   // The paper's regression of the gradients on the features is least squares, without a ridge.
-  info.presets = {
-      paper_preset({paper_posterior(), paper_refit(), {{"ridge", 0.0}}}, paper_posterior_notes())};
+  info.presets = {paper_preset(
+      {paper_posterior(), paper_refit(), {{"ridge", 0.0}}},
+      paper_posterior_notes({kGridOfNoise, "the subsampled variant: 40 % of the rows; give `.subsample=0.4`",
+                             "images: a ridge of 1 itself; `.ridge` is a share"}))};
   return with_posterior_options<RichBllOptions>(std::move(info));
 }
 
@@ -117,7 +127,7 @@ MethodInfo bll() {
   info.aliases = {"nngp"};
   info.summary = "Keeps a trained network's mean and adds the variance of its last layer alone.";
   info.paper = "R: richer Bayesian last layers, section 2 (baseline NNGP/BLL)";
-  info.presets = {paper_preset({paper_posterior(), paper_refit()}, paper_posterior_notes())};
+  info.presets = {paper_preset({paper_posterior(), paper_refit()}, paper_posterior_notes({kGridOfNoise}))};
   return with_posterior_options<BllOptions>(std::move(info));
 }
 
@@ -129,7 +139,9 @@ MethodInfo last_layer_laplace() {
       "Keeps a trained network and adds the Laplace approximation of its last layer; for classes, with the "
       "covariance of the logits.";
   info.paper = "Daxberger et al. 2021 (baseline of R section 4)";
-  info.presets = {paper_preset({paper_posterior()}, paper_posterior_notes())};
+  info.presets = {paper_preset(
+      {paper_posterior()}, paper_posterior_notes({kLaplaceNoise, kTrainedOnce,
+                                                  "regression: not in the paper's tables for this method"}))};
   return with_posterior_options<LastLayerLaplaceOptions>(std::move(info));
 }
 
@@ -142,7 +154,9 @@ MethodInfo ntk_gp() {
       "Keeps a trained network's mean and adds the variance of a Gaussian process with its tangent kernel "
       "(time n^3, memory n^2).";
   info.paper = "R: richer Bayesian last layers, section 2 (NTK-GP, linearised Laplace)";
-  info.presets = {paper_preset({paper_posterior()}, paper_posterior_notes())};
+  info.presets = {paper_preset(
+      {paper_posterior()},
+      paper_posterior_notes({kGridOfNoise, kTrainedOnce, "tables: not in the paper for this method"}))};
   return with_posterior_options<NtkGpOptions>(std::move(info));
 }
 
@@ -151,10 +165,12 @@ MethodInfo ntk_sketch() {
   info.updates = true;
   info.summary =
       "Keeps a trained network's mean and adds the variance of a linear model on random features of the "
-      "whole "
-      "gradient: ntk-gp at any number of rows.";
+      "whole gradient: ntk-gp at any number of rows.";
   info.paper = "slimbayes; R: richer Bayesian last layers, section 2 (the process that it approximates)";
-  info.presets = {paper_preset({paper_posterior(), paper_refit()}, paper_posterior_notes())};
+  info.presets = {
+      paper_preset({paper_posterior(), paper_refit()},
+                   paper_posterior_notes(
+                       {kGridOfNoise, "the paper lacks this method: the settings are those of its rivals"}))};
   return with_posterior_options<NtkSketchOptions>(std::move(info));
 }
 

@@ -22,10 +22,10 @@ MethodInfo draws_method(std::string name) {
   MethodInfo info =
       segmenting(network_method(std::move(name), {TaskKind::regression, TaskKind::classification}));
   info.parts = SdParts::draws;
-  info.presets = {paper_preset({paper_training()}, paper_training_notes())};
-  info.presets.front().notes.insert(
-      info.presets.front().notes.begin(),
-      "the deep basis kernel paper lacks this method: the training is that of its networks");
+  info.presets = {
+      paper_preset({paper_training()},
+                   {"the deep basis kernel paper lacks this method: the training is that of its networks",
+                    paper_tables_note()})};
   return info;
 }
 
@@ -93,7 +93,7 @@ MethodInfo low_rank_svd() {
 MethodInfo low_rank_laplace() {
   return with_options<LowRankOptions>(
       variational_method("low-rank-laplace", "low-rank with Laplace distributions in place of Gaussians.",
-                         "Toure and Stephens, section 2", paper_presets(PresetOptions::low_rank)));
+                         "Toure and Stephens, section 2", paper_presets(PresetOptions::low_rank_laplace)));
 }
 
 MethodInfo rank_1() {
@@ -105,19 +105,19 @@ MethodInfo rank_1() {
 MethodInfo fid_gp() {
   return with_options<FidGpOptions>(variational_method(
       "fid-gp", "A network whose weights are drawn given a few inducing weights with a flow.",
-      "FiD-GP: flow-induced diagonal Gaussian processes, section 4", {inducing_preset()}));
+      "FiD-GP: flow-induced diagonal Gaussian processes, section 4", {inducing_preset(true)}));
 }
 
 MethodInfo fid_gp_reparam() {
   return with_options<FidGpOptions>(
       variational_method("fid-gp-reparam", "fid-gp with independent noise of the weights, another model.",
-                         "FiD-GP, section 4", {inducing_preset()}));
+                         "FiD-GP, section 4", {inducing_preset(true)}));
 }
 
 MethodInfo ffg_u() {
   return with_options<InducingOptions>(
       variational_method("ffg-u", "Inducing weights with a Gaussian posterior, the baseline of fid-gp.",
-                         "Ritter et al. 2021 (baseline of FiD-GP)"));
+                         "Ritter et al. 2021 (baseline of FiD-GP)", {inducing_preset(false)}));
 }
 
 MethodInfo batch_ensemble() {

@@ -1,5 +1,6 @@
 #include "slimbayes/methods/weight_space/preset_options.h"
 
+#include <map>
 #include <utility>
 
 namespace slimbayes {
@@ -7,6 +8,7 @@ namespace slimbayes {
 namespace {
 
 using nlohmann::json;
+using Notes = std::vector<std::string>;
 
 /// What the experiments of the paper have in common. The prior sds are 1 and e^-6; the other reading of the
 /// text, the variances 1 and e^-6, is narrow_prior_sd 0.0498. The curve's text states variances: 2^2 and
@@ -26,145 +28,202 @@ json common() {
 /// crucial in all experiments (H.1), without its length for the clinical and the Beijing data.
 constexpr int64_t kRamp = 20;
 
-/// One experiment: its settings, those of the methods with factors, and Preset::notes.
+/// One experiment: its settings, those of the methods with factors, and Preset::notes: of every method, and
+/// of one method alone.
 struct Experiment {
   std::string name;
   json options, factors;
-  std::vector<std::string> notes;
+  Notes notes;
+  std::map<PresetOptions, Notes> own;
 };
 
-constexpr const char* kPriorNote =
+constexpr const char* kPrior =
     "prior: e^-6 is an sd in appendix I.1 and a variance by section 2.1; here it is the sd. The variance is "
     "`.narrow_prior_sd=0.0498`";
-constexpr const char* kRampNote =
+constexpr const char* kAnnealing =
     "KL annealing: \"crucial\" in all experiments (H.1), its length is said for images alone; here 20 epochs "
     "as there";
-constexpr const char* kStartNote =
-    "start of the weights: He or Glorot, in recurrent matrices orthogonal; here uniform within 1 / "
-    "sqrt(inputs). "
-    "full-rank starts as in the paper";
+constexpr const char* kFactorStart =
+    "start of the factors: He or Glorot, times the damping, with an sd of a tenth or a hundredth; here "
+    "normal, so that the product has the variance of a plain network's start, times the damping, with an sd "
+    "of a tenth";
+constexpr const char* kSvdStart =
+    "network whose singular vectors are the start: trained without weight decay; here with 0.01 and the "
+    "epochs of this preset. Give `.weight_decay=0`, or a network by `.network_from`";
+constexpr const char* kFullStart =
+    "initial sds: softplus of uniform numbers, from 0.007 to 0.018 (windows 0.05 to 0.13); here one sd";
+constexpr const char* kScaleStart =
+    "start: Glorot and small perturbations, whose size is not said; here uniform within 1 / sqrt(inputs), "
+    "scales of 1";
+constexpr const char* kAbsent = "the paper does not have this method in this experiment";
 
-std::vector<Experiment> experiments_on_rows_and_windows() {
+Experiment clinical() {
   return {
-      {"paper-clinical",
-       {{"network", "mlp"},
-        {"activation", "relu"},
-        {"hidden", 128},
-        {"blocks", 2},
-        {"epochs", 256},
-        {"class_weights", "balanced"},
-        {"beta", 32.0},
-        {"kl_ramp", kRamp},
-        {"draws", 512}},
-       {{"rank", 15}, {"damping", 0.55}, {"start_share", 0.1}},
-       {"data: 44 columns of MIMIC-III, medians for missing cells, scaled to [0, 1]; here means for missing "
-        "cells, scaled to [-1, 1]",
-        "class weights: 1 and 11.88; here by the shares of the classes, 1 on average, so that the KL counts "
-        "for more",
-        "epoch kept: the last, without validation rows; here the best by validation NLL. `.select_by=last` "
-        "keeps the last",
-        "damping: 0.32 for ranks up to 5; give `.damping=0.32` with them",
-        "deterministic networks: 32 epochs", kRampNote, kStartNote, kPriorNote}},
-      {"paper-beijing",
-       {{"network", "lstm"},
-        {"hidden", 64},
-        {"blocks", 2},
-        {"final_norm", false},
-        {"lstm_biases", "one"},
-        {"epochs", 150},
-        {"schedule", "plateau"},
-        {"patience", 30},
-        {"beta", 0.09},
-        {"kl_ramp", kRamp},
-        {"start_sd", 0.079},
-        {"draws", 150}},
-       {{"layer_ranks", json::array({"14", "20", "1"})}, {"damping", 0.55}, {"start_share", 0.1}},
-       {"data: windows of 24 hours of 15 columns, inputs and target standardised; give `.window=24` "
-        "`.scale=standard`",
-        "ranks 14 and 20: of the two layers by section 4.3, of inputs and states by H.3; here of the layers",
-        "early stopping: by the validation MAE; here by the validation NLL. Ensembles: patience 10",
-        "plateau: half the rate, at least 1e-6; here without a least rate", kRampNote, kStartNote,
-        kPriorNote}},
-      {"paper-toy",
-       {{"network", "mlp"},
-        {"activation", "tanh"},
-        {"hidden", 100},
-        {"blocks", 2},
-        {"batch", 128},
-        {"epochs", 800},
-        {"learning_rate", 5e-4},
-        {"weight_prior_sd", 2.0},
-        {"narrow_prior_sd", 0.049787068367863944},
-        {"beta", 1e-4},
-        {"kl_ramp", 760},
-        {"noise_start", 4e-4},
-        {"noise_floor", 1e-4},
-        {"noise_rate", 1e-8},
-        {"draws", 200}},
-       {{"rank", 16}, {"factored", "smaller"}, {"start_share", 0.1}},
-       {"noise: held at an sd of 0.02 in the target's units; give `.target_scale=centred`, with which the "
-        "options "
-        "of the noise are in them",
-        "scale of the input, start of the weights, epoch kept: not said; here to [-1, 1], as the method "
-        "starts, and "
-        "the best by validation NLL after the annealing",
-        "draws: 100 for the widths of the bands; here 200 for all"}}};
+      "paper-clinical",
+      {{"network", "mlp"},
+       {"activation", "relu"},
+       {"hidden", 128},
+       {"blocks", 2},
+       {"epochs", 256},
+       {"class_weights", "balanced"},
+       {"beta", 32.0},
+       {"kl_ramp", kRamp},
+       {"draws", 512}},
+      {{"rank", 15}, {"damping", 0.55}, {"start_share", 0.1}},
+      {"data: 44 columns of MIMIC-III, medians for missing cells, scaled to [0, 1]; here means for missing "
+       "cells, scaled to [-1, 1]",
+       "class weights: 1 and 11.88, on average 1.91; here by the shares of the classes, 1 on average, so "
+       "that the KL counts for 1.91 times as much. `.beta=16.7` makes up for it",
+       "epoch kept: the last, of training on all rows but a tenth to test; here the best by validation NLL. "
+       "Give `.test_fraction=0.1` `.valid_fraction=0`, or `.select_by=last`",
+       kAnnealing, kPrior},
+      {{PresetOptions::low_rank,
+        {"damping: 0.32 for ranks up to 5; give `.damping=0.32` with them", kFactorStart}},
+       {PresetOptions::low_rank_laplace, {kAbsent, kFactorStart}},
+       {PresetOptions::low_rank_svd, {kSvdStart, "that network: 32 epochs"}},
+       {PresetOptions::full_rank, {kFullStart}},
+       {PresetOptions::rank_one, {kScaleStart}}}};
 }
 
-std::vector<Experiment> experiments_on_text_and_images() {
-  return {{"paper-sst2",
-           {{"network", "transformer"},
-            {"hidden", 256},
-            {"blocks", 4},
-            {"heads", 4},
-            {"feedforward", 512},
-            {"positions", false},
-            {"final_norm", false},
-            {"epochs", 20},
-            {"learning_rate", 2e-4},
-            {"schedule", "cosine"},
-            {"patience", 5},
-            {"beta", 0.064},
-            {"kl_zero", 2},
-            {"kl_ramp", 2},
-            {"draws", 200}},
-           {{"rank", 16}, {"clip_rank", false}, {"damping", 0.85}, {"start_share", 0.1}},
-           {"data: word pieces of BERT, at most 64 a text; here words. Give `.longest=64`",
-            "the text is read at its first token (CLS); here at the mean of its words",
-            "positions: not said; here none, as the paper's number of parameters has it",
-            "ranks: 16 (section 4.4), of the words 10 (Table 8), which the number of parameters excludes; "
-            "here 16",
-            "rate: a cosine to 1 % of it, halved after 3 epochs without a better loss; here a cosine to 0",
-            "start of the weights: Glorot, words uniform, rank-1's factors within 0.2 of 0; here uniform "
-            "within 1 / "
-            "sqrt(inputs), words normal, rank-1's factors 1. full-rank starts as in the paper",
-            "prior: not said for text; here that of the images",
-            "validation rows of the early stopping: not said"}},
-          {"paper-mnist",
-           {{"network", "mlp"},
-            {"activation", "relu"},
-            {"hidden", 1200},
-            {"blocks", 2},
-            {"batch", 128},
-            {"epochs", 50},
-            {"beta", 1.0},
-            {"kl_ramp", kRamp},
-            {"random_biases", false},
-            {"draws", 50}},
-           {{"rank", 25}, {"damping", 0.55}, {"start_share", 0.1}},
-           {"pixels: divided by 126; give `.pixel_divisor=126`, without which they are standardised",
-            "data: 50,000 images to train and 10,000 to validate; give `.valid_fraction=0.1666`",
-            "start of the weights: not said for images; here as for the clinical data: full-rank within 0.2 of 0, "
-            "factors times 0.55",
-            "epoch kept: not said; here the best by validation NLL after the annealing. `.select_by=last` "
-            "keeps the "
-            "last"}}};
+Experiment beijing() {
+  return {
+      "paper-beijing",
+      {{"network", "lstm"},
+       {"hidden", 64},
+       {"blocks", 2},
+       {"final_norm", false},
+       {"lstm_biases", "one"},
+       {"epochs", 150},
+       {"schedule", "plateau"},
+       {"patience", 30},
+       {"beta", 0.09},
+       {"kl_ramp", kRamp},
+       {"start_sd", 0.079},
+       {"draws", 150}},
+      {{"layer_ranks", json::array({"14", "20", "1"})}, {"damping", 0.55}, {"start_share", 0.1}},
+      {"data: windows of 24 hours of 15 columns, inputs and target standardised, 70:15:15 (section 4.3) or "
+       "66:17:17 (G.4) of the rows; give `.window=24` `.scale=standard` `.valid_fraction=0.15` "
+       "`.test_fraction=0.15`",
+       "noise of the target: not said; here one trained variance, from 0.1",
+       "early stopping: by the validation MAE; here by the validation NLL, counted from the end of the "
+       "annealing. Ensembles: patience 10",
+       "plateau: half the rate after 5 epochs, at least 1e-6; here after 6, without a least rate", kAnnealing,
+       kPrior},
+      {{PresetOptions::low_rank,
+        {"ranks 14 and 20: of the two layers by section 4.3, of inputs and states by H.3; here of the layers",
+         kFactorStart}},
+       {PresetOptions::low_rank_laplace, {kAbsent, kFactorStart}},
+       {PresetOptions::low_rank_svd, {kSvdStart}},
+       {PresetOptions::full_rank, {kFullStart}},
+       {PresetOptions::rank_one, {kScaleStart}}}};
+}
+
+Experiment toy() {
+  return {
+      "paper-toy",
+      {{"network", "mlp"},
+       {"activation", "tanh"},
+       {"hidden", 100},
+       {"blocks", 2},
+       {"batch", 128},
+       {"epochs", 800},
+       {"learning_rate", 5e-4},
+       {"weight_prior_sd", 2.0},
+       {"narrow_prior_sd", 0.049787068367863944},
+       {"beta", 1e-4},
+       {"kl_ramp", 760},
+       {"noise_start", 4e-4},
+       {"noise_floor", 1e-4},
+       {"noise_rate", 1e-8},
+       {"draws", 200}},
+      {{"rank", 16}, {"factored", "smaller"}, {"start_share", 0.1}},
+      {"noise: held at an sd of 0.02 in the target's units; give `.target_scale=centred`, with which the "
+       "options of the noise are in them, and `.noise_folds=0`, without which five folds may raise the noise "
+       "of the answers",
+       "rows: 1,024 to train, none to validate; here a tenth of them validates. `.valid` names other rows",
+       "scale of the input, epoch kept: not said; here to [-1, 1], and the best by validation NLL after the "
+       "annealing",
+       "draws: 100 for the widths of the bands; here 200 for all"},
+      {{PresetOptions::low_rank, {"start of the weights: not said; here as low-rank starts"}},
+       {PresetOptions::low_rank_laplace, {kAbsent}},
+       {PresetOptions::low_rank_svd, {kAbsent}},
+       {PresetOptions::full_rank,
+        {"start of the weights: not said; here within 0.2 of 0. `.start=network` is the other"}},
+       {PresetOptions::rank_one, {kAbsent}}}};
+}
+
+Experiment sst2() {
+  return {"paper-sst2",
+          {{"network", "transformer"},
+           {"hidden", 256},
+           {"blocks", 4},
+           {"heads", 4},
+           {"feedforward", 512},
+           {"positions", false},
+           {"final_norm", false},
+           {"epochs", 20},
+           {"learning_rate", 2e-4},
+           {"schedule", "cosine"},
+           {"patience", 5},
+           {"beta", 0.064},
+           {"kl_zero", 2},
+           {"kl_ramp", 2},
+           {"draws", 200}},
+          {{"rank", 16}, {"clip_rank", false}, {"damping", 0.85}, {"start_share", 0.1}},
+          {"data: 30,522 word pieces of BERT, at most 64 a text; here words. Give `.longest=64` "
+           "`.vocabulary=30522`",
+           "the text is read at its first token (CLS); here at the mean of its words",
+           "positions: not said; here none, as the paper's number of parameters has it",
+           "rate: a cosine to 1 % of it, halved after 3 epochs without a better loss; here a cosine to 0",
+           "prior: not said for text; here that of the images",
+           "validation rows of the early stopping: not said"},
+          {{PresetOptions::low_rank,
+            {"ranks: 16 (section 4.4), of the words 10 (Table 8), which the number of parameters excludes; "
+             "here 16",
+             "initial sd of the biases: 0.0067; here 0.011", kFactorStart}},
+           {PresetOptions::low_rank_laplace, {kAbsent, kFactorStart}},
+           {PresetOptions::low_rank_svd,
+            {"that network's training: Adam with a weight decay of 0.01, 20 epochs; here AdamW"}},
+           {PresetOptions::full_rank, {kFullStart}},
+           {PresetOptions::rank_one,
+            {"random numbers: the biases, too, and scales within 0.2 of 0 at the start; here trained biases, "
+             "scales of 1"}}}};
+}
+
+Experiment mnist() {
+  return {
+      "paper-mnist",
+      {{"network", "mlp"},
+       {"activation", "relu"},
+       {"hidden", 1200},
+       {"blocks", 2},
+       {"batch", 128},
+       {"epochs", 50},
+       {"beta", 1.0},
+       {"kl_ramp", kRamp},
+       {"random_biases", false},
+       {"draws", 50}},
+      {{"rank", 25}, {"damping", 0.55}, {"start_share", 0.1}},
+      {"pixels: divided by 126; give `.pixel_divisor=126`, without which they are standardised",
+       "data: 50,000 images to train and 10,000 to validate; give `.valid_fraction=0.16666`",
+       "epoch kept: not said; here the best by validation NLL after the annealing. `.select_by=last` keeps "
+       "the last"},
+      {{PresetOptions::low_rank,
+        {"start of the weights: not said for images; here as for the clinical data"}},
+       {PresetOptions::low_rank_laplace, {"start of the weights: not said for images; here as low-rank's"}},
+       {PresetOptions::low_rank_svd, {kAbsent}},
+       {PresetOptions::full_rank,
+        {"start of the weights: not said for images; here within 0.2 of 0, as for the clinical data"}},
+       {PresetOptions::rank_one,
+        {"form: diag(s) V diag(r) in I.1.1, with 1 + s and 1 + r in A.3 and Table 7; here the first. "
+         "`.scales=about-one` is the second",
+         "start: not said for images; here scales of 1 with an sd of 0.011"}}}};
 }
 
 }  // namespace
 
-Preset inducing_preset() {
-  return {
+Preset inducing_preset(bool with_flow) {
+  Preset preset{
       "paper",
       {{"inducing_rows", 128},
        {"inducing_columns", 128},
@@ -178,26 +237,33 @@ Preset inducing_preset() {
        {"schedule", "step"},
        {"patience", 0}},
       {"data: images of 32 x 32, shifted and mirrored, labels smoothed; give `.network=resnet18` `.crop=4` "
-       "`.flip=true` `.label_smoothing=0.05`",
+       "`.flip=true` `.label_smoothing=0.05`. By how much they are shifted: not said; here 4 pixels",
+       "four-layer runs: give `.bayesian_layers=layer2.1.conv1,layer2.1.conv2,layer4.1.conv1,layer4.1.conv2`",
        "optimiser: Adam or SGD with momentum 0.9; here Adam",
-       "flow: every matrix divided by its spectral norm (equation 8); here where the norm is above 1, so "
-       "that the "
-       "flow starts at the identity. `.flow=spectral` divides always",
        "KL annealing: its length is not said; here 100 epochs without the KL, then 50 to all of it",
-       "for equation 19: noise of at most 0.01 with a penalty, spectral norms of the linear layers, an "
-       "orthogonal "
-       "start; here none of these. `.most_noise=0.01` sets the limit",
-       "epoch kept: not said; here the best by validation NLL after the annealing"}};
+       "weight of the KL, start of the sds of inducing weights, validation rows, epoch kept: not said; here "
+       "1, 0.001, a tenth, the best by validation NLL after the annealing",
+       "curve (5.1) and segmentation (5.3) have other settings, for which there is no preset"}};
+  if (!with_flow) {
+    preset.options.erase("flow");
+    preset.options.erase("flow_layers");
+    return preset;
+  }
+  preset.notes.emplace_back(
+      "flow: every matrix divided by its spectral norm (equation 8); here where the norm is above 1, so that "
+      "the flow starts at the identity. `.flow=spectral` divides always");
+  preset.notes.emplace_back(
+      "for equation 19: noise of at most 0.01 with a penalty, spectral norms of the linear layers, an "
+      "orthogonal start; here none of these. `.most_noise=0.01` sets the limit");
+  return preset;
 }
 
 std::vector<Preset> paper_presets(PresetOptions has) {
-  std::vector<Experiment> all = experiments_on_rows_and_windows();
-  for (Experiment& one : experiments_on_text_and_images()) all.push_back(std::move(one));
   std::vector<Preset> presets;
-  for (const Experiment& experiment : all) {
+  for (const Experiment& experiment : {clinical(), beijing(), toy(), sst2(), mnist()}) {
     json options = common();
     options.update(experiment.options);
-    if (has == PresetOptions::low_rank || has == PresetOptions::low_rank_svd) {
+    if (has != PresetOptions::full_rank && has != PresetOptions::rank_one) {
       options.update({{"factored", "all"}, {"match_prior", false}});
       options.update(experiment.factors);
     }
@@ -207,7 +273,9 @@ std::vector<Preset> paper_presets(PresetOptions has) {
       options.erase("random_biases");
       options["scales"] = experiment.name == "paper-mnist" ? "about-zero" : "about-one";
     }
-    presets.push_back({experiment.name, std::move(options), experiment.notes});
+    Notes notes = experiment.own.at(has);
+    notes.insert(notes.end(), experiment.notes.begin(), experiment.notes.end());
+    presets.push_back({experiment.name, std::move(options), std::move(notes)});
   }
   return presets;
 }

@@ -1,13 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "slimbayes/catalog/methods.h"
 
 namespace slimbayes {
 
-/// Which options a method has besides those of VariationalOptions.
-enum class PresetOptions { low_rank, low_rank_svd, full_rank, rank_one };
+/// Whose presets: low_rank and low_rank_laplace have the same options.
+enum class PresetOptions : uint8_t { low_rank, low_rank_laplace, low_rank_svd, full_rank, rank_one };
 
 /// Returns the settings of the experiments of Toure and Stephens (appendix G) as presets, with the options
 /// that the method has: paper-clinical (MIMIC-III), paper-beijing, paper-sst2, paper-mnist and paper-toy. The
@@ -15,7 +16,8 @@ enum class PresetOptions { low_rank, low_rank_svd, full_rank, rank_one };
 std::vector<Preset> paper_presets(PresetOptions options);
 
 /// Returns the settings of FiD-GP's ResNet-18 (section 5.2 and table 7) as the preset "paper", for the
-/// methods on inducing weights with a flow: the flow on convolutions alone, rows of Z that vary, 200 epochs.
-Preset inducing_preset();
+/// methods on inducing weights: rows of Z that vary, 200 epochs, and of a method `with_flow` the flow on
+/// convolutions alone.
+Preset inducing_preset(bool with_flow);
 
 }  // namespace slimbayes

@@ -54,9 +54,8 @@ void describe(InducingOptions& o, V& v) {
     Range{1e-6, 1e6}, "FiD-GP section 5.1");
   v("inducing_rows", o.inducing_rows,
     "rows of the inducing matrix of a layer; the output layer has as many as outputs. A layer of d inputs "
-    "and "
-    "e outputs stores about rows * e + columns * d + 2 * rows * columns numbers. 0: half of the "
-    "smaller of both, at least 32 and at most 128, but no more than e",
+    "and e outputs stores about rows * e + columns * d + 2 * rows * columns numbers. 0: half of the smaller "
+    "of both, at least 32 and at most 128, but no more than e",
     Range{0, kMostInducing}, "FiD-GP table 6");
   v("inducing_columns", o.inducing_columns,
     "columns of the inducing matrix of a layer. 0: as for the rows, but no more than d. The mean "
@@ -71,8 +70,7 @@ void describe(InducingOptions& o, V& v) {
     ValueName{"LAYER"}, "FiD-GP section 6");
   v("ood_layers", o.ood_layers,
     "layers at which the out-of-distribution score of a classifier (evaluate `.ood`) is computed, with names "
-    "as "
-    "in bayesian_layers. auto: two of them, as in the paper where the network is its resnet18",
+    "as in bayesian_layers. auto: two of them, as in the paper where the network is its resnet18",
     ValueName{"LAYER"}, "FiD-GP algorithm 2");
   v("start_noise", o.start_noise,
     "initial scale of a weight's own noise, given the inducing weights; 1 would be that of the prior",
@@ -104,10 +102,9 @@ void describe(FidGpOptions& o, V& v) {
   describe(o.inducing, v);
   v("flow", o.flow,
     "map of the inducing weights that makes their posterior more than a Gaussian. certified: with a "
-    "Lipschitz "
-    "constant of at most 1; paper: the paper's map, which has none, with matrices of a spectral norm of at "
-    "most "
-    "1; spectral: with matrices of the spectral norm 1, which do not start at the identity; none",
+    "Lipschitz constant of at most 1; paper: the paper's map, which has none, with matrices of a spectral "
+    "norm of at most 1; spectral: with matrices of the spectral norm 1, which do not start at the identity; "
+    "none",
     Choices{{"certified", "paper", "spectral", "none"}}, "FiD-GP definition 1, equation 8 (spectral)");
   v("flow_layers", o.flow_layers, "layers with a flow", Choices{{"all", "convolutions"}}, "FiD-GP table 6");
 }
