@@ -61,7 +61,7 @@ std::string method_text(const MethodInfo& info) {
   for (const Preset& preset : info.presets) {
     text += fmt::format("\n--preset {} sets\n", preset.name);
     for (const auto& item : preset.options.items()) text += named(item.key(), plain(item.value()));
-    if (!preset.notes.empty()) text += "  the paper's experiment besides\n";
+    if (!preset.notes.empty()) text += "  the rest of the paper's experiment\n";
     for (const std::string& note : preset.notes) text += indented("- " + in_flags(note), 4);
   }
   if (!info.inner.empty())

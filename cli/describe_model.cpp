@@ -219,7 +219,9 @@ ModelFacts model_facts(const std::string& path) {
   }
   const json network = facts.metadata.value("network", json());
   if (const auto cost = pass_cost(network); cost && *cost > 0) own.multiply_adds = *cost;
-  if (auto layers = inducing_layers(network, own.tensors); !layers.empty()) own.layers = std::move(layers);
+  const bool spectral = facts.metadata.value("options", json::object()).value("flow", "") == "spectral";
+  if (auto layers = inducing_layers(network, own.tensors, spectral); !layers.empty())
+    own.layers = std::move(layers);
   if (auto layers = foreign_score_layers(network, own.tensors); !layers.empty())
     own.ood_layers = std::move(layers);
   return facts;

@@ -55,14 +55,13 @@ std::string size_line(const std::string& name, const std::string& sizes, int64_t
                      100 * static_cast<double>(stored) / static_cast<double>(dense));
 }
 
-/// Returns the flow of a layer with inducing weights: "none", "certified" or "paper", which also stands for
-/// "spectral", as both have the same tensors. Only the certified one has a scale that does not depend on the
-/// row.
-std::string flow_of(const TensorShapes& tensors, const std::string& site) {
+/// Returns the flow of a layer with inducing weights: "none", "certified", "paper" or "spectral". The last two
+/// have the same tensors, so that `spectral` says which it is.
+std::string flow_of(const TensorShapes& tensors, const std::string& site, bool spectral) {
   const std::string stem = site + ".flow.";
   bool any = false;
   for (const auto& [name, shape] : tensors) any = any || name.starts_with(stem);
-  return !any ? "none" : tensors.contains(stem + "scale") ? "certified" : "paper";
+  return !any ? "none" : tensors.contains(stem + "scale") ? "certified" : spectral ? "spectral" : "paper";
 }
 
 std::string inducing_text(const std::vector<InducingLayer>& layers) {
@@ -78,7 +77,8 @@ std::string inducing_text(const std::vector<InducingLayer>& layers) {
     stored += one.parameters;
   }
   text += size_line("together", "", dense, stored);
-  if (std::ranges::find(layers, "paper", &InducingLayer::flow) != layers.end())
+  if (std::ranges::any_of(layers,
+                          [](const auto& one) { return one.flow == "paper" || one.flow == "spectral"; }))
     text +=
         "  the paper's flow is uncertified: its Lipschitz constant has no bound (--flow certified has one of "
         "1)\n";
@@ -87,7 +87,8 @@ std::string inducing_text(const std::vector<InducingLayer>& layers) {
 
 }  // namespace
 
-std::vector<InducingLayer> inducing_layers(const json& network, const TensorShapes& tensors) try {
+std::vector<InducingLayer> inducing_layers(const json& network, const TensorShapes& tensors,
+                                           bool spectral) try {
   std::vector<InducingLayer> layers;
   if (!network.is_object()) return layers;
   for (const MapSite& site : map_sites(network_from_json(network), "network")) {
@@ -96,7 +97,7 @@ std::vector<InducingLayer> inducing_layers(const json& network, const TensorShap
     if (u == nullptr || z == nullptr) continue;
     const int64_t in = (*z)[1];
     layers.push_back({site.label, site.out, in, (*u)[0], (*u)[1], site.out * in,
-                      numbers_of(tensors, site.name + "."), flow_of(tensors, site.name)});
+                      numbers_of(tensors, site.name + "."), flow_of(tensors, site.name, spectral)});
   }
   return layers;
 } catch (const std::exception&) {  // a damaged file; the commands that load it say what is wrong

@@ -47,7 +47,8 @@ void describe(ForeignScoreLayer& f, V& v) {
 
 /// Returns the layers of a model with inducing weights, from the network in its file (null: none) and the
 /// shapes of its tensors. Empty for another model, and for a damaged file.
-std::vector<InducingLayer> inducing_layers(const nlohmann::json& network, const TensorShapes& tensors);
+std::vector<InducingLayer> inducing_layers(const nlohmann::json& network, const TensorShapes& tensors,
+                                           bool spectral);
 
 /// Returns what the file holds for the score of foreign rows. Empty for another model, and for a damaged
 /// file.

@@ -114,7 +114,7 @@ def main():
             (folder / "README.md").write_text(text)
     overview = (HERE / "record" / "overview.md").read_text()
     (studies.HERE / "README.md").write_text(overview.format(
-        studies=table_of_studies(folders), stays=that_stay(found),
+        studies=table_of_studies(folders), stays=that_stay([(folder, claim) for folder, claim in found if claim in of_papers(found)]),
         tally=tally(of_papers(found)), claims=tables_of_claims(found), overlap=of_overlap(folders, now, found)))
     front.write(now)
     if not options.no_figures:

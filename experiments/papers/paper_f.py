@@ -46,7 +46,7 @@ CIFAR_PROTOCOL = [
 
 DNN, BATCH, FFG, SHARP = "dnn", "batch-ensemble", "ffg-u", "f-sgvb-lrt"
 FID, REPARAM = "fid-gp", "fid-gp-reparam"
-FOUR, OWN_FLOW = ", 4 layers", ", F's flow"
+FOUR, OWN_FLOW = ", 4 layers", ", spectral norms"
 METHODS = [DNN, BATCH, FFG, SHARP, REPARAM + FOUR, FID + FOUR, REPARAM, FID]
 OTHERS = ["ensemble of dnn", "mc-dropout", "low-rank", "full-rank"]
 PRINTED = {DNN: "deterministic", BATCH: "batchensemble", FFG: "ffg-u", SHARP: "f-sgvb-lrt",

@@ -156,15 +156,15 @@ PROTEIN = """- **Not the split by itself.** The plain network's MAE over five sp
   together, {own:.3f} row by row, as N splits. A model that learns a variance for each input is near certain of a row whose twin it knows.
 - **Not the last epoch**: it is worse than the best by validation NLL.
 - **The start of the noise decides much.** N starts its variance at .01. From 1, with its logarithm trained, the MAE of `dbk` falls from {cold:.3f}
-  to {warm:.3f} (alpha .01; N: {mae_n:.3f}). A large noise makes the mean learn first; from a small one the variance of the function explains the errors before
-  the mean does.
+  to {warm:.3f} (alpha .01; N: {mae_n:.3f}). We read it so: under a large noise the mean learns first; from a small one the variance of the function explains
+  the errors before the mean does.
 - **N's NLL is the level of our validation NLL** ({valid_low:.3f} to {valid_high:.3f} on average over the variants with N's split; N: {nll_n:.3f}), on which the epoch is
-  chosen. Our test NLL is higher, and differs more from seed to seed than N's: a few rows whose small variance is wrong decide it. alpha 1, which N's grid
-  has, gives {best:.3f} on the test rows from a noise of 1.
+  chosen. Our test NLL is higher, and differs more from seed to seed than N's. alpha 1, which N's grid has, gives {best:.3f} on the test rows from a
+  noise of 1.
 """
 ELSEWHERE = """Rank 1 has one function for both the mean m phi(x) and the variance (s phi(x))^2. At one end the mean is learnt and all inputs have
-one variance: its least expected NLL on these data is {learnt:.3f}, and N's .126, the best of ten seeds on 1,000 rows, is this end. At the other end the
-mean is a constant and every input has its own variance: {constant:.3f}, which is ours from a noise of .01. Which end a fit reaches is decided by
-the start of the noise: from 1 it is N's. On pol the same start is far from N's NLL: a logarithm that moves by 1e-3 a step does not get
-from 1 to pol's noise in N's 4,800 steps. So no one start gives N's numbers on all three; N's text has one.
+one variance: the expected NLL on these data is then at least {learnt:.3f}, and N's .126, the best of ten seeds on 1,000 rows, lies at this end. At the
+other end the mean is a constant and every input has its own variance: {constant:.3f}, near which ours lies from a noise of .01. Which end a fit reaches
+is decided by the start of the noise: from 1 it is N's. On pol the same start is far from N's NLL: a logarithm that moves by 1e-3 a step gets from 1 to
+exp(-4.8) = .008 in N's 4,800 steps. So no one start gives N's numbers on all three; N's text has one.
 """

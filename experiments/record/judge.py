@@ -7,6 +7,7 @@ Thresholds are compared by the same rule. That two are alike holds where the 95 
 margin, and falls where it lies outside: more noise decides less.
 """
 
+import math
 from typing import NamedTuple
 
 from paired import difference, versus
@@ -24,7 +25,7 @@ class Claim(NamedTuple):
     text: str
     verdict: str
     numbers: str
-    needed: str = ""  # of an open claim: the seeds that its undecided cases need at their effects and spreads
+    needed: str = ""  # of an open claim: the seeds that would decide it, if effects and spreads stay
 
 
 class Case(NamedTuple):
@@ -32,7 +33,7 @@ class Case(NamedTuple):
     name: str
     won: bool | None
     numbers: str
-    needed: int | None = None  # the seeds that would decide it, if effect and spread are as measured; None: unknown, or over 200
+    needed: float | None = None  # the seeds that would decide it, if effect and spread stay; None: not known, or decided
 
 
 def at_least(cases, needed):
@@ -56,13 +57,18 @@ def judged(source, text, cases, needed=None):
              + ("" if measured == cases else f" measured, {len(cases)} in all"))
     mark = {True: "", False: " (no)", None: " (undecided)"}
     listed = "; ".join(f"{case.name}: {case.numbers}{mark[case.won]}" for case in measured)
-    return Claim(source, text, verdict, f"{count}. {listed}" if measured else "", seeds_needed(measured) if verdict == OPEN else "")
+    return Claim(source, text, verdict, f"{count}. {listed}" if measured else "", seeds_needed(measured, needed) if verdict == OPEN else "")
 
 
-def seeds_needed(cases):
-    """The largest number of seeds that an undecided case needs; "" where none is known."""
-    needed = [case.needed for case in cases if case.won is None]
-    return "" if not needed else "over 200, or not known" if None in needed else str(max(needed))
+def seeds_needed(cases, needed):
+    """The seeds with which the claim would have the cases that it still needs: of the undecided ones, the cheapest that are enough. "" where
+    a case that it needs was not measured, or has no spread."""
+    missing = needed - sum(case.won is True for case in cases)
+    undecided = [case.needed for case in cases if case.won is None]
+    known = sorted(found for found in undecided if found is not None)
+    if missing > len(known):
+        return ""
+    return "over 200" if known[missing - 1] == math.inf else str(known[missing - 1])
 
 
 def shown(score):
@@ -83,7 +89,8 @@ def compared(name, a, b, won, of_a="", of_b="", note="", apart=lambda found: abs
     unlike = MIXED if a.old != b.old and a.by_seed and b.by_seed else SINGLE if found.n == 1 else ""
     numbers = " against ".join(f"{of} {shown(score)}".strip() for of, score in ((of_a, a), (of_b, b)))
     decided = None if unlike else won(found)
-    return Case(name, decided, f"{numbers}, {found}{note}{unlike}", found.pairs_needed(apart(found)) if decided is None else None)
+    more = found.pairs_needed(apart(found)) if decided is None and not unlike else None
+    return Case(name, decided, f"{numbers}, {found}{note}{unlike}", more)
 
 
 def common(a, b):

@@ -49,12 +49,12 @@ class Difference(NamedTuple):
         return False if abs(self.mean) - self.bound > margin else None
 
     def pairs_needed(self, distance, most=200):
-        """How many pairs would decide a mean that lies `distance` from what it is compared with, by the spread of these; None for a
-        single pair, without a distance, and beyond `most`."""
-        if self.n < 2 or distance == 0:
+        """How many pairs would decide a mean that lies `distance` from what it is compared with, if mean and spread stay as these pairs
+        have them; math.inf beyond `most`. None for a single pair, which has no spread."""
+        if self.n < 2:
             return None
         sd = self.error * math.sqrt(self.n)
-        return next((n for n in range(2, most + 1) if Difference(0.0, sd / math.sqrt(n), n).bound < distance), None)
+        return next((n for n in range(2, most + 1) if Difference(0.0, sd / math.sqrt(n), n).bound < distance), math.inf)
 
     def __str__(self):
         return f"{self.mean:+.4f} ± {self.error:.4f} ({self.n})" if self.n > 1 else f"{self.mean:+.4f} (1)"

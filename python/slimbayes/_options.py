@@ -122,7 +122,7 @@ def documented(keywords_):
     lines = ["Parameters", "----------"]
     for keyword in keywords_:
         lines.append(f"{keyword.name} : default={keyword.default!r}")
-        lines += textwrap.wrap(" ".join(keyword.doc.split()), 96, initial_indent="    ", subsequent_indent="    ")
+        lines += textwrap.wrap(" ".join(keyword.doc.split()), 96, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
     return "\n".join(lines)
 
 

@@ -66,13 +66,15 @@ std::vector<at::Tensor> RowFlow::start(const Stream& stream) const {
   return all;
 }
 
-/// Returns the weight of a layer without the elements that its mask excludes; in the forms `paper` and
-/// `spectral` also divided by the spectral norm of the unmasked weight, in `paper` where that is above 1.
+/// Returns the weight of a layer without the elements that its mask excludes. In the form `paper` it is also
+/// divided by the spectral norm of the unmasked weight where that is above 1; in the form `spectral` by its
+/// own spectral norm, if it has elements at all.
 at::Tensor RowFlow::masked(size_t layer, const at::Tensor& weight) const {
   const at::Tensor own = weight * masks_[layer].to(weight.scalar_type());
   if (spec_.form == FlowForm::certified) return own;
-  const at::Tensor norm = spectral_norm(weight);
-  return own / (spec_.form == FlowForm::paper ? norm.clamp_min(1) : norm);
+  if (spec_.form == FlowForm::paper) return own / spectral_norm(weight).clamp_min(1);
+  constexpr double kLeast = 1e-12;  // of the last layer of a row of one element, which sees nothing
+  return own / spectral_norm(own).clamp_min(kLeast);
 }
 
 /// Returns the outputs of the conditioner. `weights` are the masked weights and the biases in turn.

@@ -16,7 +16,7 @@ namespace slimbayes {
 enum class FlowForm : uint8_t {
   certified,  // the scales do not depend on the row; the map is divided by a bound of its Lipschitz constant
   paper,      // the scales depend on the row; weights are divided by their spectral norm where it is above 1
-  spectral    // as `paper`, but every weight is divided by its spectral norm (FiD-GP equation 8)
+  spectral    // as `paper`, but every masked weight is divided by its spectral norm (FiD-GP equation 8)
 };
 
 /// The size of a RowFlow.
@@ -33,9 +33,9 @@ struct RowFlowSpec {
 ///
 ///   certified        g_j(u) = (a_j u_j + t_j(u)) / L,  a_j > 0,  L = max_j a_j + prod_l ||W_l||
 ///   paper, spectral  g_j(u) = exp(s_j(u)) u_j + t_j(u), s and t outputs of one conditioner whose weights are
-///                    divided by their spectral norms, and |s_j| < 1 by a tanh
+///                    divided by their spectral norms (FlowForm), and |s_j| < 1 by a tanh
 ///
-/// The norms are the largest singular values, in the certified form those of the masked weights. tanh is
+/// The norms are the largest singular values, in the form `paper` those of the unmasked weights. tanh is
 /// 1-Lipschitz, so prod_l ||W_l|| bounds the Lipschitz constant of t, and the certified g is 1-Lipschitz. The
 /// others have no Lipschitz constant: the farther the rows are from 0, the farther they move them apart. At
 /// the start g is the identity, but not in the form `spectral`: a weight of norm 1 is not 0. It holds no

@@ -80,6 +80,9 @@ void check_fractions(const FitOptions& o) {
   fraction(o.valid_fraction, "a valid_fraction", true);
   fraction(o.test_fraction, "a test_fraction", true);
   if (o.calibrate != "none") fraction(o.calibration_fraction, "a calibration_fraction", false);
+  if (!(o.pixel_divisor == 0 || (o.pixel_divisor >= 1 && o.pixel_divisor <= 255)))
+    throw std::invalid_argument(fmt::format(
+        "[fit] expected a pixel_divisor of 0, or from 1 to 255; received {}; 255 is usual", o.pixel_divisor));
 }
 
 std::string image_format(const std::filesystem::path& path) {

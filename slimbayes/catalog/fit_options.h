@@ -105,8 +105,8 @@ SLIMBAYES_EXPORT std::vector<std::string> marks_of(const FitOptions& options);
 /// such as --horizon without --window.
 SLIMBAYES_EXPORT void check_sections(const FitOptions& options, InputKind kind);
 
-/// Throws std::invalid_argument unless valid_fraction and test_fraction lie in [0, 1) and, with calibration,
-/// calibration_fraction in (0, 1).
+/// Throws std::invalid_argument unless valid_fraction and test_fraction lie in [0, 1), with calibration
+/// calibration_fraction in (0, 1), and pixel_divisor is 0 or lies in [1, 255].
 SLIMBAYES_EXPORT void check_fractions(const FitOptions& options);
 
 /// The first bytes of an IDX file of images: two zeros, 8 for elements of one byte, 3 for three dimensions
@@ -213,8 +213,7 @@ void describe_images(FitOptions& o, V& v) {
     "format of the data. idx: grey images, with the labels in a file beside them (MNIST); cifar10, cifar100: "
     "their binary records; camvid: records of a 96 x 128 label map and its colour image, for segmentation; "
     "auto: idx for a file that begins as one or has idx3 in its name, camvid for one that begins with a "
-    "label "
-    "map, else a table",
+    "label map, else a table",
     Choices{{"auto", "table", "idx", "cifar10", "cifar100", "camvid"}}, "");
   v("crop", o.crop,
     "largest random shift of a training image, in pixels. The uncovered edge is the reflected image; a label "
@@ -222,9 +221,9 @@ void describe_images(FitOptions& o, V& v) {
     Range{0, 1024}, "He et al. 2016");
   v("flip", o.flip, "mirror a random half of the training images, left to right", "He et al. 2016");
   v("pixel_divisor", o.pixel_divisor,
-    "number by which every pixel, from 0 to 255, is divided: 255 for inputs from 0 to 1, 126 as in some "
-    "papers; "
-    "0: each channel to mean 0, sd 1 of the training images",
+    "number from 1 to 255 by which every pixel, from 0 to 255, is divided: 255 for inputs from 0 to 1, 126 "
+    "as "
+    "in some papers; 0: each channel to mean 0, sd 1 of the training images",
     Range{0, 255}, "Blundell et al. 2015 (126)");
 }
 

@@ -55,7 +55,7 @@ json method_facts(const MethodInfo& info, bool options) {
   facts["preset_notes"] = json::object();
   for (const Preset& preset : info.presets) {
     facts["presets"][preset.name] = preset.options;
-    facts["preset_notes"][preset.name] = preset.notes;
+    facts["preset_notes"][preset.name] = {{"notes", preset.notes}};
   }
   return facts;
 }

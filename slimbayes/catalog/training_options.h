@@ -53,8 +53,8 @@ void describe(TrainingOptions& o, V& v) {
   v("schedule", o.schedule,
     "one-cycle: linear warm-up, then a cosine to zero; cosine: without the warm-up; constant: the papers' "
     "rate; plateau: half the rate after more than five validations without a better score; step: a tenth of "
-    "the rate in the second half; cosine-log: four cycles from zero to the rate and back, each about twice "
-    "as long as the one before",
+    "the rate in the second half of the epochs asked for; cosine-log: four cycles from zero to the rate and "
+    "back, each about twice as long as the one before",
     Choices{{"one-cycle", "cosine", "constant", "plateau", "step", "cosine-log"}},
     "experiments/recipe; FiD-GP table 7 (step); Holzmueller et al. 2024 (cosine-log)");
   v("warmup", o.warmup, "share of the steps in which the rate of one-cycle rises", Range{0, 1},

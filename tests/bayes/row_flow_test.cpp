@@ -125,6 +125,12 @@ TEST(RowFlow, TheSpectralFormDoesNotSeeTheSizeOfItsMatrices) {
   }
 }
 
+TEST(RowFlow, TheSpectralFormOfARowOfOneElementIsFinite) {
+  const RowFlow flow(spec_of(1, 1, FlowForm::spectral));
+  const RowFlow::Image image = flow(Stream(6).normal({4, 1}), moved(flow, 0.3));
+  EXPECT_TRUE(image.values.isfinite().all().item<bool>() && image.log_det.isfinite().all().item<bool>());
+}
+
 TEST(RowFlow, GoesBack) {
   for (FlowForm form : kForms) {
     const RowFlow flow(spec_of(9, 2, form));

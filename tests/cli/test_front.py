@@ -54,6 +54,7 @@ def test_a_dry_run_names_the_default_method_of_the_likelihood(tmp_path):
     (["--target", "y", "--likelihood", "cox"], "no target for events; received 'y'"),
     (["--target", "y", "--ignore", "y"], "a target that is not among the ignored columns"),
     (["--target", "y", "--crop", "4"], "received --crop, which belongs to 'Images'"),
+    (["--target", "y", "--pixel-divisor", "126"], "received --pixel-divisor, which belongs to 'Images'"),
     (["--format", "idx", "--method", "dbk"], "expected an input that dbk takes, table, windows, text; received images"),
 ])
 def test_what_needs_no_table_is_refused_by_a_dry_run_too(tmp_path, words, sentence):
@@ -169,20 +170,23 @@ def test_describe_prints_what_the_preset_sets(tmp_path):
     preset = json.loads(run(tmp_path, "describe", "dbk", "--json").stdout)["presets"]["paper"]
     assert preset["batch"] == 1024 and preset["epochs"] == 400
     text = run(tmp_path, "describe", "dbk").stdout.partition("--preset paper sets\n")[2]
-    settings, _, notes = text.partition("  the paper's experiment besides\n")
+    settings, _, notes = text.partition("  the rest of the paper's experiment\n")
     assert [line.split()[0] for line in settings.splitlines()] == sorted(preset)
     assert "--valid-fraction 0.1 --test-fraction 0.1 --split random" in " ".join(notes.split()), "what a preset can't set is named with its flags"
 
 
 def test_the_flags_that_presets_name_exist(tmp_path):
     """Each note of a preset names flags of `fit` or of its method."""
+    found = 0
     known = set(re.findall(r"--[a-z][a-z-]*", run(tmp_path, "fit", "--help").stdout))
     for method in json.loads(run(tmp_path, "methods", "--json").stdout):
         facts = json.loads(run(tmp_path, "describe", method["name"], "--json").stdout)
         own = {"--" + option["name"].replace("_", "-") for option in facts["options"]}
-        for name, notes in facts["preset_notes"].items():
-            for flag in re.findall(r"--[a-z][a-z-]*", " ".join(notes)):
-                assert flag in known | own, (method["name"], name, flag)
+        for name, about in facts["preset_notes"].items():
+            named = re.findall(r"--[a-z][a-z-]*", " ".join(about["notes"]))
+            found += len(named)
+            assert set(named) <= known | own, (method["name"], name, named)
+    assert found > 50, "the notes name their options as flags"
 
 
 def test_front_needs_no_tensor_library(tmp_path):

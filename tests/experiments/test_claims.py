@@ -1,5 +1,7 @@
 """The judge: its rules find N's claims in N's own numbers, and see a planted contradiction or gap."""
 
+import math
+
 import judge
 import pytest
 from judge import FAILS, HOLDS, OPEN, Case
@@ -85,6 +87,12 @@ def test_a_count_is_decided_once_the_missing_cannot_change_it(won, needed, verdi
     assert judge.at_least([Case("", w, "") for w in won], needed) == verdict
 
 
+@pytest.mark.parametrize("needs, cases, found", [(2, (5, 150), "150"), (1, (5, 150), "5"), (1, (None, 7), "7"), (2, (None, 7), ""),
+                                                 (1, (math.inf,), "over 200"), (3, (5, 150), "")])
+def test_the_seeds_of_an_open_claim_are_those_of_the_cheapest_cases_that_are_enough(needs, cases, found):
+    assert judge.seeds_needed([Case("", None, "1", seeds) for seeds in cases], needs) == found
+
+
 @pytest.mark.parametrize("lead", [-0.1, 0.1])
 def test_a_difference_is_taken_seed_by_seed_and_decided_in_both_directions(lead):
     """The spread over splits is wide and common to both."""
@@ -95,6 +103,9 @@ def test_a_difference_is_taken_seed_by_seed_and_decided_in_both_directions(lead)
     near = judge.lower("t", of([x + lead * k for x, k in zip(splits, (3, -2, 4, -1))]), far)
     assert near.won is None and judge.judged("", "", [near]).verdict == OPEN and judge.judged("", "", [near]).numbers.endswith("(undecided)")
     assert near.needed > 4 and judge.judged("", "", [near, decided]).needed == ("" if lead > 0 else str(near.needed)), "of an open claim alone"
+    margin = judge.lower("t", of([x + lead * k for x, k in zip(splits, (3, -2, 4, -1))]), far, margin=0.05)
+    assert margin.needed != near.needed, "the distance is that from the margin"
+    assert judge.alike("t", of([x + lead * k for x, k in zip(splits, (3, -2, 4, -1))]), far, abs(lead)).needed == math.inf, "it lies on the margin"
     single = judge.lower("t", of([1.0]), of([2.0]))
     assert single.won is None and single.numbers.endswith("a single seed")
     assert judge.lower("t", None, far).won is None

@@ -44,5 +44,5 @@ def test_the_pairs_needed_are_the_fewest_that_decide(sd, distance):
 
 def test_no_number_of_pairs_is_known_from_one_pair_or_for_no_effect():
     assert paired.Difference(1.0, math.nan, 1).pairs_needed(1.0) is None
-    assert paired.Difference(0.0, 1.0, 5).pairs_needed(0.0) is None
-    assert paired.Difference(0.0, 1.0, 5).pairs_needed(0.01) is None, "over 200"
+    assert paired.Difference(0.0, 1.0, 5).pairs_needed(0.0) == math.inf
+    assert paired.Difference(0.0, 1.0, 5).pairs_needed(0.01) == math.inf, "over 200"

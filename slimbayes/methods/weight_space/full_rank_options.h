@@ -33,7 +33,8 @@ void describe(RankOneOptions& o, V& v) {
   describe(o.variational, of_matrices);
   v("scales", o.scales,
     "where the prior of the random scales has its mean. about-one: the prior keeps the trained matrix; "
-    "about-zero: the prior draws every scale, and with it the matrix, towards 0",
+    "about-zero: the prior draws every scale towards 0, for which a larger matrix can make up, as it has no "
+    "prior",
     Choices{{"about-one", "about-zero"}},
     "Dusenberry et al. 2020 (about-one); Toure and Stephens, appendix I.1.1 (about-zero)");
 }

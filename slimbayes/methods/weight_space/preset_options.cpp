@@ -132,14 +132,10 @@ Experiment toy() {
        {"narrow_prior_sd", 0.049787068367863944},
        {"beta", 1e-4},
        {"kl_ramp", 760},
-       {"noise_start", 4e-4},
-       {"noise_floor", 1e-4},
-       {"noise_rate", 1e-8},
        {"draws", 200}},
       {{"rank", 16}, {"factored", "smaller"}, {"start_share", 0.1}},
-      {"noise: held at an sd of 0.02 in the target's units; give `.target_scale=centred`, with which the "
-       "options of the noise are in them, and `.noise_folds=0`, without which five folds may raise the noise "
-       "of the answers",
+      {"noise: held at an sd of 0.02 in the target's units; give `.target_scale=centred` `.noise_start=4e-4` "
+       "`.noise_floor=1e-4` `.noise_rate=1e-8`, and `.noise_folds=0`, without which five folds may raise it",
        "rows: 1,024 to train, none to validate; here a tenth of them validates. `.valid` names other rows",
        "scale of the input, epoch kept: not said; here to [-1, 1], and the best by validation NLL after the "
        "annealing",

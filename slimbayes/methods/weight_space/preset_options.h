@@ -7,7 +7,7 @@
 
 namespace slimbayes {
 
-/// Whose presets: low_rank and low_rank_laplace have the same options.
+/// The methods that have these presets; low_rank and low_rank_laplace differ in their notes alone.
 enum class PresetOptions : uint8_t { low_rank, low_rank_laplace, low_rank_svd, full_rank, rank_one };
 
 /// Returns the settings of the experiments of Toure and Stephens (appendix G) as presets, with the options

@@ -102,9 +102,9 @@ void describe(FidGpOptions& o, V& v) {
   describe(o.inducing, v);
   v("flow", o.flow,
     "map of the inducing weights that makes their posterior more than a Gaussian. certified: with a "
-    "Lipschitz constant of at most 1; paper: the paper's map, which has none, with matrices of a spectral "
-    "norm of at most 1; spectral: with matrices of the spectral norm 1, which do not start at the identity; "
-    "none",
+    "Lipschitz constant of at most 1; paper: with scales that depend on the row, as our reading of the paper "
+    "has it, and no such constant; spectral: the same, with every matrix divided by its spectral norm, so "
+    "that it does not start at the identity; none",
     Choices{{"certified", "paper", "spectral", "none"}}, "FiD-GP definition 1, equation 8 (spectral)");
   v("flow_layers", o.flow_layers, "layers with a flow", Choices{{"all", "convolutions"}}, "FiD-GP table 6");
 }
