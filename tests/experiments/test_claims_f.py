@@ -44,7 +44,8 @@ def test_the_projection_is_judged_against_the_norm_of_the_same_fit():
 def test_bands_are_decided_by_the_judges_rule():
     def panel(inside, ratios, rmse=(1, 1)):
         found = [{"coverage": i, "gap_ratio": r, "band_ratio": 1 + r / 100, "rmse": e} for i, r, e in zip(inside, ratios, rmse)]
-        rows = [row("left", "cosine", "fid-gp", "", seed, scores=json.dumps(each)) for seed, each in enumerate(found)]
+        rows = [row("left", "cosine", "fid-gp", flags, seed, scores=json.dumps(each)) for flags in ("", paper_f.SPECTRAL)
+                for seed, each in enumerate(found)]
         return paper_f.measured_of(rows, "left")
 
     claims = study("f_curve").claims

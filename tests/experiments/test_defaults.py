@@ -3,7 +3,7 @@
 import defaults
 import pytest
 import studies
-from judge import FAILS, HOLDS, OPEN
+from judge import FAILS, HOLDS, OPEN, Case
 from measured import row
 from paired import Difference
 from scores import Scores
@@ -40,7 +40,7 @@ def test_a_case_is_decided_beyond_the_bound_in_both_directions(lead, margin, won
 def test_a_single_split_decides_nothing_and_none_has_no_numbers():
     single = defaults.case("t", Difference(-5.0, float("nan"), 1))
     assert single.won is None and single.numbers == "-5.0000 (1)"
-    assert defaults.case("t", None) == ("t", None, "")
+    assert defaults.case("t", None) == Case("t", None, "")
 
 
 CLEAR, SPLIT, WORSE = [-0.3, -0.31, -0.29, -0.3, -0.3], [-3.0, 2.0, -2.0, 2.5, -1.0], [0.3, 0.31, 0.29, 0.3, 0.3]
