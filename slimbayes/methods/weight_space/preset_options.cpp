@@ -55,6 +55,12 @@ constexpr const char* kFullStart =
 constexpr const char* kScaleStart =
     "start: Glorot and small perturbations, whose size is not said; here uniform within 1 / sqrt(inputs), "
     "scales of 1";
+constexpr const char* kWords =
+    "data: 30,522 word pieces of BERT, at most 64 a text; here words. Give `.longest=64` "
+    "`.vocabulary=30522`";
+constexpr const char* kImages =
+    "data: images of 32 x 32, shifted and mirrored, labels smoothed; give `.network=resnet18` `.crop=4` "
+    "`.flip=true` `.label_smoothing=0.05`. By how much they are shifted: not said; here 4 pixels";
 constexpr const char* kAbsent = "the paper does not have this method in this experiment";
 
 Experiment clinical() {
@@ -70,12 +76,12 @@ Experiment clinical() {
        {"kl_ramp", kRamp},
        {"draws", 512}},
       {{"rank", 15}, {"damping", 0.55}, {"start_share", 0.1}},
-      {"data: 44 columns of MIMIC-III, medians for missing cells, scaled to [0, 1]; here means for missing "
-       "cells, scaled to [-1, 1]",
-       "class weights: 1 and 11.88, on average 1.91; here by the shares of the classes, 1 on average, so "
-       "that the KL counts for 1.91 times as much. `.beta=16.7` makes up for it",
-       "epoch kept: the last, of training on all rows but a tenth to test; here the best by validation NLL. "
-       "Give `.test_fraction=0.1` `.valid_fraction=0`, or `.select_by=last`",
+      {("data: 44 columns of MIMIC-III, medians for missing cells, scaled to [0, 1]; here means for missing "
+        "cells, scaled to [-1, 1]"),
+       ("class weights: 1 and 11.88, on average 1.91; here by the shares of the classes, 1 on average, so "
+        "that the KL counts for 1.91 times as much. `.beta=16.7` makes up for it"),
+       ("epoch kept: the last, of training on all rows but a tenth to test; here the best by validation NLL. "
+        "Give `.test_fraction=0.1` `.valid_fraction=0`, or `.select_by=last`"),
        kAnnealing, kPrior},
       {{PresetOptions::low_rank,
         {"damping: 0.32 for ranks up to 5; give `.damping=0.32` with them", kFactorStart}},
@@ -101,12 +107,12 @@ Experiment beijing() {
        {"start_sd", 0.079},
        {"draws", 150}},
       {{"layer_ranks", json::array({"14", "20", "1"})}, {"damping", 0.55}, {"start_share", 0.1}},
-      {"data: windows of 24 hours of 15 columns, inputs and target standardised, 70:15:15 (section 4.3) or "
-       "66:17:17 (G.4) of the rows; give `.window=24` `.scale=standard` `.valid_fraction=0.15` "
-       "`.test_fraction=0.15`",
+      {("data: windows of 24 hours of 15 columns, inputs and target standardised, 70:15:15 (section 4.3) or "
+        "66:17:17 (G.4) of the rows; give `.window=24` `.scale=standard` `.valid_fraction=0.15` "
+        "`.test_fraction=0.15`"),
        "noise of the target: not said; here one trained variance, from 0.1",
-       "early stopping: by the validation MAE; here by the validation NLL, counted from the end of the "
-       "annealing. Ensembles: patience 10",
+       ("early stopping: by the validation MAE; here by the validation NLL, counted from the end of the "
+        "annealing. Ensembles: patience 10"),
        "plateau: half the rate after 5 epochs, at least 1e-6; here after 6, without a least rate", kAnnealing,
        kPrior},
       {{PresetOptions::low_rank,
@@ -137,8 +143,8 @@ Experiment toy() {
       {"noise: held at an sd of 0.02 in the target's units; give `.target_scale=centred` `.noise_start=4e-4` "
        "`.noise_floor=1e-4` `.noise_rate=1e-8`, and `.noise_folds=0`, without which five folds may raise it",
        "rows: 1,024 to train, none to validate; here a tenth of them validates. `.valid` names other rows",
-       "scale of the input, epoch kept: not said; here to [-1, 1], and the best by validation NLL after the "
-       "annealing",
+       ("scale of the input, epoch kept: not said; here to [-1, 1], and the best by validation NLL after the "
+        "annealing"),
        "draws: 100 for the widths of the bands; here 200 for all"},
       {{PresetOptions::low_rank, {"start of the weights: not said; here as low-rank starts"}},
        {PresetOptions::low_rank_laplace, {kAbsent}},
@@ -149,41 +155,40 @@ Experiment toy() {
 }
 
 Experiment sst2() {
-  return {"paper-sst2",
-          {{"network", "transformer"},
-           {"hidden", 256},
-           {"blocks", 4},
-           {"heads", 4},
-           {"feedforward", 512},
-           {"positions", false},
-           {"final_norm", false},
-           {"epochs", 20},
-           {"learning_rate", 2e-4},
-           {"schedule", "cosine"},
-           {"patience", 5},
-           {"beta", 0.064},
-           {"kl_zero", 2},
-           {"kl_ramp", 2},
-           {"draws", 200}},
-          {{"rank", 16}, {"clip_rank", false}, {"damping", 0.85}, {"start_share", 0.1}},
-          {"data: 30,522 word pieces of BERT, at most 64 a text; here words. Give `.longest=64` "
-           "`.vocabulary=30522`",
-           "the text is read at its first token (CLS); here at the mean of its words",
-           "positions: not said; here none, as the paper's number of parameters has it",
-           "rate: a cosine to 1 % of it, halved after 3 epochs without a better loss; here a cosine to 0",
-           "prior: not said for text; here that of the images",
-           "validation rows of the early stopping: not said"},
-          {{PresetOptions::low_rank,
-            {"ranks: 16 (section 4.4), of the words 10 (Table 8), which the number of parameters excludes; "
-             "here 16",
-             "initial sd of the biases: 0.0067; here 0.011", kFactorStart}},
-           {PresetOptions::low_rank_laplace, {kAbsent, kFactorStart}},
-           {PresetOptions::low_rank_svd,
-            {"that network's training: Adam with a weight decay of 0.01, 20 epochs; here AdamW"}},
-           {PresetOptions::full_rank, {kFullStart}},
-           {PresetOptions::rank_one,
-            {"random numbers: the biases, too, and scales within 0.2 of 0 at the start; here trained biases, "
-             "scales of 1"}}}};
+  return {
+      "paper-sst2",
+      {{"network", "transformer"},
+       {"hidden", 256},
+       {"blocks", 4},
+       {"heads", 4},
+       {"feedforward", 512},
+       {"positions", false},
+       {"final_norm", false},
+       {"epochs", 20},
+       {"learning_rate", 2e-4},
+       {"schedule", "cosine"},
+       {"patience", 5},
+       {"beta", 0.064},
+       {"kl_zero", 2},
+       {"kl_ramp", 2},
+       {"draws", 200}},
+      {{"rank", 16}, {"clip_rank", false}, {"damping", 0.85}, {"start_share", 0.1}},
+      {kWords, "the text is read at its first token (CLS); here at the mean of its words",
+       "positions: not said; here none, as the paper's number of parameters has it",
+       "rate: a cosine to 1 % of it, halved after 3 epochs without a better loss; here a cosine to 0",
+       "prior: not said for text; here that of the images",
+       "validation rows of the early stopping: not said"},
+      {{PresetOptions::low_rank,
+        {("ranks: 16 (section 4.4), of the words 10 (Table 8), which the number of parameters excludes; "
+          "here 16"),
+         "initial sd of the biases: 0.0067; here 0.011", kFactorStart}},
+       {PresetOptions::low_rank_laplace, {kAbsent, kFactorStart}},
+       {PresetOptions::low_rank_svd,
+        {"that network's training: Adam with a weight decay of 0.01, 20 epochs; here AdamW"}},
+       {PresetOptions::full_rank, {kFullStart}},
+       {PresetOptions::rank_one,
+        {("random numbers: the biases, too, and scales within 0.2 of 0 at the start; here trained biases, "
+          "scales of 1")}}}};
 }
 
 Experiment mnist() {
@@ -202,8 +207,8 @@ Experiment mnist() {
       {{"rank", 25}, {"damping", 0.55}, {"start_share", 0.1}},
       {"pixels: divided by 126; give `.pixel_divisor=126`, without which they are standardised",
        "data: 50,000 images to train and 10,000 to validate; give `.valid_fraction=0.16666`",
-       "epoch kept: not said; here the best by validation NLL after the annealing. `.select_by=last` keeps "
-       "the last"},
+       ("epoch kept: not said; here the best by validation NLL after the annealing. `.select_by=last` keeps "
+        "the last")},
       {{PresetOptions::low_rank,
         {"start of the weights: not said for images; here as for the clinical data"}},
        {PresetOptions::low_rank_laplace, {"start of the weights: not said for images; here as low-rank's"}},
@@ -211,8 +216,8 @@ Experiment mnist() {
        {PresetOptions::full_rank,
         {"start of the weights: not said for images; here within 0.2 of 0, as for the clinical data"}},
        {PresetOptions::rank_one,
-        {"form: diag(s) V diag(r) in I.1.1, with 1 + s and 1 + r in A.3 and Table 7; here the first. "
-         "`.scales=about-one` is the second",
+        {("form: diag(s) V diag(r) in I.1.1, with 1 + s and 1 + r in A.3 and Table 7; here the first. "
+          "`.scales=about-one` is the second"),
          "start: not said for images; here scales of 1 with an sd of 0.011"}}}};
 }
 
@@ -232,13 +237,12 @@ Preset inducing_preset(bool with_flow) {
        {"learning_rate", 1e-3},
        {"schedule", "step"},
        {"patience", 0}},
-      {"data: images of 32 x 32, shifted and mirrored, labels smoothed; give `.network=resnet18` `.crop=4` "
-       "`.flip=true` `.label_smoothing=0.05`. By how much they are shifted: not said; here 4 pixels",
+      {kImages,
        "four-layer runs: give `.bayesian_layers=layer2.1.conv1,layer2.1.conv2,layer4.1.conv1,layer4.1.conv2`",
        "optimiser: Adam or SGD with momentum 0.9; here Adam",
        "KL annealing: its length is not said; here 100 epochs without the KL, then 50 to all of it",
-       "weight of the KL, start of the sds of inducing weights, validation rows, epoch kept: not said; here "
-       "1, 0.001, a tenth, the best by validation NLL after the annealing",
+       ("weight of the KL, start of the sds of inducing weights, validation rows, epoch kept: not said; here "
+        "1, 0.001, a tenth, the best by validation NLL after the annealing"),
        "curve (5.1) and segmentation (5.3) have other settings, for which there is no preset"}};
   if (!with_flow) {
     preset.options.erase("flow");
