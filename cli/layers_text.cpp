@@ -55,8 +55,8 @@ std::string size_line(const std::string& name, const std::string& sizes, int64_t
                      100 * static_cast<double>(stored) / static_cast<double>(dense));
 }
 
-/// Returns the flow of a layer with inducing weights: "none", "certified", "paper" or "spectral". The last two
-/// have the same tensors, so that `spectral` says which it is.
+/// Returns the flow of a layer with inducing weights: "none", "certified", "paper" or "spectral". The last
+/// two have the same tensors, so that `spectral` says which it is.
 std::string flow_of(const TensorShapes& tensors, const std::string& site, bool spectral) {
   const std::string stem = site + ".flow.";
   bool any = false;

@@ -170,9 +170,9 @@ TEST(Inducing, TheKlOfAFlowThatHasTrainedIsThatOfItsDensity) {
   // KL(q(V) || N(0, I)) = E[log q0(V0) - log |det J| - log N(V; 0, I)], over draws of its own.
   const at::NoGradGuard no_grad;
   constexpr int64_t kDraws = 4000;
-  for (const auto& [name_of_flow, form, layers] : {std::tuple{"certified", FlowForm::certified, 1},
-                                                   std::tuple{"paper", FlowForm::paper, 5},
-                                                   std::tuple{"spectral", FlowForm::spectral, 5}}) {
+  for (const auto& [name_of_flow, form, layers] :
+       {std::tuple{"certified", FlowForm::certified, 1}, std::tuple{"paper", FlowForm::paper, 5},
+        std::tuple{"spectral", FlowForm::spectral, 5}}) {
     const SitePlan plan = inducing(3, 2, "matheron", name_of_flow);
     Bound q(kOneLayer, plan);
     const std::string site = "net.0.weight.";

@@ -127,8 +127,8 @@ TEST(RandomWeights, LowRankStartsWithTheVarianceOfTheNetwork) {
   EXPECT_NEAR(var * 3 * 300, 1, 0.1);  // U(-1/sqrt(300), 1/sqrt(300))
 }
 
-// Both forms of rank_one start at the same draws. Their priors have another mean, so that every scale s, which
-// is 1 in the one and 0 in the other, adds 1 / (2 sd^2) to the KL.
+// Both forms of rank_one start at the same draws. Their priors have another mean, so that every scale s,
+// which is 1 in the one and 0 in the other, adds 1 / (2 sd^2) to the KL.
 TEST(RandomWeights, TheScalesOfRankOneStartAlikeUnderBothPriors) {
   const double sd = 0.7;
   const auto posterior = [&](const char* structure) {

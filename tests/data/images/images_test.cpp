@@ -135,7 +135,8 @@ TEST(ImageEncoder, DividesPixels) {
   const ImageEncoder again = ImageEncoder::from_json(encoder.to_json());
   EXPECT_TRUE(at::equal(everything(again.dataset(images, false)).inputs[0], x));
   EXPECT_TRUE(at::equal(
-      everything(ImageEncoder::from_json(ImageEncoder::fit(images, 255).to_json()).dataset(images, false)).inputs[0],
+      everything(ImageEncoder::from_json(ImageEncoder::fit(images, 255).to_json()).dataset(images, false))
+          .inputs[0],
       images.pixels.to(at::kFloat) / 255));
   expect_has(error_of([&] { ImageEncoder::fit(images, 0.5); }), "0 or from 1 to 255; received 0.5");
   expect_has(error_of([&] { ImageEncoder::fit(images, 256); }), "received 256");

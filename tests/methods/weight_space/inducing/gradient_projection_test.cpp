@@ -207,9 +207,10 @@ TEST(GradientProjection, NoiseOfTheWeightsMovesAResidualByItsNormAtMost) {
   }
 }
 
-// The margin S of the paper's lemma 1 is the infimum of |(I - P) g(T_row U T_col x)| over |x| = 1 (equation 14).
-// Where a layer has more inputs than inducing columns, T_col x = 0 for a unit x. There the residual is that of
-// g(0), so that S is at most |(I - P) g(0)|, whatever was trained: 0 without a flow (docs/findings.md).
+// The margin S of the paper's lemma 1 is the infimum of |(I - P) g(T_row U T_col x)| over |x| = 1 (equation
+// 14). Where a layer has more inputs than inducing columns, T_col x = 0 for a unit x. There the residual is
+// that of g(0), so that S is at most |(I - P) g(0)|, whatever was trained: 0 without a flow
+// (docs/findings.md).
 TEST(GradientProjection, TheMarginOfThePapersLemmaIsAtMostTheResidualOfZero) {
   const at::NoGradGuard no_grad;
   const at::Tensor sd = at::full({3}, 0.1, at::kDouble);
