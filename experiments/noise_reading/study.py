@@ -22,13 +22,10 @@ PROTOCOL = [
     Line("start and rate of the noise variance", ".01 and 1e-3 (B)", ".01 and 1e-3; two readings with .1 or 1e-2 go against N", SAME), KEPT]
 
 
-# N appendix B on the noise variance: it starts at 1e-2, is no smaller than 1e-6, and has the one rate of 1e-3. If the number that
-# starts at 1e-2 is the stored one, whose exp or softplus is the variance, the variance starts at 1.01 or .698.
+# N appendix B on the noise variance: it starts at 1e-2, is no smaller than 1e-6, and has the one rate of 1e-3.
 READINGS = {"exp": "--noise-form exp --noise-start 0.01 --noise-rate 1e-3", "exp, start 0.1": "--noise-form exp --noise-start 0.1 --noise-rate 1e-3",
             "exp, rate 0.01": "--noise-form exp --noise-start 0.01 --noise-rate 1e-2",
-            **{form: f"--noise-form {form} --noise-start 0.01 --noise-rate 1e-3" for form in ("softplus", "variance", "sd")},
-            "exp, stored 0.01": "--noise-form exp --noise-start 1.01 --noise-rate 1e-3",
-            "softplus, stored 0.01": "--noise-form softplus --noise-start 0.698 --noise-rate 1e-3"}
+            **{form: f"--noise-form {form} --noise-start 0.01 --noise-rate 1e-3" for form in ("softplus", "variance", "sd")}}
 
 
 def cells():
