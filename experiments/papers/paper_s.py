@@ -157,6 +157,22 @@ def numbers_of(row):
     return found
 
 
+def per_parameter(measured, name, metric, fewest):
+    """By seed, the metric times the root of the fewest parameters of any method over this one's: S's "efficiency-adjusted" score (Figures
+    12 and 17), without its scaling to [0, 1], whose ends S does not print."""
+    own, parameters = measured.by_seed(name, metric), measured.by_seed(name, "parameters")
+    return {seed: own[seed] * math.sqrt(fewest / parameters[seed]) for seed in own.keys() & parameters.keys()}
+
+
+def efficiency(source, measured, metrics, others):
+    """S: low-rank wins by these scores. One claim a metric, of which more is better."""
+    sizes = [size for name in (LOW, *others) for size in measured.by_seed(name, "parameters").values()]
+    for title, metric in metrics:
+        ours = per_parameter(measured, LOW, metric, min(sizes, default=1))
+        yield judge.judged(source, f"low-rank has the highest {title} times sqrt(fewest parameters / parameters)",
+                           [ordered(f"{LOW} - {other}", ours, per_parameter(measured, other, metric, min(sizes, default=1))) for other in others])
+
+
 class Measured:
     """The rows of a study's part that worked, one a cell, by method and seed."""
 

@@ -1,9 +1,11 @@
 """rank, start, law, weight of the KL and prior on S's clinical network."""
 
+import itertools
 import statistics
 
 import paired
 import studies
+from judge import judged, ordered
 from pages import Page
 from paper_s import CLINICAL_PROTOCOL, KEPT, MI, at_the_prior, numbers_of
 from protocol import SAME, SILENT, Line
@@ -73,10 +75,21 @@ def without_collapsed(found):
             + table(left, found.get("low-rank", {}))) if named else ""
 
 
+def claims(found):
+    """S: "Higher ranks generally improve OOD detection but degrade calibration, while lower ranks maintain better calibration at reduced
+    OOD sensitivity" (H.2, Figure 10). Low-rank is of rank 15."""
+    ranks = [("2", "low-rank --rank 2"), ("5", "low-rank --rank 5"), ("15", "low-rank"), ("60", "low-rank --rank 60")]
+    for title, metric, up in (("improve the AUROC for foreign rows", f"ood.auroc.{MI}", True), ("have a higher NLL", "nll", True),
+                              ("have a higher ECE", "ece", True)):
+        cases = [ordered(f"rank {high} - rank {low}", values_of(found.get(more, {}), metric), values_of(found.get(fewer, {}), metric), up)
+                 for (low, fewer), (high, more) in itertools.pairwise(ranks)]
+        yield judged("S H.2, Figure 10", f"higher ranks {title}: 5 above 2, 15 above 5, 60 above 15", cases)
+
+
 def page(now):
     """Each change by the AUROC for foreign patients and by the NLL."""
     found = by_choice(studies.rows(studies.HERE / "s_ablations"))
     return Page(["Source and network of [s_table1](../s_table1/README.md), one change at a time. Differences from `low-rank` with "
                  "its preset and beta 5.4, seed by seed, ± standard error (number of pairs).",
                  table(found, found.get("low-rank", {})),
-                 without_collapsed(found)])
+                 without_collapsed(found)], list(claims(found)))

@@ -4,7 +4,7 @@ import itertools
 
 import paper_s
 from judge import not_measured
-from paper_s import BAYESIAN, CLINICAL, CLINICAL_PROTOCOL, ENSEMBLE, FULL, KEPT, LOW, MI, PLAIN, SVD, Order
+from paper_s import BAYESIAN, CLINICAL, CLINICAL_PROTOCOL, ENSEMBLE, FULL, KEPT, LOW, MI, PLAIN, RANK1, SVD, Order
 from protocol import SAME, Line
 from results import asked
 
@@ -93,5 +93,11 @@ def more(rows):
     return "\n\n".join(filter(None, (same_at_every_budget(rows), collapsed(rows))))
 
 
+def claims(measured):
+    metrics = [("AUPR-In", f"ood.aupr_in.{MI}"), ("AUPR-OOD", f"ood.aupr_ood.{MI}")]
+    yield TIMES
+    yield from paper_s.efficiency("S H.2, Figure 12", measured, metrics, (FULL, ENSEMBLE, SVD, RANK1))
+
+
 def page(now):
-    return paper_s.page("s_table1", TEXT, COLUMNS, ORDERS, more, lambda measured: [TIMES])
+    return paper_s.page("s_table1", TEXT, COLUMNS, ORDERS, more, claims)

@@ -22,10 +22,11 @@ MethodInfo draws_method(std::string name) {
   MethodInfo info =
       segmenting(network_method(std::move(name), {TaskKind::regression, TaskKind::classification}));
   info.parts = SdParts::draws;
-  info.presets = {
-      paper_preset({paper_training()},
-                   {"the deep basis kernel paper lacks this method: the training is that of its networks",
-                    paper_tables_note()})};
+  info.presets = {paper_preset({paper_training()},
+                               {("the training is that of the networks of the deep basis kernel paper, which "
+                                 "lacks this method. The Rich-BLL paper has it with the training of its own "
+                                 "networks (the preset `paper` of bll), and does not say its settings"),
+                                paper_tables_note()})};
   return info;
 }
 
