@@ -19,6 +19,8 @@
 #include "slimbayes/model/answer_table.h"
 #include "slimbayes/model/model.h"
 #include "slimbayes/model/row_predictor.h"
+// A model file that answers rows without libtorch: the same class is all of libslimbayes_serve.
+#include "slimbayes/serve/model.h"
 // The report on data: its numbers, and the page of them.
 #include "slimbayes/report/facts.h"
 #include "slimbayes/report/page.h"

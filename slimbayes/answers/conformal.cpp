@@ -34,18 +34,11 @@
 #include <utility>
 
 #include "slimbayes/answers/density.h"
-#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
 
 namespace {
-
-/// Returns the rank ceil((rows + 1) level) of the score that becomes the factor. The factor 1 - 1e-14 keeps a
-/// rounding error of the product from raising the rank by 1: 20 * 0.95 must give 19.
-int64_t rank_of(int64_t rows, double level) {
-  return static_cast<int64_t>(std::ceil(static_cast<double>(rows + 1) * level * (1 - 1e-14)));
-}
 
 /// Returns the half-width of an interval, slightly widened. The coverage guarantee counts a row whose score
 /// equals the factor as covered, but that row lies exactly on the end of the interval, and rounding may put
@@ -112,45 +105,18 @@ ConformalScores sorted_scores(const at::Tensor& scores, const std::vector<int64_
   return {sorted, groups.index_select(0, order)};
 }
 
-int64_t conformal_rows(double level) {
-  check_level(level, "conformal_rows");
-  int64_t m = std::max<int64_t>(1, static_cast<int64_t>(level / (1 - level)) - 1);
-  while (rank_of(m, level) > m) ++m;
-  return m;
-}
-
-void check_conformal_rows(int64_t groups, double level, int64_t rows) {
-  check_level(level, "conformal");
-  const bool repeated = groups < rows;
-  if (!(rank_of(groups, level) <= groups))
-    refuse(
-        "conformal",
-        fmt::format("at least {} {} for a level of {:g}", conformal_rows(level),
-                    repeated ? "groups of identical inputs among the calibration rows" : "calibration rows",
-                    level),
-        repeated ? fmt::format("{} groups ({} rows)", groups, rows) : fmt::format("{}", rows),
-        "give more rows, fit with a larger `.calibration_fraction`, or lower `.level`");
-}
-
 std::pair<double, double> coverage_range(int64_t groups, double level) {
   check_conformal_rows(groups, level, groups);
-  const auto k = static_cast<double>(rank_of(groups, level)), m = static_cast<double>(groups);
+  const auto k = static_cast<double>(conformal_rank(groups, level)), m = static_cast<double>(groups);
   const boost::math::beta_distribution<> coverage(k, m + 1 - k);
   return {boost::math::quantile(coverage, 0.05), boost::math::quantile(coverage, 0.95)};
 }
 
 double conformal_factor(const ConformalScores& scores, double level) {
-  const int64_t m = scores.value.numel();
-  check_conformal_rows(scores.groups, level, m);
-  if (scores.groups == m) return scores.value[rank_of(m, level) - 1].item<double>();
-  const at::Tensor size = at::bincount(scores.group).to(at::kDouble);
-  // Total weight of the rows up to each score; a row of a group of n rows weighs 1 / n. [m]
-  const at::Tensor weight = size.reciprocal().index_select(0, scores.group).cumsum(0);
-  // Rounding may leave a sum of weights 1 / n slightly below its exact value, so the weight that is needed is
-  // lowered by a relative 1e-12.
-  const double needed = static_cast<double>(scores.groups + 1) * level * (1 - 1e-12);
-  const int64_t reached = (weight < needed).sum().item<int64_t>();
-  return scores.value[std::min(reached, m - 1)].item<double>();
+  const at::Tensor value = scores.value.to(at::kDouble).contiguous(), group = scores.group.contiguous();
+  const auto m = static_cast<size_t>(value.numel());
+  return conformal_factor({value.const_data_ptr<double>(), m}, {group.const_data_ptr<int64_t>(), m},
+                          scores.groups, level);
 }
 
 Interval conformal_interval(const Regression& p, const ConformalScores& scores, double level) {

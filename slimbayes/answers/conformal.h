@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slimbayes/answers/predictive.h"
+#include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/export.h"
 
 namespace slimbayes {
@@ -46,16 +47,6 @@ SLIMBAYES_EXPORT ConformalScores conformal_scores(const Regression& p, const at:
 /// rows. It sorts the scores and reorders the groups in the same way. Throws std::invalid_argument unless
 /// `group` has m numbers.
 SLIMBAYES_EXPORT ConformalScores sorted_scores(const at::Tensor& scores, const std::vector<int64_t>& group);
-
-/// Returns how many calibration rows (or groups, if inputs repeat) conformal prediction needs at this level:
-/// the least m with ceil((m + 1) level) <= m. With fewer rows no finite interval has the level. Throws
-/// std::invalid_argument unless 0 < level <= kMostLevel.
-SLIMBAYES_EXPORT int64_t conformal_rows(double level);
-
-/// Throws std::invalid_argument if there are too few groups of calibration rows for this level, that is fewer
-/// than conformal_rows(level); the message says how many are needed. `rows`, the number of rows in all
-/// groups, is only used in the message. Also throws unless 0 < level <= kMostLevel.
-SLIMBAYES_EXPORT void check_conformal_rows(int64_t groups, double level, int64_t rows);
 
 /// Returns a range for the true coverage of conformal intervals: its 5 % and its 95 % quantile. The true
 /// coverage is near the level but not equal to it, because it depends on which calibration rows were drawn.

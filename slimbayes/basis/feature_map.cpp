@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/engine/plan.h"
+#include "slimbayes/engine/feature_spec.h"
 
 namespace slimbayes {
 
@@ -32,22 +32,7 @@ FeatureMap::FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec
     refuse(method, fmt::format("an expansion of rank {} that fits its network", r),
            fmt::format("one of rank {} and {} inputs", basis_->rank(), basis_->inputs()));
   if (execution != Execution::engine) return;
-  if (auto plan = feature_plan(basis, r, spec)) engine_ = EngineNetwork::of(std::move(plan), lookup);
-}
-
-std::shared_ptr<const engine::Plan> feature_plan(const std::string& basis, int64_t rank,
-                                                 const NetworkSpec& spec) {
-  auto plan = std::make_shared<engine::Plan>(spec.input.numel());
-  if ((basis != "silu" && basis != "linear") || !plan->append(spec, "network").empty()) return nullptr;
-  if (basis == "linear") {
-    const double share = 1 / std::sqrt(static_cast<double>(rank));
-    plan->append_dense("basis.weight", "basis.bias", rank, {share, share});
-    return plan;
-  }
-  plan->append_dense("basis.weight", "basis.bias", rank);
-  plan->append_activation(engine::ActivationStep::Function::silu);
-  plan->append_scale("basis.scale");
-  return plan;
+  if (auto plan = engine::feature_plan(basis, r, spec)) engine_ = EngineNetwork::of(std::move(plan), lookup);
 }
 
 Expansion FeatureMap::operator()(const Input& input, const ForwardContext& context) const {

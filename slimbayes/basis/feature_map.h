@@ -35,11 +35,6 @@ class FeatureMap {
   Shape input_;
 };
 
-/// Returns the plan of a network and an expansion to `rank` features, or nullptr if a plan cannot compute
-/// them: it knows the layers that engine/plan.h has and the expansions `silu` and `linear`.
-std::shared_ptr<const engine::Plan> feature_plan(const std::string& basis, int64_t rank,
-                                                 const NetworkSpec& spec);
-
 /// Returns the initial parameters of a FeatureMap: the network in group "network", the expansion in group
 /// "head". Float64.
 std::vector<ParameterSpec> feature_parameters(const std::string& basis, int64_t rank, const NetworkSpec& spec,

@@ -8,7 +8,6 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/storage/error.h"
-#include "slimbayes/storage/json_depth.h"
 
 namespace slimbayes {
 
@@ -17,10 +16,6 @@ namespace {
 constexpr std::pair<StoredType, at::ScalarType> kTypes[] = {
     {StoredType::f64, at::kDouble}, {StoredType::f32, at::kFloat}, {StoredType::i64, at::kLong},
     {StoredType::i32, at::kInt},    {StoredType::u8, at::kByte},   {StoredType::boolean, at::kBool}};
-
-// Stands for the name of the file in a DataError, because these functions do not know the name;
-// read_contents() replaces it by the real one.
-constexpr const char* kContents = "model file";
 
 }  // namespace
 
@@ -49,43 +44,8 @@ at::Tensor from_stored(const StoredTensor& stored) {
 
 at::Tensor stored_tensor(const TensorFile& file, const std::string& name) {
   auto found = file.tensors.find(name);
-  if (found == file.tensors.end()) throw DataError(kContents, fmt::format("holds no tensor '{}'", name));
+  if (found == file.tensors.end()) throw DataError(kContentsName, fmt::format("holds no tensor '{}'", name));
   return from_stored(found->second);
-}
-
-const std::string& stored_text(const TensorFile& file, const std::string& key) {
-  auto found = file.metadata.find(key);
-  if (found == file.metadata.end()) throw DataError(kContents, fmt::format("holds no '{}'", key));
-  return found->second;
-}
-
-nlohmann::json stored_json(const TensorFile& file, const std::string& key) {
-  constexpr int kDeepest = 32;
-  const std::string& text = stored_text(file, key);
-  if (!nests_at_most(text, kDeepest))
-    throw DataError(kContents, fmt::format("its '{}' is nested too deep", key));
-  nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
-  if (value.is_discarded()) throw DataError(kContents, fmt::format("its '{}' is not JSON", key));
-  return value;
-}
-
-void read_contents(const std::string& file, const std::string& hint, const std::function<void()>& read) {
-  const auto refuse = [&](std::string_view what) {
-    const std::string own = std::string(kContents) + ": ";
-    if (what.starts_with(own)) what.remove_prefix(own.size());
-    throw DataError(file, fmt::format("{}; {}", what, hint));
-  };
-  try {
-    read();
-  } catch (const DataError& error) {
-    refuse(error.what());
-  } catch (const std::invalid_argument& error) {
-    refuse(error.what());
-  } catch (const NumericalError& error) {
-    refuse(error.what());
-  } catch (const nlohmann::json::exception&) {
-    refuse("expected the metadata that slimbayes writes; received others: it is damaged");
-  }
 }
 
 }  // namespace slimbayes

@@ -41,28 +41,41 @@ double half_ranges_beyond(double x, const Encoder::Feature& feature) {
   return by > kRounding ? by : 0;
 }
 
+void DistanceSum::add(double x, const Encoder::Feature& feature) {
+  ++columns_;
+  if (std::isnan(x)) return;
+  const double sd = feature.range->sd > 0 ? feature.range->sd : feature.scale;
+  const double z = steps_between(std::max(x, feature.fill), std::min(x, feature.fill), sd);
+  if (z < kSquarable)
+    squares_ += z * z;
+  else
+    large_ = std::hypot(large_, z);
+}
+
+double DistanceSum::root_mean_square() const {
+  return columns_ == 0
+             ? std::numeric_limits<double>::quiet_NaN()
+             : std::min(std::hypot(large_, std::sqrt(squares_)) / std::sqrt(static_cast<double>(columns_)),
+                        kLargest);
+}
+
 std::optional<Outside> outside(const Encoder& encoder, const Table& table) {
   const auto n = static_cast<size_t>(table.rows);
   Outside far{0, {}, std::vector<double>(n), std::vector<double>(n)};
-  std::vector<double> squares(n);  // of the steps whose square does not overflow; hypot takes much longer
-  double counted = 0;
+  std::vector<DistanceSum> sums(n);
+  bool measured = false;
   for (const Encoder::Feature& feature : encoder.columns()) {
     if (!feature.range) continue;
     const Column* column = table.find(feature.name);
     if (column == nullptr) refuse("outside", "a column " + in_quotes(feature.name), "a table without it");
     Outside::Beyond here{feature.name};
-    const double sd = feature.range->sd > 0 ? feature.range->sd : feature.scale;
-    counted += 1;
+    measured = true;
     for (size_t row = 0; row < n; ++row) {
       const double x = column->values[row];
+      sums[row].add(x, feature);
       if (std::isnan(x)) continue;
       const double by = half_ranges_beyond(x, feature);
       far.beyond[row] = std::max(far.beyond[row], by);
-      const double z = steps_between(std::max(x, feature.fill), std::min(x, feature.fill), sd);
-      if (z < kSquarable)
-        squares[row] += z * z;
-      else
-        far.distance[row] = std::hypot(far.distance[row], z);
       if (by > 0) ++here.rows;
       if (by > here.farthest) {
         here.farthest = by;
@@ -71,10 +84,8 @@ std::optional<Outside> outside(const Encoder& encoder, const Table& table) {
     }
     if (here.rows > 0) far.columns.push_back(std::move(here));
   }
-  if (counted == 0) return std::nullopt;
-  for (size_t row = 0; row < n; ++row)
-    far.distance[row] =
-        std::min(std::hypot(far.distance[row], std::sqrt(squares[row])) / std::sqrt(counted), kLargest);
+  if (!measured) return std::nullopt;
+  for (size_t row = 0; row < n; ++row) far.distance[row] = sums[row].root_mean_square();
   far.rows = std::ranges::count_if(far.beyond, [](double by) { return by > 0; });
   std::ranges::stable_sort(far.columns, std::greater{}, &Outside::Beyond::farthest);
   return far;

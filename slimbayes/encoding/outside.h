@@ -33,6 +33,19 @@ struct Outside {
 /// inside and for what may be rounding.
 SLIMBAYES_EXPORT double half_ranges_beyond(double x, const Encoder::Feature& feature);
 
+/// The distance of one row (Outside::distance), column by column.
+class DistanceSum {
+ public:
+  /// Adds the number x of a column that has a training range; NaN, a missing cell, adds nothing to the sum.
+  SLIMBAYES_EXPORT void add(double x, const Encoder::Feature& feature);
+  /// Returns the root mean square over the columns, at most the largest double; NaN without a column.
+  SLIMBAYES_EXPORT double root_mean_square() const;
+
+ private:
+  double squares_ = 0, large_ = 0;  // large_: of the steps whose square overflows; hypot takes much longer
+  int64_t columns_ = 0;
+};
+
 /// Measures how far each row of `table` lies from the training rows. An excess over the range below 1e-6
 /// half-ranges is taken for rounding and counts as inside; a value that overflows becomes the largest double.
 /// Returns nullopt if no column has a stored training range: for events, whose domain is given by the user,

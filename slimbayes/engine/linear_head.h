@@ -17,12 +17,12 @@ namespace slimbayes::engine {
 /// A vector that is empty counts as zero.
 struct LinearHead {
   double constant = 0, noise_var = 0;
-  std::vector<double> weights;        // [r]
-  std::vector<double> root;           // [q, r], row after row
-  std::vector<double> root_constant;  // [q]
+  std::vector<double> weights = {};        // [r]
+  std::vector<double> root = {};           // [q, r], row after row
+  std::vector<double> root_constant = {};  // [q]
   double constant_var = 0, response_constant = 0;
-  std::vector<double> response;  // [r]
-  std::optional<double> largest;
+  std::vector<double> response = {};  // [r]
+  std::optional<double> largest = {};
 };
 
 /// Returns the regression with this head on these features. All sums are float64. Throws

@@ -6,8 +6,10 @@
 
 #include "slimbayes/answers/class_likelihood.h"
 #include "slimbayes/answers/pixels.h"
+#include "slimbayes/engine/row_spec.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/trained_network.h"
+#include "slimbayes/nn/engine_network.h"
 
 namespace slimbayes {
 
@@ -23,6 +25,16 @@ Scores Fitted::ood(const Dataset& data) const {
 }
 
 std::vector<ProjectorFact> Fitted::projectors() const { return {}; }
+
+std::optional<engine::RowSpec> Fitted::row_spec() const { return {}; }
+
+std::shared_ptr<const engine::RowModel> Fitted::row_model() const {
+  return row_model_.get([this]() -> LazyRowModel::Made {
+    if (!engine_is_available()) return nullptr;
+    const std::optional<engine::RowSpec> spec = row_spec();
+    return spec ? engine::row_model(*spec) : nullptr;
+  });
+}
 
 std::unique_ptr<Fitted> Fitted::with_noise(double) const { return nullptr; }
 

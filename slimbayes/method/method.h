@@ -16,6 +16,7 @@
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/export.h"
+#include "slimbayes/method/lazy_row_model.h"
 #include "slimbayes/method/predict_options.h"
 #include "slimbayes/storage/tensor_file.h"
 #include "slimbayes/train/callback.h"
@@ -24,7 +25,8 @@
 
 namespace slimbayes::engine {
 class RowModel;  // engine/row_model.h
-}
+struct RowSpec;  // engine/row_spec.h
+}  // namespace slimbayes::engine
 
 namespace slimbayes {
 
@@ -91,15 +93,22 @@ class SLIMBAYES_EXPORT Fitted {
   /// Use it before you say something about the answers from the network alone (model/model_networks.h).
   virtual NetworkUse network_use() const { return NetworkUse::location; }
 
-  /// Returns the regression as it answers rows without libtorch, with the same numbers as predict(); nullptr
-  /// if it cannot: for other tasks, inputs that are no vectors, and whatever the engine does not know. Made
-  /// at its first use.
-  virtual std::shared_ptr<const engine::RowModel> row_model() const { return nullptr; }
+  /// Returns the regression as data from which rows are answered without libtorch, with the same numbers as
+  /// predict(); empty if there is no such form: for other tasks, inputs that are no vectors, and whatever the
+  /// engine does not know.
+  virtual std::optional<engine::RowSpec> row_spec() const;
+
+  /// Returns the row model of row_spec(); nullptr if there is none, or if the engine is off. Made at its first
+  /// use.
+  std::shared_ptr<const engine::RowModel> row_model() const;
 
   /// Returns the training rows (numbers from 0) whose target is far from what fits without them predict, the
   /// farthest first. Known after a fit that held every row out once (`auto` in folds), not after loading;
   /// empty otherwise.
   virtual std::vector<int64_t> wild_rows() const { return {}; }
+
+ private:
+  LazyRowModel row_model_;
 };
 
 /// A fitted method whose posterior is computed exactly from sums over the rows. So it can learn rows, forget

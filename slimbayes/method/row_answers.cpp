@@ -62,18 +62,6 @@ Regression regression_of(const engine::RowModel& model, const at::Tensor& out, i
   return p;
 }
 
-template <class Number>
-std::shared_ptr<const engine::Features> features_in(const engine::Plan& plan, const Network::Lookup& lookup,
-                                                    engine::FeaturesOf of) {
-  std::vector<at::Tensor> held;
-  std::vector<const Number*> values;
-  for (const std::string& name : plan.tensors()) {
-    held.push_back(lookup(name).detach().to(c10::CppTypeToScalarType<Number>::value).contiguous());
-    values.push_back(held.back().template const_data_ptr<Number>());
-  }
-  return engine::network_features(plan, std::span<const Number* const>(values), of);
-}
-
 }  // namespace
 
 bool has_padding(const Dataset& data) {
@@ -94,11 +82,24 @@ Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, c
   return regression_of(model, out, zeroed);
 }
 
-std::shared_ptr<const engine::Features> engine_features(const engine::Plan& plan,
-                                                        const Network::Lookup& lookup, at::ScalarType type,
-                                                        engine::FeaturesOf of) {
-  if (!engine_is_available()) return nullptr;
-  return type == at::kDouble ? features_in<double>(plan, lookup, of) : features_in<float>(plan, lookup, of);
+std::optional<engine::FeatureSpec> feature_spec(const NetworkSpec& network, const std::string& basis,
+                                                int64_t rank, const Network::Lookup& lookup,
+                                                at::ScalarType type, engine::FeaturesOf of) {
+  const std::shared_ptr<const engine::Plan> plan = engine::feature_plan(basis, rank, network);
+  if (!plan) return {};
+  engine::FeatureSpec spec{.inputs = plan->inputs(),
+                           .network = network,
+                           .basis = basis,
+                           .rank = rank,
+                           .of = of,
+                           .exact = type == at::kDouble};
+  for (const std::string& name : plan->tensors()) {
+    const at::Tensor given = lookup(name).detach(), values = given.to(at::kFloat).contiguous();
+    if (!at::equal(values.to(given.scalar_type()), given)) return {};  // trained in float64
+    const float* from = values.const_data_ptr<float>();
+    spec.values[name] = {from, from + values.numel()};
+  }
+  return spec;
 }
 
 std::vector<double> numbers_of(const at::Tensor& tensor) {

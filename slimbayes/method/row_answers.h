@@ -2,18 +2,17 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <functional>
-#include <memory>
-#include <mutex>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/core/gaussian_linear.h"
 #include "slimbayes/data/dataset.h"
-#include "slimbayes/engine/features.h"
+#include "slimbayes/engine/feature_spec.h"
 #include "slimbayes/engine/linear_head.h"
-#include "slimbayes/engine/row_model.h"
+#include "slimbayes/engine/row_spec.h"
 #include "slimbayes/method/predict_options.h"
 #include "slimbayes/nn/network.h"
 
@@ -28,11 +27,11 @@ bool has_padding(const Dataset& data);
 Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, const Shape& input,
                            at::ScalarType type, const PredictOptions& options, std::string_view function);
 
-/// Returns the features of a plan's network with these parameters, computed in `type`, float32 or float64;
-/// nullptr if the engine is off or does not know them.
-std::shared_ptr<const engine::Features> engine_features(const engine::Plan& plan,
-                                                        const Network::Lookup& lookup, at::ScalarType type,
-                                                        engine::FeaturesOf of);
+/// Returns the features of a network and an expansion (feature_plan) with these parameters, computed in `type`,
+/// float32 or float64, as data. Empty if a plan does not know them.
+std::optional<engine::FeatureSpec> feature_spec(const NetworkSpec& network, const std::string& basis,
+                                                int64_t rank, const Network::Lookup& lookup,
+                                                at::ScalarType type, engine::FeaturesOf of);
 
 /// Returns the elements of a tensor as float64, row after row.
 std::vector<double> numbers_of(const at::Tensor& tensor);
@@ -44,24 +43,5 @@ engine::LinearHead head_of(const LinearPosterior& posterior);
 /// Rewrites a head for the features (s h, t) as a head for h, where s and t are constants. If `head` has no
 /// weight for t, its features were s h.
 engine::LinearHead of_scaled_features(engine::LinearHead head, int64_t features, double s, double t);
-
-/// A row model that is made at its first use, by whichever thread comes first. A copy makes its own.
-class LazyRowModel {
- public:
-  using Made = std::shared_ptr<const engine::RowModel>;
-
-  LazyRowModel() = default;
-  LazyRowModel(const LazyRowModel&) {}
-  LazyRowModel& operator=(const LazyRowModel&) = delete;
-
-  const Made& get(const std::function<Made()>& make) const {
-    std::call_once(once_, [&] { made_ = make(); });
-    return made_;
-  }
-
- private:
-  mutable std::once_flag once_;
-  mutable Made made_;
-};
 
 }  // namespace slimbayes

@@ -14,6 +14,7 @@
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/model/model.h"
 #include "slimbayes/model/tuning_report.h"
+#include "slimbayes/serve/serve_file.h"
 #include "slimbayes/storage/model_kind.h"
 #include "slimbayes/storage/printable.h"
 
@@ -212,12 +213,15 @@ TensorFile Model::to_file() const {
   if (parts_.shard) file.metadata["shard"] = "true";
   if (parts_.tuning) file.metadata["tuning"] = fields_to_json(*parts_.tuning).dump();
   if (!parts_.noise.empty()) file.metadata["noise"] = slimbayes::to_json(parts_.noise).dump();
+  if (std::holds_alternative<Encoder>(*parts_.encoder) && schema().task.kind == TaskKind::regression)
+    if (const auto rows = parts_.fitted->row_spec()) store_served(*rows, parts_.noise.var, file);
   return file;
 }
 
 Model Model::from_file(const TensorFile& source, const std::string& name) {
   check_model_kind(source, name);
   TensorFile file = source;
+  drop_served(file);
   ModelParts parts;
   parts.source = name;
   read_contents(name, "fit it again", [&] {

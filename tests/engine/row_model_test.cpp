@@ -11,7 +11,7 @@
 #include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/engine/exact_plan.h"
 #include "slimbayes/engine/features.h"
-#include "slimbayes/engine/kernel_head.h"
+#include "slimbayes/engine/kernel_rows.h"
 #include "slimbayes/engine/linear_head.h"
 #include "slimbayes/engine/tape.h"
 #include "slimbayes/storage/error.h"
@@ -143,17 +143,17 @@ TEST(LinearHead, IsItsFormula) {
 }
 
 /// One training row: the posterior of a Gaussian process by hand.
-TEST(KernelHead, IsTheGaussianProcessOfOneRow) {
-  const double amplitude = 2, noise = 0.5, y = 1.5, c = 0.25, root = 1 / std::sqrt(amplitude + noise);
-  const auto model = kernel_row_model({.inputs = 1,
+TEST(KernelRows, IsTheGaussianProcessOfOneRow) {
+  const double amplitude = 2, noise = 0.5, y = 1.5, c = 0.25;
+  const auto model = kernel_row_model({.features = {.inputs = 1},
                                        .lengthscale = {2},
                                        .rows = {0.5},
                                        .amplitude = amplitude,
                                        .noise_var = noise,
                                        .offset = c,
+                                       .diagonal = noise,
                                        .alpha = {(y - c) / (amplitude + noise)},
-                                       .ones = {1 / (amplitude + noise)},
-                                       .root = {root}});
+                                       .ones = {1 / (amplitude + noise)}});
   for (const double x : {-3.0, 1.0, 4.0}) {
     const double k = amplitude * std::exp(-0.5 * (x / 2 - 0.5) * (x / 2 - 0.5)), s = amplitude + noise;
     const std::vector<double> out = answers(*model, {x});

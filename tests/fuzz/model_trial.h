@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -9,6 +12,7 @@
 #include "slimbayes/encoding/outside.h"
 #include "slimbayes/model/answer_table.h"
 #include "slimbayes/model/model.h"
+#include "slimbayes/serve/model.h"
 #include "tests/fuzz/trial.h"
 
 // What is done with a mutant of a model: answers, a report, update, forget, merge.
@@ -40,8 +44,32 @@ inline void try_changes(const Model& model, const Examples& examples) {
   answers([&] { check_answers(model.merged(model.shard(examples)), examples); });
 }
 
+/// Opens a model file for serving, and asks it for answers to rows of numbers and of texts.
+inline void check_served(const Bytes& bytes) {
+  const serve::Model model = serve::Model::open(bytes, "served");
+  const size_t columns = model.columns().size();
+  const auto check = [](const serve::Answer& a) {
+    for (const double number : {a.mean, a.sd, a.sd_aleatoric, a.sd_epistemic, a.lower, a.upper})
+      if (!std::isfinite(number)) throw NotFinite("an answer of the serving library");
+  };
+  if (!nlohmann::json::accept(model.describe())) throw NotFinite("a description that is no JSON");
+  for (const double cell : {0.0, 1.0, -3.5, 1e9, kMissing}) {
+    const std::vector<double> row(columns, cell);
+    answers([&] { check(model.predict(row, 0.5)); });
+    answers([&] { model.scores(row); });
+    answers([&] {
+      if (std::isnan(model.quantile(row, 0.3))) throw NotFinite("a quantile of the serving library");
+    });
+  }
+  for (const char* cell : {"", "0.5", "red", "2024-01-05", "true"}) {
+    const std::vector<std::string_view> cells(columns, cell);
+    answers([&] { check(model.predict(std::span<const std::string_view>(cells), 0.9)); });
+  }
+}
+
 /// Reads a model file, then asks the model for answers, for a report and for its own file.
 inline bool try_model(const Bytes& bytes, const Examples& examples) {
+  answers([&] { check_served(bytes); });
   return answers([&] {
     const Model model = Model::from_file(parse_tensor_file(bytes, "mutant"), "mutant");
     answers([&] { check_answers(model, examples); });

@@ -41,13 +41,14 @@ ENTRY = {
 }
 ENTRY["method"] = _DATA | _NN | {"train", "method"}
 ENTRY["methods"] = set(ENTRY) | {"methods"}
-ENTRY["model"] = ENTRY["methods"] | {"model"}
+ENTRY["serve"] = _ENCODING | _ENGINE | {"root", "serve"}
+ENTRY["model"] = ENTRY["methods"] | {"serve", "model"}
 for _room in "fit", "theory", "report":
     ENTRY[_room] = ENTRY["model"] | {_room}
 ENTRY["root"] = set(ENTRY) | {"root"}  # slimbayes/*.h: version
 TOOL_ENTRY = {"storage", "catalog", "facts", "root"}  # of the executable, which opens the engine only when it must
 
-TORCH_FREE = {"storage", "catalog", "table", "encoding", "density", "kernels", "engine", "facts"}
+TORCH_FREE = {"storage", "catalog", "table", "encoding", "density", "kernels", "engine", "serve", "facts"}
 TORCH = re.compile(r"^(ATen|torch|c10|caffe2)/")
 # What a family says of its methods before a tensor exists: their options and facts. CMake knows these files by the same names.
 FACTS = re.compile(r"slimbayes/methods/.*(/facts|_options)\.(h|cpp)$")
@@ -71,6 +72,7 @@ EXITS = re.compile(r"(?<![\w.>])(?:std::|::)?(exit|_exit|_Exit|quick_exit|abort|
 # A message that names its function: CONTRIBUTING.md has its form, and the tool leaves the name out of what it prints.
 MESSAGE = re.compile(r'"\[[A-Za-z_:-]+(?: [a-z]+)*\] (?!expected |internal error|tensor )')
 # At the level of the namespace, on one line or several.
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.M)
 TYPE = re.compile(r"^(?:template *<[^{;]*>\s*)?(?:struct|class|enum(?: class)?) (?:SLIMBAYES_EXPORT )?(?P<name>\w+)(?: final)?\s*"
                   r"(?::[^;{]*)?\{|"
                   r"^using (?P<alias>\w+) *=", re.M)
@@ -209,13 +211,14 @@ def check_shape(sources):
         lines = source.text.count("\n")
         if lines > MAX_LINES:
             yield f"{source.path}:{lines}: {lines} lines, at most {MAX_LINES}"
-        once = not source.path.endswith("-inl.h")  # Highway includes these once for each instruction set
+        # Highway includes these once for each instruction set; the other is C, whose compilers know guards alone.
+        once = not source.path.endswith(("-inl.h", "/slimbayes_serve.h"))
         if source.path.endswith(".h") and once and not source.text.startswith("#pragma once\n"):
             yield f"{source.path}:1: a header begins with #pragma once"
 
 
 def check_names(sources):
-    """Two types of the library never have one name: a user's file may include both headers."""
+    """Two types of a namespace never have one name: a user's file may include both headers."""
     places = {}
     for source in sources:
         if not source.path.startswith("slimbayes/") or not source.path.endswith(".h"):
@@ -223,8 +226,10 @@ def check_names(sources):
         text = "\n".join(line for _, line in code_lines(source.text))
         for match in TYPE.finditer(text):
             number = text.count("\n", 0, match.start()) + 1
-            places.setdefault(match["name"] or match["alias"], []).append(f"{source.path}:{number}")
-    for name, where in places.items():
+            spaces = NAMESPACE.findall(text, 0, match.start())
+            at = spaces[-1] if spaces else "", match["name"] or match["alias"]
+            places.setdefault(at, []).append(f"{source.path}:{number}")
+    for (_, name), where in places.items():
         for place in where[1:]:
             yield f"{place}: {name} is defined in {where[0]}, too"
 

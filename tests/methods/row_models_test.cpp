@@ -156,6 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"dbk", {{"steps", 60}, {"hidden", 24}, {"rank", 17}}, kFloat, true},
         Case{"vbll", {{"steps", 60}, {"hidden", 24}, {"rank", 17}}, kFloat, true},
         Case{"bll", {{"steps", 60}, {"hidden", 24}}, kFloat, true}, Case{"ridge", json::object(), kDouble},
+        Case{"dkl-exact", {{"steps", 30}, {"hidden", 12}}, kDouble},
         Case{"gp-exact", {{"iterations", 20}}, 1e-7},
         Case{"dbk-exact", {{"steps", 60}, {"hidden", 24}, {"rank", 20}}, kDouble},
         Case{"auto", {{"candidates", "ridge,gp-exact,dbk-exact"}, {"steps", 60}, {"iterations", 20}}, 1e-6},

@@ -148,17 +148,13 @@ class DbkExactFitted : public ExactPosterior {
 
   const Summary& summary() const override { return summary_; }
 
-  std::shared_ptr<const engine::RowModel> row_model() const override {
-    return row_model_.get([this]() -> LazyRowModel::Made {
-      const std::shared_ptr<const engine::Plan> plan = feature_plan(options_.basis, model_.map.rank(), spec_);
-      const auto features = plan ? engine_features(*plan, as_type(weights_, at::kDouble), at::kDouble,
-                                                   engine::FeaturesOf::outputs)
-                                 : nullptr;
-      if (!features) return nullptr;
-      engine::LinearHead head = head_of(posterior_);
-      if (largest_.defined()) head.largest = largest_.item<double>();
-      return engine::linear_row_model(features, head);
-    });
+  std::optional<engine::RowSpec> row_spec() const override {
+    auto features = feature_spec(spec_, options_.basis, model_.map.rank(), as_type(weights_, at::kDouble),
+                                 at::kDouble, engine::FeaturesOf::outputs);
+    if (!features) return {};
+    engine::LinearHead head = head_of(posterior_);
+    if (largest_.defined()) head.largest = largest_.item<double>();
+    return engine::RowSpec{engine::LinearRows{std::move(*features), std::move(head)}};
   }
 
  private:
@@ -185,7 +181,6 @@ class DbkExactFitted : public ExactPosterior {
   ExactFeatures model_;  // float64
   at::Tensor largest_;   // M, see Conditioned
   LinearPosterior posterior_;
-  LazyRowModel row_model_;
 };
 
 /// Returns the tensors that training changes.

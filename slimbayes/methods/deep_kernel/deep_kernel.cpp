@@ -64,31 +64,24 @@ class DeepKernelFitted : public Fitted {
 
   const Summary& summary() const override { return net_.summary; }
 
-  std::shared_ptr<const engine::RowModel> row_model() const override {
-    return row_model_.get([this] { return made_row_model(); });
-  }
-
- private:
-  std::shared_ptr<const engine::RowModel> made_row_model() const {
+  std::optional<engine::RowSpec> row_spec() const override {
     at::NoGradGuard no_grad;
     if (net_.head.likelihood != LikelihoodKind::gaussian ||
         model_.correction == DeepKernel::Correction::kernel)
-      return nullptr;
-    const int64_t r = factor_.size(-1);
-    const std::shared_ptr<const engine::Plan> plan = feature_plan(kernel_.basis, r, net_.spec);
-    const auto features = plan ? engine_features(*plan, as_type(net_.weights, at::kFloat), at::kFloat,
-                                                 engine::FeaturesOf::outputs)
-                               : nullptr;
-    if (!features) return nullptr;
+      return {};
+    auto features = feature_spec(net_.spec, kernel_.basis, factor_.size(-1),
+                                 as_type(net_.weights, at::kFloat), at::kFloat, engine::FeaturesOf::outputs);
+    if (!features) return {};
     engine::LinearHead head;
     head.constant = model_.offset.item<double>();
     head.noise_var = model_.noise_var().item<double>();
     head.weights = numbers_of(model_.posterior.mean);
     head.root = numbers_of(factor_.squeeze(0).t());
     if (largest_.defined()) head.largest = largest_.item<double>();
-    return engine::linear_row_model(features, head);
+    return engine::RowSpec{engine::LinearRows{std::move(*features), std::move(head)}};
   }
 
+ private:
   DeepKernel kernel_;
   NetworkFile net_;  // weights in float32, as trained
   int64_t draw_seed_;
@@ -96,7 +89,6 @@ class DeepKernelFitted : public Fitted {
   at::Tensor factor_;   // L [k, r, r] of q(w) = N(m, L L^T)
   at::Tensor largest_;  // M, scalar; undefined unless the correction is `largest`
   Likelihood likelihood_;
-  LazyRowModel row_model_;
 };
 
 /// Returns notes on the options that have no effect under this likelihood.

@@ -6,6 +6,7 @@
 
 #include "slimbayes/basis/feature_map.h"
 #include "slimbayes/core/threads.h"
+#include "slimbayes/engine/feature_spec.h"
 #include "slimbayes/nn/engine_network.h"
 
 namespace slimbayes {
@@ -17,7 +18,7 @@ namespace {
 std::shared_ptr<const engine::Plan> plan_of(const DeepKernel& kernel, const NetworkSpec& spec) {
   if (kernel.basis != "rbf") {
     const bool corrected = kernel.correction == DeepKernel::Correction::kernel;
-    return corrected ? nullptr : feature_plan(kernel.basis, kernel.rank, spec);
+    return corrected ? nullptr : engine::feature_plan(kernel.basis, kernel.rank, spec);
   }
   auto plan = std::make_shared<engine::Plan>(spec.input.numel());
   return plan->append(spec, "network").empty() ? plan : nullptr;

@@ -10,6 +10,7 @@
 
 #include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/engine/feature_spec.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/parameter_groups.h"
 #include "slimbayes/objectives/exact_bound.h"
@@ -30,7 +31,7 @@ ExactFeatures::ExactFeatures(const std::string& basis_name, const NoiseOptions& 
   check(!spec.layers.empty(), kFunction, "a network", "none");
   check_shape(noise_theta, {}, kFunction, "log_noise");
   if (!map.by_engine()) return;
-  plan = feature_plan(basis_name, map.rank(), spec);
+  plan = engine::feature_plan(basis_name, map.rank(), spec);
   if (plan) tensors = engine_tensors(*plan, lookup);
   if (tensors && !tensors->trained) tensors.reset();
 }

@@ -141,6 +141,7 @@ DensePosterior::DensePosterior(const at::Tensor& theta, at::Tensor z, const at::
   at::NoGradGuard no_grad;
   Cholesky cholesky = safe_cholesky(hyper_.noisy_kernel(z_));
   factor_ = cholesky.factor;
+  added_ = cholesky.jitter;
   jitter_ = cholesky.jitter / (hyper_.amplitude + hyper_.noise_var).item<double>();
   at::Tensor residual = y.to(at::kDouble) - hyper_.offset;
   at::Tensor solved = at::cholesky_solve(at::stack({residual, at::ones_like(residual)}, 1), factor_);
@@ -148,19 +149,18 @@ DensePosterior::DensePosterior(const at::Tensor& theta, at::Tensor z, const at::
   ones_ = solved.select(1, 1).contiguous();
 }
 
-engine::KernelHead DensePosterior::kernel_head() const {
+engine::KernelRows DensePosterior::kernel_rows(engine::FeatureSpec features) const {
   at::NoGradGuard no_grad;
-  const int64_t n = z_.size(0);
-  const at::Tensor root = at::linalg_solve_triangular(factor_, at::eye(n, at::kDouble), /*upper=*/false);
-  return {.inputs = z_.size(1),
+  const double noise = hyper_.noise_var.item<double>();
+  return {.features = std::move(features),
           .lengthscale = numbers_of(hyper_.lengthscale.expand({z_.size(1)})),
           .rows = numbers_of(z_.to(at::kDouble) / hyper_.lengthscale),
           .amplitude = hyper_.amplitude.item<double>(),
-          .noise_var = hyper_.noise_var.item<double>(),
+          .noise_var = noise,
           .offset = hyper_.offset.item<double>(),
+          .diagonal = noise + added_,
           .alpha = numbers_of(alpha_),
-          .ones = numbers_of(ones_),
-          .root = numbers_of(root)};
+          .ones = numbers_of(ones_)};
 }
 
 Regression DensePosterior::operator()(const at::Tensor& z) const {

@@ -3,7 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "slimbayes/answers/predictive.h"
-#include "slimbayes/engine/kernel_head.h"
+#include "slimbayes/engine/kernel_rows.h"
 
 namespace slimbayes {
 
@@ -40,8 +40,8 @@ class DensePosterior {
 
   /// Returns the answers at the points z [b, h]. Needs memory for two [b, n] matrices.
   Regression operator()(const at::Tensor& z) const;
-  /// Returns what a row model needs to answer the same. O(n^3).
-  engine::KernelHead kernel_head() const;
+  /// Returns the same posterior as data for a row model, for points that are the features of rows.
+  engine::KernelRows kernel_rows(engine::FeatureSpec features) const;
   double jitter() const { return jitter_; }  // added to the diagonal, relative to the mean diagonal
 
  private:
@@ -50,6 +50,7 @@ class DensePosterior {
   at::Tensor factor_;  // chol(K + noise I) [n, n]
   at::Tensor alpha_;   // (K + noise I)^-1 (y - c) [n]
   at::Tensor ones_;    // (K + noise I)^-1 1 [n]
+  double added_;       // to the diagonal, beside the noise
   double jitter_;
 };
 

@@ -13,6 +13,7 @@
 #include "slimbayes/method/notes.h"
 #include "slimbayes/method/parameter_groups.h"
 #include "slimbayes/method/registry.h"
+#include "slimbayes/method/row_answers.h"
 #include "slimbayes/methods/dense_gp/dense_gp.h"
 #include "slimbayes/methods/dense_gp/dkl_exact_options.h"
 #include "slimbayes/methods/dense_gp/rows.h"
@@ -52,6 +53,8 @@ class DklExactFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    if (const auto rows = row_model())
+      return predict_by_rows(*rows, data, spec_.input, at::kDouble, options, kDklExact);
     const PredictOptions small = options.with_batch_at_most(1024);  // a batch needs two [b, n] matrices
     return predict_rows(data, spec_.input, at::kDouble, small, kDklExact,
                         [this](const Input& x) { return posterior_(network_(x)); });
@@ -62,6 +65,13 @@ class DklExactFitted : public Fitted {
   }
 
   const Summary& summary() const override { return summary_; }
+
+  std::optional<engine::RowSpec> row_spec() const override {
+    auto features =
+        feature_spec(spec_, "", 0, as_type(weights_, at::kDouble), at::kDouble, engine::FeaturesOf::outputs);
+    if (!features) return {};
+    return engine::RowSpec{posterior_.kernel_rows(std::move(*features))};
+  }
 
  private:
   DensePosterior conditioned() const {

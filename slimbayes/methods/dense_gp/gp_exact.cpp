@@ -19,7 +19,6 @@
 #include "slimbayes/methods/dense_gp/dense_gp.h"
 #include "slimbayes/methods/dense_gp/gp_exact_options.h"
 #include "slimbayes/methods/dense_gp/rows.h"
-#include "slimbayes/nn/engine_network.h"
 
 // gp-exact: the dense Gaussian process, the reference for the low-rank methods (Rasmussen and Williams 2006,
 // ch. 2, 5).
@@ -232,10 +231,8 @@ class GpExactFitted : public Fitted {
 
   const Summary& summary() const override { return summary_; }
 
-  std::shared_ptr<const engine::RowModel> row_model() const override {
-    return row_model_.get([this]() -> LazyRowModel::Made {
-      return engine_is_available() ? engine::kernel_row_model(posterior_.kernel_head()) : nullptr;
-    });
+  std::optional<engine::RowSpec> row_spec() const override {
+    return engine::RowSpec{posterior_.kernel_rows({.inputs = rows_.x.size(1)})};
   }
 
  private:
@@ -244,7 +241,6 @@ class GpExactFitted : public Fitted {
   at::Tensor theta_;  // [d + 3]
   Summary summary_;
   DensePosterior posterior_;
-  LazyRowModel row_model_;
 };
 
 class GpExactMethod : public Method {

@@ -63,22 +63,17 @@ class DnnFitted : public Fitted {
   const Summary& summary() const override { return trained_->summary; }
   std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
 
-  std::shared_ptr<const engine::RowModel> row_model() const override {
-    return row_model_.get([this]() -> std::shared_ptr<const engine::RowModel> {
-      if (!trained_->head.is_regression()) return nullptr;
-      const auto features = last_layer_rows(*trained_, at::kFloat);
-      if (!features) return nullptr;
-      engine::LinearHead head;
-      head.noise_var = trained_->head.noise_var;
-      return engine::linear_row_model(features, head);
-    });
+  std::optional<engine::RowSpec> row_spec() const override {
+    if (!trained_->head.is_regression()) return {};
+    auto features = last_layer_spec(*trained_, at::kFloat);
+    if (!features) return {};
+    return engine::RowSpec{engine::LinearRows{std::move(*features), {.noise_var = trained_->head.noise_var}}};
   }
 
  private:
   DnnOptions options_;
   std::shared_ptr<const TrainedNetwork> trained_;
   BoundNetwork network_;  // float32, as trained
-  LazyRowModel row_model_;
 };
 
 class DnnMethod : public Method {

@@ -161,21 +161,20 @@ std::unique_ptr<ExactPosterior> FittedLastLayer::merged(const ExactPosterior& ot
                                            sampled_ || same->sampled_);
 }
 
-std::shared_ptr<const engine::RowModel> FittedLastLayer::row_model() const {
-  return row_model_.get([this]() -> LazyRowModel::Made {
-    if (!regression() || layer_.sketch > 0) return nullptr;
-    const auto features = last_layer_rows(*trained_, network_.type());
-    if (!features) return nullptr;
-    const Scales& scales = std::get<Linear>(trained_->spec.layers.back()).scales;
-    engine::LinearHead head = head_of(outputs_[0]);
-    if (!posterior_mean()) {
-      head.constant = 0;
-      std::ranges::fill(head.weights, 0);
-    }
-    head = of_scaled_features(std::move(head), features->rank(), scales.weight, scales.bias);
-    if (!posterior_mean()) head.weights.clear();
-    return engine::linear_row_model(features, head);
-  });
+std::optional<engine::RowSpec> FittedLastLayer::row_spec() const {
+  if (!regression() || layer_.sketch > 0) return {};
+  auto features = last_layer_spec(*trained_, network_.type());
+  if (!features) return {};
+  const auto& last = std::get<Linear>(trained_->spec.layers.back());
+  engine::LinearHead head = head_of(outputs_[0]);
+  if (!posterior_mean()) {
+    head.constant = 0;
+    std::ranges::fill(head.weights, 0);
+  }
+  head = of_scaled_features(std::move(head), network_.rank() - (last.bias ? 1 : 0), last.scales.weight,
+                            last.scales.bias);
+  if (!posterior_mean()) head.weights.clear();
+  return engine::RowSpec{engine::LinearRows{std::move(*features), std::move(head)}};
 }
 
 Predictive FittedLastLayer::predict(const Dataset& data, const PredictOptions& options) const {

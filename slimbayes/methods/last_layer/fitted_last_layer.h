@@ -66,7 +66,7 @@ class FittedLastLayer : public ExactPosterior {
   std::unique_ptr<ExactPosterior> merged(const ExactPosterior& other) const override;
   TensorFile save() const override;
   const Summary& summary() const override { return summary_; }
-  std::shared_ptr<const engine::RowModel> row_model() const override;
+  std::optional<engine::RowSpec> row_spec() const override;
   std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
   /// Classes: averaged, over independent Gaussian logits. A regression: corrected with mean = "posterior".
   NetworkUse network_use() const override {
@@ -94,7 +94,6 @@ class FittedLastLayer : public ExactPosterior {
   /// Features for the rows that updated() learns or removes (statistics_features). The first update makes
   /// them; later updates reuse them.
   std::optional<LastLayerFeatures> exact_;
-  LazyRowModel row_model_;
 };
 
 }  // namespace slimbayes

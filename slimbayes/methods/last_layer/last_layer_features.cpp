@@ -72,11 +72,10 @@ LastLayerFeatures::LastLayerFeatures(const ScriptNetwork& module)
   };
 }
 
-std::shared_ptr<const engine::Features> last_layer_rows(const TrainedNetwork& network, at::ScalarType type) {
-  if (network.module) return nullptr;
-  engine::Plan plan(network.spec.input.numel());
-  if (!plan.append(network.spec, "network").empty()) return nullptr;
-  return engine_features(plan, as_type(network.weights, type), type, engine::FeaturesOf::last_layer);
+std::optional<engine::FeatureSpec> last_layer_spec(const TrainedNetwork& network, at::ScalarType type) {
+  if (network.module) return {};
+  return feature_spec(network.spec, "", 0, as_type(network.weights, type), type,
+                      engine::FeaturesOf::last_layer);
 }
 
 int64_t last_layer_rank(const NetworkSpec& spec, std::string_view method) {

@@ -63,8 +63,8 @@ LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string
                                       int64_t sketch = 0);
 
 /// Returns h(x) and the network's output of single rows (engine/features.h), computed in `type`, of a network
-/// of one output; nullptr if the engine cannot compute it.
-std::shared_ptr<const engine::Features> last_layer_rows(const TrainedNetwork& network, at::ScalarType type);
+/// of one output, as data; empty if the engine cannot compute it.
+std::optional<engine::FeatureSpec> last_layer_spec(const TrainedNetwork& network, at::ScalarType type);
 
 /// Returns the number of features of a network: the width before its Linear output layer, plus 1 for a bias.
 /// Throws as LastLayerFeatures.

@@ -12,7 +12,6 @@
 #include "slimbayes/method/row_answers.h"
 #include "slimbayes/methods/plain/plain_options.h"
 #include "slimbayes/methods/plain/rows.h"
-#include "slimbayes/nn/engine_network.h"
 #include "slimbayes/nn/weights.h"
 
 // constant: one distribution for every row, that of the training targets (conjugate posteriors).
@@ -103,15 +102,11 @@ class ConstantFitted : public Fitted {
 
   const Summary& summary() const override { return summary_; }
 
-  std::shared_ptr<const engine::RowModel> row_model() const override {
-    return row_model_.get([this]() -> LazyRowModel::Made {
-      if (kind_ != TaskKind::regression || !input_.is_vector() || !engine_is_available()) return nullptr;
-      const std::vector<double> p = numbers_of(posterior_);
-      engine::LinearHead head;
-      head.constant = p[0];
-      head.noise_var = p[1] * (1 + 1 / p[2]);
-      return engine::linear_row_model(engine::identity_features(input_.width()), head);
-    });
+  std::optional<engine::RowSpec> row_spec() const override {
+    if (kind_ != TaskKind::regression || !input_.is_vector()) return {};
+    const std::vector<double> p = numbers_of(posterior_);
+    return engine::RowSpec{engine::LinearRows{{.inputs = input_.width()},
+                                              {.constant = p[0], .noise_var = p[1] * (1 + 1 / p[2])}}};
   }
 
  private:
@@ -120,7 +115,6 @@ class ConstantFitted : public Fitted {
   TaskKind kind_;
   at::Tensor posterior_;
   Summary summary_;
-  LazyRowModel row_model_;
 };
 
 class ConstantMethod : public Method {

@@ -18,7 +18,6 @@
 #include "slimbayes/method/stored_statistics.h"
 #include "slimbayes/methods/plain/plain_options.h"
 #include "slimbayes/methods/plain/rows.h"
-#include "slimbayes/nn/engine_network.h"
 
 // ridge: a Bayesian linear regression (MacKay 1992).
 //
@@ -136,11 +135,8 @@ class RidgeFitted : public Fitted {
 
   const Summary& summary() const override { return summary_; }
 
-  std::shared_ptr<const engine::RowModel> row_model() const override {
-    return row_model_.get([this]() -> LazyRowModel::Made {
-      if (!engine_is_available()) return nullptr;
-      return engine::linear_row_model(engine::identity_features(width_of(input_)), head_of(posterior_));
-    });
+  std::optional<engine::RowSpec> row_spec() const override {
+    return engine::RowSpec{engine::LinearRows{{.inputs = width_of(input_)}, head_of(posterior_)}};
   }
 
  private:
@@ -149,7 +145,6 @@ class RidgeFitted : public Fitted {
   RidgeVariances variances_;
   Summary summary_;
   LinearPosterior posterior_;
-  LazyRowModel row_model_;
 };
 
 class RidgeMethod : public Method {

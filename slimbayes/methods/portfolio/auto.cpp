@@ -240,11 +240,9 @@ class AutoFitted : public Fitted {
 
   std::vector<int64_t> wild_rows() const override { return wild_; }
 
-  std::shared_ptr<const engine::RowModel> row_model() const override {
-    return row_model_.get([this]() -> LazyRowModel::Made {
-      return input_.is_vector() ? portfolio_row_model(used_, correction_.wild_share, input_.numel())
-                                : nullptr;
-    });
+  std::optional<engine::RowSpec> row_spec() const override {
+    if (!input_.is_vector()) return {};
+    return portfolio_row_spec(used_, correction_.wild_share, input_.numel());
   }
 
  private:
@@ -254,7 +252,6 @@ class AutoFitted : public Fitted {
   Summary summary_;
   Correction correction_;
   std::vector<int64_t> wild_;
-  LazyRowModel row_model_;
 };
 
 class AutoMethod : public Method {

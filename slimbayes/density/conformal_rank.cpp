@@ -1,0 +1,59 @@
+#include "slimbayes/density/conformal_rank.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "slimbayes/catalog/call_options.h"
+#include "slimbayes/storage/check.h"
+
+namespace slimbayes {
+
+// The factor 1 - 1e-14 keeps a rounding error of the product from raising the rank by 1: 20 * 0.95 must give 19.
+int64_t conformal_rank(int64_t groups, double level) {
+  return static_cast<int64_t>(std::ceil(static_cast<double>(groups + 1) * level * (1 - 1e-14)));
+}
+
+int64_t conformal_rows(double level) {
+  check_level(level, "conformal_rows");
+  int64_t m = std::max<int64_t>(1, static_cast<int64_t>(level / (1 - level)) - 1);
+  while (conformal_rank(m, level) > m) ++m;
+  return m;
+}
+
+void check_conformal_rows(int64_t groups, double level, int64_t rows) {
+  check_level(level, "conformal");
+  const bool repeated = groups < rows;
+  if (!(conformal_rank(groups, level) <= groups))
+    refuse(
+        "conformal",
+        fmt::format("at least {} {} for a level of {:g}", conformal_rows(level),
+                    repeated ? "groups of identical inputs among the calibration rows" : "calibration rows",
+                    level),
+        repeated ? fmt::format("{} groups ({} rows)", groups, rows) : fmt::format("{}", rows),
+        "give more rows, fit with a larger `.calibration_fraction`, or lower `.level`");
+}
+
+double conformal_factor(std::span<const double> scores, std::span<const int64_t> group, int64_t groups,
+                        double level) {
+  const auto m = std::ssize(scores);
+  check_conformal_rows(groups, level, m);
+  if (groups == m) return scores[static_cast<size_t>(conformal_rank(m, level) - 1)];
+  std::vector<double> size(static_cast<size_t>(groups));
+  for (const int64_t g : group) ++size[static_cast<size_t>(g)];
+  // Rounding may leave a sum of weights 1 / n slightly below its exact value, so the weight that is needed is
+  // lowered by a relative 1e-12.
+  const double needed = static_cast<double>(groups + 1) * level * (1 - 1e-12);
+  double weight = 0;  // of the rows up to a score; a row of a group of n rows weighs 1 / n
+  size_t reached = 0;
+  for (; reached + 1 < scores.size(); ++reached) {
+    weight += 1 / size[static_cast<size_t>(group[reached])];
+    if (weight >= needed) break;
+  }
+  return scores[reached];
+}
+
+}  // namespace slimbayes

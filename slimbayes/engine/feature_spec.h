@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slimbayes/catalog/network/network_spec.h"
+#include "slimbayes/engine/features.h"
+
+namespace slimbayes::engine {
+
+/// The features of a row as data: how they follow from its inputs, with all parameters.
+struct FeatureSpec {
+  int64_t inputs = 0;                       // d
+  std::optional<NetworkSpec> network = {};  // empty: the inputs are the features
+  std::string basis = {};                   // the expansion behind the network (feature_plan); "": none
+  int64_t rank = 0;                         // of the expansion
+  FeaturesOf of = FeaturesOf::outputs;      // of the network
+  bool exact = false;                       // whether it is computed in float64
+  std::map<std::string, std::vector<float>> values = {};  // the tensors that Plan::tensors() names, flat
+};
+
+/// Returns the plan of a network and an expansion to `rank` features, or nullptr if a plan cannot compute
+/// them: it knows the layers that engine/plan.h has and the expansions `silu` and `linear`. With the basis ""
+/// the plan is that of the network alone.
+std::shared_ptr<const Plan> feature_plan(const std::string& basis, int64_t rank, const NetworkSpec& spec);
+
+/// Returns the features; nullptr where the engine does not know them. Throws std::invalid_argument if the
+/// values are not those of the plan: one is absent or has another size.
+std::shared_ptr<const Features> features_of(const FeatureSpec& spec);
+
+}  // namespace slimbayes::engine

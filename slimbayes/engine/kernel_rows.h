@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "slimbayes/engine/feature_spec.h"
+#include "slimbayes/engine/row_model.h"
+
+namespace slimbayes::engine {
+
+/// A dense Gaussian process with the kernel k(x, x') = amplitude exp(-1/2 |u(x) - u(x')|^2), u(x) = phi(x) /
+/// lengthscale, of the features phi, given n training rows u_j. With K = k(rows, rows) + diagonal I = L L^T:
+///   mean                offset + <alpha, k(x)>
+///   aleatoric variance  noise_var
+///   epistemic variance  amplitude - |L^-1 k(x)|^2 + (1 - <ones, k(x)>)^2 / sum(ones)
+struct KernelRows {
+  FeatureSpec features = {};
+  std::vector<double> lengthscale = {};  // [r]
+  std::vector<double> rows = {};         // u [n, r], row after row
+  double amplitude = 0, noise_var = 0, offset = 0;
+  double diagonal = 0;  // the noise variance and whatever the factorisation needed beside it
+  std::vector<double> alpha = {}, ones = {};  // [n] K^-1 (y - offset), K^-1 1
+};
+
+/// Returns the regression of this process; nullptr where the engine does not know the features. Factorises K:
+/// O(n^3), and n^2 numbers of memory. All sums are float64. Distances are sums of squared differences. Throws
+/// std::invalid_argument for parts that do not fit each other, and NumericalError if K is not positive
+/// definite.
+std::shared_ptr<const RowModel> kernel_row_model(const KernelRows& spec);
+
+}  // namespace slimbayes::engine

@@ -1,0 +1,186 @@
+// The functions of slimbayes_serve.h: pointers are checked here, exceptions become a status and a sentence.
+#include <cstring>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "slimbayes/serve/model.h"
+#include "slimbayes/serve/slimbayes_serve.h"
+#include "slimbayes/storage/error.h"
+#include "slimbayes/version.h"
+
+struct slimbayes_model {
+  slimbayes::serve::Model model;
+  std::string description;
+};
+
+namespace {
+
+using slimbayes::serve::Answer;
+using slimbayes::serve::Model;
+
+std::string& last_error() {
+  thread_local std::string text;
+  return text;
+}
+
+slimbayes_status failed(slimbayes_status status, const char* what) {
+  try {
+    last_error() = what;
+  } catch (...) {
+    last_error().clear();
+  }
+  return status;
+}
+
+/// Runs the call and returns its status. No exception leaves it.
+template <class Call>
+slimbayes_status guarded(Call call) {
+  try {
+    call();
+    return SLIMBAYES_OK;
+  } catch (const std::invalid_argument& error) {
+    return failed(SLIMBAYES_BAD_ARGUMENT, error.what());
+  } catch (const slimbayes::DataError& error) {
+    return failed(SLIMBAYES_BAD_DATA, error.what());
+  } catch (const slimbayes::NumericalError& error) {
+    return failed(SLIMBAYES_NUMERICAL, error.what());
+  } catch (const std::bad_alloc&) {
+    return failed(SLIMBAYES_NO_MEMORY, "out of memory");
+  } catch (const std::exception& error) {
+    return failed(SLIMBAYES_INTERNAL, error.what());
+  } catch (...) {
+    return failed(SLIMBAYES_INTERNAL, "an unknown exception");
+  }
+}
+
+void expect(bool ok, const char* what) {
+  if (!ok) throw std::invalid_argument(what);
+}
+
+/// Throws unless the arguments of a call on rows are there.
+void check_call(const slimbayes_model* model, const void* rows, size_t count, const slimbayes_answer* out) {
+  expect(model != nullptr, "expected a model; received a null pointer");
+  if (count == 0) return;
+  expect(rows != nullptr && out != nullptr,
+         "expected rows and a place for their answers; received a null pointer");
+  expect(out->size >= sizeof(size_t) + sizeof(double),
+         "expected the size of slimbayes_answer in the field size of the first answer; received less");
+}
+
+/// Writes what the caller's struct has room for. `first` is the first of the caller's answers.
+void write_answer(const Answer& answer, const slimbayes_answer* first, size_t i) {
+  const size_t size = first->size;
+  const slimbayes_answer full = {
+      size, answer.mean, answer.sd, answer.sd_aleatoric, answer.sd_epistemic, answer.lower, answer.upper};
+  auto* to = reinterpret_cast<char*>(const_cast<slimbayes_answer*>(first)) + i * size;
+  std::memcpy(to, &full, size < sizeof full ? size : sizeof full);
+}
+
+/// The cells of a row as views; a null pointer is a missing cell.
+void view_cells(const char* const* cells, std::vector<std::string_view>& out) {
+  for (std::string_view& cell : out) {
+    cell = *cells == nullptr ? std::string_view() : std::string_view(*cells);
+    ++cells;
+  }
+}
+
+std::vector<std::string_view>& cell_views(size_t columns) {
+  thread_local std::vector<std::string_view> views;
+  views.resize(columns);
+  return views;
+}
+
+slimbayes_model* handle_of(Model model) {
+  std::string description = model.describe();
+  return new slimbayes_model{std::move(model), std::move(description)};
+}
+
+}  // namespace
+
+const char* slimbayes_version(void) { return slimbayes::version(); }
+
+const char* slimbayes_error(void) { return last_error().c_str(); }
+
+slimbayes_model* slimbayes_open(const char* path) {
+  slimbayes_model* opened = nullptr;
+  guarded([&] {
+    expect(path != nullptr, "expected a path; received a null pointer");
+    opened = handle_of(Model::open(path));
+  });
+  return opened;
+}
+
+slimbayes_model* slimbayes_open_bytes(const void* bytes, size_t count) {
+  slimbayes_model* opened = nullptr;
+  guarded([&] {
+    expect(bytes != nullptr, "expected the bytes of a model file; received a null pointer");
+    opened = handle_of(Model::open(std::span(static_cast<const std::byte*>(bytes), count)));
+  });
+  return opened;
+}
+
+void slimbayes_close(slimbayes_model* model) { delete model; }
+
+const char* slimbayes_describe(const slimbayes_model* model) {
+  return model == nullptr ? nullptr : model->description.c_str();
+}
+
+size_t slimbayes_columns(const slimbayes_model* model) {
+  return model == nullptr ? 0 : model->model.columns().size();
+}
+
+slimbayes_status slimbayes_predict(const slimbayes_model* model, const double* rows, size_t count,
+                                   double level, slimbayes_answer* out) {
+  return guarded([&] {
+    check_call(model, rows, count, out);
+    const size_t columns = slimbayes_columns(model);
+    for (size_t i = 0; i < count; ++i)
+      write_answer(model->model.predict(std::span(rows + i * columns, columns), level), out, i);
+  });
+}
+
+slimbayes_status slimbayes_predict_cells(const slimbayes_model* model, const char* const* cells, size_t count,
+                                         double level, slimbayes_answer* out) {
+  return guarded([&] {
+    check_call(model, cells, count, out);
+    const size_t columns = slimbayes_columns(model);
+    std::vector<std::string_view>& row = cell_views(columns);
+    for (size_t i = 0; i < count; ++i) {
+      view_cells(cells + i * columns, row);
+      write_answer(model->model.predict(std::span<const std::string_view>(row), level), out, i);
+    }
+  });
+}
+
+slimbayes_status slimbayes_numbers(const slimbayes_model* model, const char* const* cells, double* out) {
+  return guarded([&] {
+    expect(model != nullptr && cells != nullptr && out != nullptr,
+           "expected a model, cells and a place for their numbers; received a null pointer");
+    std::vector<std::string_view>& row = cell_views(slimbayes_columns(model));
+    view_cells(cells, row);
+    model->model.numbers(row, std::span(out, row.size()));
+  });
+}
+
+slimbayes_status slimbayes_quantile(const slimbayes_model* model, const double* row, double probability,
+                                    double* out) {
+  return guarded([&] {
+    expect(model != nullptr && row != nullptr && out != nullptr,
+           "expected a model, a row and a place for its quantile; received a null pointer");
+    *out = model->model.quantile(std::span(row, slimbayes_columns(model)), probability);
+  });
+}
+
+slimbayes_status slimbayes_scores(const slimbayes_model* model, const double* row, double* beyond,
+                                  double* distance) {
+  return guarded([&] {
+    expect(model != nullptr && row != nullptr && beyond != nullptr && distance != nullptr,
+           "expected a model, a row and places for its scores; received a null pointer");
+    const slimbayes::serve::Scores scores = model->model.scores(std::span(row, slimbayes_columns(model)));
+    *beyond = scores.beyond;
+    *distance = scores.distance;
+  });
+}

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slimbayes/export.h"
+
+namespace slimbayes {
+struct TensorFile;  // storage/tensor_file.h
+}
+
+namespace slimbayes::serve {
+
+/// The answer to one row, in units of the target.
+struct Answer {
+  double mean = 0;
+  double sd = 0, sd_aleatoric = 0, sd_epistemic = 0;  // sd^2 is the sum of the squares of its two parts
+  double lower = 0, upper = 0;                        // of the interval at the level that was asked for
+};
+
+/// How far a row lies from the training rows, over its columns of numbers and dates; NaN if there are none.
+struct Scores {
+  double beyond = 0;    // half-ranges beyond the training range of a column: the largest; 0 inside
+  double distance = 0;  // root mean square over the columns of (x - training mean) / training sd
+};
+
+/// What a column of a row holds.
+enum class ColumnType { number, boolean, category, time };
+
+/// A column that the model takes: its name and type, and of categories those of training.
+struct ColumnInfo {
+  std::string name;
+  ColumnType type = ColumnType::number;
+  std::vector<std::string> levels = {};
+};
+
+/// A model file that answers rows without libtorch: a fit of a regression on the rows of a table, by a method
+/// and a network that the engine knows. Immutable, so that threads share it. A thread that has answered a row
+/// answers the next ones without an allocation. The answers are those of slimbayes::Model, to 1e-9 relative.
+///
+///   const auto model = slimbayes::serve::Model::open("model.safetensors");
+///   const auto answer = model.predict(std::vector<double>{540, 162, 28}, 0.9);
+class SLIMBAYES_EXPORT Model {
+ public:
+  /// Opens the file, or its bytes, of which `name` is the name in messages. Contents may be untrusted. Throws
+  /// DataError for a file that is damaged, of a newer version or not a model, and for one that cannot be
+  /// served; the message says why.
+  static Model open(const std::filesystem::path& path);
+  static Model open(std::span<const std::byte> bytes, std::string_view name = "the model");
+  Model(Model&&) noexcept;
+  ~Model();
+
+  /// Returns the columns of a row, in the order in which predict() takes them.
+  const std::vector<ColumnInfo>& columns() const;
+  /// Returns what the file is, as a JSON object: method, target, columns, the scale of the target.
+  std::string describe() const;
+
+  /// Answers a row of numbers, one a column; NaN is a missing cell, a boolean is 0 or 1, a time is seconds
+  /// since 1970 UTC, and a category the index in ColumnInfo::levels (their number for any other). `level` is
+  /// that of the interval. Throws std::invalid_argument for another number of cells, a number that is too far
+  /// from the training rows (Encoder::kFarthest) or infinite, and a level that has no interval; NumericalError
+  /// if the answer overflows.
+  Answer predict(std::span<const double> row, double level = 0.95) const;
+  /// Answers a row of texts, as a CSV file has them. Throws also DataError for a text that is none of the
+  /// column's type.
+  Answer predict(std::span<const std::string_view> cells, double level = 0.95) const;
+  /// Answers rows of numbers, row after row in `rows` [n, columns], to `out` [n]. Throws as predict(row) for
+  /// the first row that it refuses, with its number from 1.
+  void predict(std::span<const double> rows, std::span<Answer> out, double level = 0.95) const;
+
+  /// Returns the quantile of the row's answer at this probability, in (0, 1); without calibration. Throws as
+  /// predict().
+  double quantile(std::span<const double> row, double probability) const;
+
+  /// Writes the numbers of a row of texts, as predict(row) takes them, to out [columns]. Throws as predict().
+  void numbers(std::span<const std::string_view> cells, std::span<double> out) const;
+
+  /// Returns how far the row lies from the training rows. Throws std::invalid_argument for another number of
+  /// cells.
+  Scores scores(std::span<const double> row) const;
+
+ private:
+  struct State;
+  explicit Model(std::shared_ptr<const State> state);
+  static std::shared_ptr<const State> opened(const TensorFile& file, const std::string& name);
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace slimbayes::serve

@@ -1,0 +1,94 @@
+#include "slimbayes/serve/row_regression.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "slimbayes/catalog/call_options.h"
+#include "slimbayes/density/conformal_rank.h"
+#include "slimbayes/density/unit.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// The shapes of the density in units of the target; of a Gaussian answer one component.
+std::vector<ComponentShape> in_target_units(std::vector<ComponentShape> shapes, const Task& task) {
+  if (shapes.empty()) return {ComponentShape{}};
+  for (ComponentShape& c : shapes) {
+    c.shift = task.y_shift + task.y_scale * c.shift;
+    c.scale *= task.y_scale;
+  }
+  return shapes;
+}
+
+}  // namespace
+
+double RowAnswer::sd() const { return std::sqrt(aleatoric_var + epistemic_var); }
+
+RowRegression::RowRegression(std::shared_ptr<const engine::RowModel> rows, const Task& task,
+                             double least_noise, CalibrationScores calibration)
+    : rows_(std::move(rows)),
+      shift_(task.y_shift),
+      scale_(task.y_scale),
+      least_noise_(least_noise),
+      least_(task.low >= 0 ? 0 : -std::numeric_limits<double>::infinity()),
+      calibration_(std::move(calibration)),
+      gaussian_(rows_->density().empty()),
+      mixture_(in_target_units(rows_->density(), task)) {}
+
+RowAnswer RowRegression::answer(std::span<const double> x, Memory& memory) const {
+  memory.out.resize(static_cast<size_t>(rows_->numbers()));
+  memory.scratch.reserve(rows_->scratch());
+  memory.parts.resize(mixture_.size());
+  double* out = memory.out.data();
+  const bool zeroed = rows_->answer(x.data(), 1, out, 1, memory.scratch.data()) > 0;
+  if (gaussian_) out[1] = std::max(out[1], least_noise_);
+  RowAnswer now{shift_ + scale_ * out[0], scale_ * scale_ * out[1], scale_ * scale_ * out[2], zeroed};
+  if (!gaussian_ && now.mean < least_) now.mean = least_;
+  return now;
+}
+
+RowRegression::Level RowRegression::at_level(double level) const {
+  check_level(level, "interval");
+  const double factor = calibration_.groups > 0 ? conformal_factor(calibration_.value, calibration_.group,
+                                                                   calibration_.groups, level) *
+                                                      (gaussian_ ? 1 : 1 + 1e-9)
+                                                : normal_quantile((1 + level) / 2);
+  return {level, factor, mixture_.units(-factor), mixture_.units(factor)};
+}
+
+double RowRegression::quantile_at(const RowMixture::Units& units, double sd, Memory& memory) const {
+  const std::vector<double>& out = memory.out;
+  for (size_t k = 0; k < memory.parts.size(); ++k)
+    memory.parts[k] = mixture_.part(k, out[3 + 3 * k], out[4 + 3 * k] + out[5 + 3 * k]);
+  return mixture_.quantile(memory.parts, units, sd);
+}
+
+double RowRegression::quantile(const RowAnswer& answer, double probability, Memory& memory) const {
+  const double score = normal_quantile(probability);
+  const double at =
+      gaussian_ ? answer.mean + score * answer.sd() : quantile_at(mixture_.units(score), answer.sd(), memory);
+  return std::max(at, least_);
+}
+
+RowInterval RowRegression::interval(const RowAnswer& answer, const Level& level, Memory& memory) const {
+  constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
+  const bool calibrated = calibration_.groups > 0;
+  const double sd = answer.sd(), mean = answer.mean;
+  RowInterval range;
+  if (gaussian_) {
+    double half = level.factor * sd;
+    if (calibrated) half = half * (1 + 1e-9) + kRounding * std::abs(mean);
+    range = {mean - half, mean + half};
+  } else {
+    range = {quantile_at(level.lower, sd, memory), quantile_at(level.upper, sd, memory)};
+    if (calibrated) {
+      range.lower -= kRounding * std::abs(range.lower);
+      range.upper += kRounding * std::abs(range.upper);
+    }
+  }
+  return {std::max(range.lower, least_), std::max(range.upper, least_)};
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,105 @@
+#include "slimbayes/serve/serve_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <utility>
+
+#include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/engine/row_spec_file.h"
+#include "slimbayes/storage/check.h"
+#include "slimbayes/storage/contents.h"
+#include "slimbayes/storage/printable.h"
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char *kServe = "serve", *kNoise = "least_noise", *kRows = "rows",
+                     *kDamaged = "the model file is damaged";
+
+/// Returns the elements of a list of the file, which must have this type.
+template <class Number>
+std::vector<Number> list_of(const TensorFile& file, const char* name) {
+  constexpr StoredType type = std::is_same_v<Number, double> ? StoredType::f64 : StoredType::i64;
+  const StoredTensor& stored = file.tensors.at(name);
+  check(stored.type == type && stored.shape.size() == 1, "serve", "a list of numbers", "another array",
+        kDamaged);
+  std::vector<Number> values(stored.bytes.size() / sizeof(Number));
+  if (!values.empty()) std::memcpy(values.data(), stored.bytes.data(), stored.bytes.size());
+  return values;
+}
+
+/// As ConformalScores: groups are numbered from 0 in the order of their numbers.
+CalibrationScores calibration_of(const TensorFile& file) {
+  constexpr const char *kScores = "calibration.scores", *kGroups = "calibration.groups";
+  if (!file.tensors.contains(kScores)) return {};
+  CalibrationScores scores{list_of<double>(file, kScores), {}, 0};
+  const bool sane = !scores.value.empty() && std::ranges::is_sorted(scores.value) &&
+                    scores.value.front() >= 0 && std::isfinite(scores.value.back());
+  check(sane, "serve", "calibration scores from 0 in ascending order", "others", kDamaged);
+  const auto m = scores.value.size();
+  if (!file.tensors.contains(kGroups)) {
+    scores.groups = static_cast<int64_t>(m);
+    for (size_t i = 0; i < m; ++i) scores.group.push_back(static_cast<int64_t>(i));
+    return scores;
+  }
+  scores.group = list_of<int64_t>(file, kGroups);
+  check(scores.group.size() == m, "serve", "a group for each calibration score", "others", kDamaged);
+  std::vector<int64_t> numbers = scores.group;
+  std::ranges::sort(numbers);
+  numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
+  for (int64_t& group : scores.group) group = std::ranges::lower_bound(numbers, group) - numbers.begin();
+  scores.groups = std::ssize(numbers);
+  return scores;
+}
+
+/// Throws std::invalid_argument where the file has no description of its rows, and says why.
+void check_served(const TensorFile& file, const std::string& method) {
+  check(stored_text(file, "kind") == "model", "serve", "a model file", "another file of slimbayes");
+  if (!file.metadata.contains(kServe))
+    refuse("serve", "a regression on the rows of a table, by a method and a network that the engine knows",
+           fmt::format("a model of {}", foreign_text(method.substr(0, 40))),
+           "a file of an older version is served once `slimbayes export` has written it again");
+}
+
+}  // namespace
+
+void store_served(const engine::RowSpec& rows, double least_noise, TensorFile& file) {
+  json serve = {{kNoise, least_noise}};
+  serve[kRows] = engine::store_rows(rows, file);
+  file.metadata[kServe] = serve.dump();
+}
+
+void drop_served(TensorFile& file) {
+  file.metadata.erase(kServe);
+  std::erase_if(file.tensors, [](const auto& one) { return one.first.starts_with(engine::kRowsPrefix); });
+}
+
+ServedFile served_file(const TensorFile& file) {
+  ServedFile parts;
+  parts.method = stored_text(file, "method");
+  check_served(file, parts.method);
+  const json fit = stored_json(file, "fit");
+  FitOptions given;  // the one that answers need; Model::from_file checks them all
+  given.na = fit.at("na").get<std::vector<std::string>>();
+  parts.missing = marks_of(given);
+  parts.encoder = Encoder::from_json(stored_json(file, "encoder"));
+  const Task& task = parts.encoder.schema().task;
+  check(task.kind == TaskKind::regression, "serve", "a regression", name_of(task.kind), kDamaged);
+  const json serve = stored_json(file, kServe);
+  parts.least_noise = serve.at(kNoise).get<double>();
+  check(parts.least_noise >= 0 && std::isfinite(parts.least_noise), "serve", "a noise variance of at least 0",
+        "another value", kDamaged);
+  parts.rows = engine::stored_rows(serve.at(kRows), file);
+  parts.calibration = calibration_of(file);
+  return parts;
+}
+
+}  // namespace slimbayes

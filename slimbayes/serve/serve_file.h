@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slimbayes/encoding/encoder.h"
+#include "slimbayes/engine/row_spec.h"
+#include "slimbayes/serve/row_regression.h"
+#include "slimbayes/storage/tensor_file.h"
+
+namespace slimbayes {
+
+// What a model file holds for answers without libtorch: beside the encoder and the calibration scores, which every
+// model file has, the metadata `serve` and arrays whose names begin with engine::kRowsPrefix.
+
+/// The parts of a model file that rows are answered from.
+struct ServedFile {
+  std::string method;
+  std::vector<std::string> missing;  // texts of a missing cell, beside those of every table
+  Encoder encoder;
+  engine::RowSpec rows;
+  double least_noise = 0;  // NoiseEstimate::var of the model
+  CalibrationScores calibration;
+};
+
+/// Adds the regression `rows` to a model file.
+void store_served(const engine::RowSpec& rows, double least_noise, TensorFile& file);
+
+/// Removes what store_served() added.
+void drop_served(TensorFile& file);
+
+/// Reads the parts of a model file, which may be untrusted. Throws std::invalid_argument, DataError or an
+/// exception of the JSON library for a file that is damaged, and for one that has no such parts; the message
+/// says why.
+ServedFile served_file(const TensorFile& file);
+
+}  // namespace slimbayes

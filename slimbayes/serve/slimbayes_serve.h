@@ -1,0 +1,101 @@
+#ifndef SLIMBAYES_SERVE_H
+#define SLIMBAYES_SERVE_H
+
+/* Answers rows by a model file, without libtorch, Arrow or Python. C99 and C++.
+ *
+ *   slimbayes_model* model = slimbayes_open("model.safetensors");
+ *   if (model == NULL) fprintf(stderr, "%s\n", slimbayes_error());
+ *   double row[] = {540, 162, 28};
+ *   slimbayes_answer answer = {sizeof answer};
+ *   if (slimbayes_predict(model, row, 1, 0.9, &answer) != SLIMBAYES_OK) fprintf(stderr, "%s\n", slimbayes_error());
+ *   slimbayes_close(model);
+ *
+ * A model is immutable: threads share it. No function lets an exception out. */
+
+#include <stddef.h>
+
+#if defined(_WIN32)
+#define SLIMBAYES_SERVE_API
+#else
+#define SLIMBAYES_SERVE_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slimbayes_model slimbayes_model;
+
+/* What went wrong; slimbayes_error() says it in a sentence. */
+typedef enum slimbayes_status {
+  SLIMBAYES_OK = 0,
+  SLIMBAYES_BAD_ARGUMENT =
+      1, /* a null pointer, another number of cells, a number too far from the training rows */
+  SLIMBAYES_BAD_DATA = 2, /* a file that cannot be read or served, a cell that is none of its column's type */
+  SLIMBAYES_NUMERICAL = 3, /* an answer that overflows */
+  SLIMBAYES_NO_MEMORY = 4,
+  SLIMBAYES_INTERNAL = 5 /* a bug of the library */
+} slimbayes_status;
+
+/* The answer to a row, in units of the target. sd^2 is the sum of the squares of its two parts: what the data
+ * leave as noise, and what the model does not know. Set `size` to sizeof(slimbayes_answer) before a call, in an array in
+ * its first element: a later version may add fields at the end, and fills those that the size has room for. */
+typedef struct slimbayes_answer {
+  size_t size;
+  double mean;
+  double sd;
+  double sd_aleatoric;
+  double sd_epistemic;
+  double lower, upper; /* the interval at the level of the call */
+} slimbayes_answer;
+
+/* Returns the version, such as "0.1.0". */
+SLIMBAYES_SERVE_API const char* slimbayes_version(void);
+
+/* Returns why the last call of this thread that failed did so; "" before one. Valid until its next failure. */
+SLIMBAYES_SERVE_API const char* slimbayes_error(void);
+
+/* Open a model file, or its bytes, which are copied. NULL where that fails. Contents may be untrusted. */
+SLIMBAYES_SERVE_API slimbayes_model* slimbayes_open(const char* path);
+SLIMBAYES_SERVE_API slimbayes_model* slimbayes_open_bytes(const void* bytes, size_t count);
+
+/* Frees a model; NULL is permitted. No other call may use it then. */
+SLIMBAYES_SERVE_API void slimbayes_close(slimbayes_model* model);
+
+/* Returns what the model is as a JSON object: method, target, and the columns of a row in the order in which the
+ * functions below take them, each with its type (number, boolean, category, time) and its levels. Valid until
+ * slimbayes_close(). NULL for a null pointer. */
+SLIMBAYES_SERVE_API const char* slimbayes_describe(const slimbayes_model* model);
+
+/* Returns the number of columns of a row; 0 for a null pointer. */
+SLIMBAYES_SERVE_API size_t slimbayes_columns(const slimbayes_model* model);
+
+/* Answers `count` rows of numbers, row after row: NaN is a missing cell, a boolean is 0 or 1, a time is seconds since 1970
+ * UTC, a category its place in the levels (their number for any other). `level` is that of the interval, in (0, 1). Stops
+ * at the first row that it cannot answer; the rows before it are answered. */
+SLIMBAYES_SERVE_API slimbayes_status slimbayes_predict(const slimbayes_model* model, const double* rows,
+                                                       size_t count, double level, slimbayes_answer* out);
+
+/* The same for rows of texts, as a CSV file has them; NULL is a missing cell. */
+SLIMBAYES_SERVE_API slimbayes_status slimbayes_predict_cells(const slimbayes_model* model,
+                                                             const char* const* cells, size_t count,
+                                                             double level, slimbayes_answer* out);
+
+/* Writes the numbers of a row of texts, as slimbayes_predict takes them, to out [columns]. */
+SLIMBAYES_SERVE_API slimbayes_status slimbayes_numbers(const slimbayes_model* model, const char* const* cells,
+                                                       double* out);
+
+/* Writes the quantile of the answer to a row of numbers at a probability in (0, 1). */
+SLIMBAYES_SERVE_API slimbayes_status slimbayes_quantile(const slimbayes_model* model, const double* row,
+                                                        double probability, double* out);
+
+/* Writes how far a row of numbers lies from the training rows: half-ranges beyond the training range of a column (0 inside),
+ * and the root mean square over the columns of (x - training mean) / training sd. NaN without a column of numbers. */
+SLIMBAYES_SERVE_API slimbayes_status slimbayes_scores(const slimbayes_model* model, const double* row,
+                                                      double* beyond, double* distance);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,94 @@
+#include "slimbayes/engine/row_spec_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace slimbayes::engine {
+namespace {
+
+using nlohmann::json;
+
+/// A mixture of two candidates, one of them with a row scale, whose members share their features.
+RowSpec sample() {
+  LinearRows member;
+  member.features.inputs = 2;
+  member.head = {.constant = 0.5, .noise_var = 0.1, .weights = {1, 2}, .root = {1, 0, 0.5, 2}};
+  member.head.largest = 3;
+  CandidateRows plain{.members = {{member}, {member}}, .weight = 0.75};
+  CandidateRows scaled{.members = {{member}}, .weight = 0.25};
+  scaled.view = {.input_shift = {0, 1}, .input_scale = {1, 2}, .warp = TargetWarp::log, .seen_high = 4};
+  scaled.spread = {
+      .of_folds = true, .dof = 5, .centre = {0, 0, 0}, .spread = {1, 1, 1}, .weights = {1, 2, 3}};
+  return {MixtureRows{.inputs = 2, .candidates = {plain, scaled}, .wrong_share = 0.01}};
+}
+
+std::vector<double> answered(const RowModel& model, const std::vector<double>& x) {
+  std::vector<double> out(static_cast<size_t>(model.numbers()));
+  Doubles scratch(model.scratch());
+  model.answer(x.data(), 1, out.data(), 1, scratch.data());
+  return out;
+}
+
+TEST(StoredRows, GiveTheSameBits) {
+  TensorFile file;
+  const json stored = json::parse(store_rows(sample(), file).dump());
+  const auto first = row_model(sample()), again = row_model(stored_rows(stored, file));
+  EXPECT_EQ(answered(*first, {0.3, -1}), answered(*again, {0.3, -1}));
+  // Infinite numbers, which JSON lacks, come back.
+  const RowSpec read = stored_rows(stored, file);
+  const auto& mixture = std::get<MixtureRows>(read.of);
+  EXPECT_TRUE(std::isinf(mixture.candidates[0].spread.dof));
+  EXPECT_EQ(mixture.candidates[1].view.warp, TargetWarp::log);
+  EXPECT_FALSE(std::get<LinearRows>(mixture.candidates[0].members[0].of).features.network.has_value());
+}
+
+TEST(StoredRows, HoldAnArrayOnce) {
+  TensorFile file;
+  file.tensors["posterior.mean"] = {StoredType::f64, {2}, std::vector<std::byte>(2 * sizeof(double))};
+  const std::vector<double> weights = {1, 2};
+  std::memcpy(file.tensors["posterior.mean"].bytes.data(), weights.data(), 2 * sizeof(double));
+  const json stored = store_rows(sample(), file);
+  const json& member = stored["rows"]["candidates"][0]["members"][0]["rows"];
+  EXPECT_EQ(member["head"]["weights"], "posterior.mean");
+  EXPECT_EQ(member["head"]["root"], stored["rows"]["candidates"][1]["members"][0]["rows"]["head"]["root"]);
+}
+
+TEST(StoredRows, RefuseWhatADamagedFileHas) {
+  TensorFile file;
+  const json stored = store_rows(sample(), file);
+  const auto refused = [&](const char* path, const json& value) {
+    json own = stored;
+    own[json::json_pointer(path)] = value;
+    EXPECT_ANY_THROW(row_model(stored_rows(own, file))) << path;
+  };
+  refused("/kind", "forest");
+  refused("/rows/inputs", -1);
+  refused("/rows/inputs", 1e300);
+  refused("/rows/inputs", 3);
+  refused("/rows/candidates", json::array());
+  refused("/rows/candidates/0/members", json::array());
+  refused("/rows/candidates/0/view/warp", "sine");
+  refused("/rows/candidates/1/spread/weights", "rows.none");
+  refused("/rows/candidates/0/members/0/rows/features/inputs", 7);
+  refused("/rows/candidates/0/members/0/rows/head/noise_var", "much");
+  TensorFile broken = file;
+  for (auto& [name, tensor] : broken.tensors)
+    std::memset(tensor.bytes.data(), 0xff, tensor.bytes.size());  // NaN
+  EXPECT_THROW(stored_rows(stored, broken), std::invalid_argument);
+}
+
+TEST(StoredRows, RefuseASmallFileThatWouldFillTheMemory) {
+  TensorFile file;
+  json stored = store_rows(sample(), file);
+  const size_t numbers = 1 << 20;
+  file.tensors["rows.large"] = {StoredType::f64, {numbers}, std::vector<std::byte>(numbers * sizeof(double))};
+  json member = stored["rows"]["candidates"][0]["members"][0];
+  member["rows"]["head"]["root"] = "rows.large";
+  for (int i = 0; i < 40; ++i) stored["rows"]["candidates"][0]["members"].push_back(member);
+  EXPECT_THROW(stored_rows(stored, file), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace slimbayes::engine

@@ -1,0 +1,120 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "slimbayes/fit/fit_model.h"
+#include "slimbayes/serve/model.h"
+#include "slimbayes/serve/slimbayes_serve.h"
+#include "slimbayes/version.h"
+#include "tests/serve/serve_sample.h"
+
+namespace slimbayes {
+namespace {
+
+std::vector<std::byte> model_bytes() {
+  FitOptions fit;
+  fit.target = "y";
+  fit.method = "ridge";
+  return to_bytes(fit_model(served_table(200, 1), fit).to_file());
+}
+
+struct Closed {
+  void operator()(slimbayes_model* model) const { slimbayes_close(model); }
+};
+using Handle = std::unique_ptr<slimbayes_model, Closed>;
+
+TEST(ServeC, AnswersAsTheCppModel) {
+  const std::vector<std::byte> bytes = model_bytes();
+  const Handle model(slimbayes_open_bytes(bytes.data(), bytes.size()));
+  ASSERT_NE(model, nullptr) << slimbayes_error();
+  const serve::Model same = serve::Model::open(bytes);
+  EXPECT_STREQ(slimbayes_version(), version());
+  EXPECT_EQ(slimbayes_describe(model.get()), same.describe());
+  ASSERT_EQ(slimbayes_columns(model.get()), 5U);
+  const std::vector<double> rows = {11, 1, 2, 1.64e9, 1e6, NAN, 0, 3, 1.65e9, 5e5};
+  std::vector<slimbayes_answer> answers(2);
+  answers[0].size = sizeof(slimbayes_answer);
+  ASSERT_EQ(slimbayes_predict(model.get(), rows.data(), 2, 0.9, answers.data()), SLIMBAYES_OK)
+      << slimbayes_error();
+  for (size_t i = 0; i < 2; ++i) {
+    const serve::Answer a = same.predict(std::span(rows).subspan(5 * i, 5), 0.9);
+    EXPECT_EQ(answers[i].size, sizeof(slimbayes_answer));
+    EXPECT_EQ(answers[i].mean, a.mean);
+    EXPECT_EQ(answers[i].sd, a.sd);
+    EXPECT_EQ(answers[i].sd_aleatoric, a.sd_aleatoric);
+    EXPECT_EQ(answers[i].sd_epistemic, a.sd_epistemic);
+    EXPECT_EQ(answers[i].lower, a.lower);
+    EXPECT_EQ(answers[i].upper, a.upper);
+  }
+  const char* cells[] = {nullptr, "no", "violet", "2022-04-14", "500000"};
+  std::vector<double> numbers(5);
+  ASSERT_EQ(slimbayes_numbers(model.get(), cells, numbers.data()), SLIMBAYES_OK) << slimbayes_error();
+  EXPECT_TRUE(std::isnan(numbers[0]));
+  EXPECT_EQ(numbers[2], 3);
+  slimbayes_answer one = {sizeof one, 0, 0, 0, 0, 0, 0}, by_numbers = one;
+  ASSERT_EQ(slimbayes_predict_cells(model.get(), cells, 1, 0.9, &one), SLIMBAYES_OK);
+  ASSERT_EQ(slimbayes_predict(model.get(), numbers.data(), 1, 0.9, &by_numbers), SLIMBAYES_OK);
+  EXPECT_EQ(one.mean, by_numbers.mean);
+  double lower = 0, beyond = 0, distance = 0;
+  ASSERT_EQ(slimbayes_quantile(model.get(), numbers.data(), 0.05, &lower), SLIMBAYES_OK);
+  EXPECT_NEAR(lower, one.lower, 1e-9);
+  ASSERT_EQ(slimbayes_scores(model.get(), numbers.data(), &beyond, &distance), SLIMBAYES_OK);
+  EXPECT_EQ(distance, same.scores(numbers).distance);
+}
+
+// A caller of an older version has a shorter struct.
+TEST(ServeC, WritesNoMoreThanTheCallersStructHolds) {
+  const std::vector<std::byte> bytes = model_bytes();
+  const Handle model(slimbayes_open_bytes(bytes.data(), bytes.size()));
+  struct Short {
+    size_t size;
+    double mean, sd;
+  };
+  const std::vector<double> rows = {11, 1, 2, 1.64e9, 1e6, 12, 0, 1, 1.65e9, 5e5};
+  Short answers[3] = {{sizeof(Short), 0, 0}, {0, 0, 0}, {7, 8, 9}};
+  ASSERT_EQ(slimbayes_predict(model.get(), rows.data(), 2, 0.9, reinterpret_cast<slimbayes_answer*>(answers)),
+            SLIMBAYES_OK);
+  EXPECT_GT(answers[0].mean, 0);
+  EXPECT_GT(answers[1].sd, 0);
+  EXPECT_EQ(answers[1].size, sizeof(Short));
+  EXPECT_EQ(answers[2].size, 7U);
+  EXPECT_EQ(answers[2].mean, 8);
+}
+
+TEST(ServeC, GivesAStatusAndASentenceForEachMistake) {
+  const auto says = [](const char* part) { return std::strstr(slimbayes_error(), part) != nullptr; };
+  EXPECT_EQ(slimbayes_open(nullptr), nullptr);
+  EXPECT_TRUE(says("null pointer"));
+  EXPECT_EQ(slimbayes_open("/no/such/model"), nullptr);
+  EXPECT_TRUE(says("/no/such/model"));
+  EXPECT_EQ(slimbayes_open_bytes("short", 5), nullptr);
+  EXPECT_EQ(slimbayes_open_bytes(nullptr, 5), nullptr);
+  const std::vector<std::byte> bytes = model_bytes();
+  const Handle model(slimbayes_open_bytes(bytes.data(), bytes.size()));
+  const std::vector<double> row = {11, 1, 2, 1.64e9, 1e6};
+  slimbayes_answer out = {sizeof out, 0, 0, 0, 0, 0, 0}, unsized = {0, 0, 0, 0, 0, 0, 0};
+  const char* cells[] = {"eleven", "1", "red", "2022-01-01", "1"};
+  double number = 0;
+  EXPECT_EQ(slimbayes_predict(nullptr, row.data(), 1, 0.9, &out), SLIMBAYES_BAD_ARGUMENT);
+  EXPECT_EQ(slimbayes_predict(model.get(), nullptr, 1, 0.9, &out), SLIMBAYES_BAD_ARGUMENT);
+  EXPECT_EQ(slimbayes_predict(model.get(), row.data(), 1, 0.9, nullptr), SLIMBAYES_BAD_ARGUMENT);
+  EXPECT_EQ(slimbayes_predict(model.get(), nullptr, 0, 0.9, nullptr), SLIMBAYES_OK);
+  EXPECT_EQ(slimbayes_predict(model.get(), row.data(), 1, 0.9, &unsized), SLIMBAYES_BAD_ARGUMENT);
+  EXPECT_TRUE(says("size"));
+  EXPECT_EQ(slimbayes_predict(model.get(), row.data(), 1, 1.5, &out), SLIMBAYES_BAD_ARGUMENT);
+  EXPECT_EQ(slimbayes_predict(model.get(), row.data(), 1, NAN, &out), SLIMBAYES_BAD_ARGUMENT);
+  EXPECT_EQ(slimbayes_predict_cells(model.get(), cells, 1, 0.9, &out), SLIMBAYES_BAD_DATA);
+  EXPECT_TRUE(says("eleven") && says("'a'"));
+  EXPECT_EQ(slimbayes_quantile(model.get(), row.data(), 0.5, nullptr), SLIMBAYES_BAD_ARGUMENT);
+  EXPECT_EQ(slimbayes_quantile(model.get(), row.data(), 0, &number), SLIMBAYES_BAD_ARGUMENT);
+  EXPECT_EQ(slimbayes_scores(nullptr, row.data(), &number, &number), SLIMBAYES_BAD_ARGUMENT);
+  EXPECT_EQ(slimbayes_describe(nullptr), nullptr);
+  EXPECT_EQ(slimbayes_columns(nullptr), 0U);
+  slimbayes_close(nullptr);
+}
+
+}  // namespace
+}  // namespace slimbayes

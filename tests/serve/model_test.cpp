@@ -1,0 +1,276 @@
+#include "slimbayes/serve/model.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <new>
+#include <thread>
+
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/outside.h"
+#include "slimbayes/fit/fit_model.h"
+#include "slimbayes/storage/error.h"
+#include "tests/serve/serve_sample.h"
+
+namespace {
+
+std::atomic<int64_t> allocations = 0;  // of this program, by operator new
+
+}  // namespace
+
+void* operator new(size_t size) {
+  ++allocations;
+  void* memory = std::malloc(size > 0 ? size : 1);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+
+struct Case {
+  std::string name, method;
+  json options;
+  std::string calibrate = "none";
+  json fit = json::object();  // further FitOptions
+};
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+
+FitOptions request_of(const Case& one) {
+  json all = {{"target", "y"}};
+  all.update(one.fit);
+  FitOptions fit = options_from_json<FitOptions>(all, "test");
+  fit.method = one.method;
+  fit.options = one.options;
+  fit.calibrate = one.calibrate;
+  if (one.calibrate != "none") fit.calibration_fraction = 0.3;
+  return fit;
+}
+
+serve::Model served(const Model& model) { return serve::Model::open(to_bytes(model.to_file()), "served"); }
+
+/// The numbers of a row as serve::Model takes them: a category's place in the levels of training.
+std::vector<double> row_of(const Table& table, const serve::Model& model, int64_t i) {
+  std::vector<double> row;
+  for (const serve::ColumnInfo& info : model.columns()) {
+    const Column& column = *table.find(info.name);
+    double cell = column.values[static_cast<size_t>(i)];
+    if (!info.levels.empty() && !std::isnan(cell)) {
+      const auto found = std::ranges::find(info.levels, column.levels[static_cast<size_t>(cell)]);
+      cell = static_cast<double>(found - info.levels.begin());
+    }
+    row.push_back(cell);
+  }
+  return row;
+}
+
+std::vector<std::string> texts_of(const Table& table, const serve::Model& model, int64_t i) {
+  std::vector<std::string> cells;
+  for (const serve::ColumnInfo& info : model.columns()) {
+    const Column& column = *table.find(info.name);
+    const double cell = column.values[static_cast<size_t>(i)];
+    cells.push_back(std::isnan(cell) ? " NA " : cell_text(column, cell));
+  }
+  return cells;
+}
+
+void expect_near(double a, const at::Tensor& b, int64_t i, const char* what) {
+  const double expected = b[i].item<double>();
+  EXPECT_NEAR(a, expected, 1e-9 * std::abs(expected) + 1e-12) << what << " of row " << i;
+}
+
+class Served : public ::testing::TestWithParam<Case> {};
+
+// One truth: a row of numbers, the same row as texts, and the same row of the table.
+TEST_P(Served, AnswersAsTheModel) {
+  const Model model = fit_model(served_table(260, 1), request_of(GetParam()));
+  const serve::Model rows = served(model);
+  const Table fresh = served_table(60, 2);
+  const Regression p = model.predict(fresh);
+  for (const double level : {0.8, 0.5}) {
+    const Interval ends = model.interval(p, level);
+    for (int64_t i = 0; i < fresh.rows; ++i) {
+      const serve::Answer a = rows.predict(row_of(fresh, rows, i), level);
+      expect_near(a.mean, p.mean, i, "mean");
+      expect_near(a.sd_aleatoric * a.sd_aleatoric, p.aleatoric_var, i, "aleatoric");
+      expect_near(a.sd_epistemic * a.sd_epistemic, p.epistemic_var, i, "epistemic");
+      EXPECT_NEAR(a.sd, std::hypot(a.sd_aleatoric, a.sd_epistemic), 1e-12 * a.sd);
+      expect_near(a.lower, ends.lower, i, "lower");
+      expect_near(a.upper, ends.upper, i, "upper");
+      const std::vector<std::string> texts = texts_of(fresh, rows, i);
+      const std::vector<std::string_view> cells(texts.begin(), texts.end());
+      const serve::Answer again = rows.predict(std::span<const std::string_view>(cells), level);
+      EXPECT_EQ(again.mean, a.mean) << i;
+      EXPECT_EQ(again.upper, a.upper) << i;
+    }
+  }
+}
+
+const json kSmall = {{"steps", 40}, {"hidden", 16}};
+json small(json more) {
+  json all = kSmall;
+  all.update(more);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Methods, Served,
+    ::testing::Values(Case{"dbk", "dbk", small({{"rank", 12}})},
+                      Case{"dbk_linear", "dbk", small({{"rank", 12}, {"basis", "linear"}})},
+                      Case{"vbll", "vbll", small({{"rank", 9}})}, Case{"dnn", "dnn", kSmall},
+                      Case{"dnn_realmlp", "dnn", small({{"network", "realmlp"}})}, Case{"bll", "bll", kSmall},
+                      Case{"bll_mean", "bll", small({{"mean", "posterior"}})},
+                      Case{"rich_bll", "rich-bll", kSmall}, Case{"laplace", "last-layer-laplace", kSmall},
+                      Case{"dbk_exact", "dbk-exact", small({{"rank", 8}})},
+                      Case{"gp_exact", "gp-exact", {{"iterations", 20}}},
+                      Case{"dkl_exact", "dkl-exact", kSmall}, Case{"ridge", "ridge", json::object()},
+                      Case{"constant", "constant", json::object()},
+                      Case{"auto", "auto", {{"candidates", "constant,ridge,gp-exact"}}},
+                      Case{"auto_networks", "auto", {{"candidates", "ridge,dnn"}, {"steps", 30}}},
+                      Case{"ridge_conformal", "ridge", json::object(), "conformal"},
+                      Case{"auto_conformal", "auto", {{"candidates", "constant,ridge"}}, "conformal"},
+                      Case{"standard", "ridge", json::object(), "none", {{"scale", "standard"}}}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(ServedModel, KnowsItsColumns) {
+  const serve::Model rows =
+      served(fit_model(served_table(200, 1), request_of({"", "ridge", json::object()})));
+  const json known = json::parse(rows.describe());
+  EXPECT_EQ(known["method"], "ridge");
+  EXPECT_EQ(known["target"], "y");
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"a", "number"}, {"on", "boolean"}, {"colour", "category"}, {"when", "time"}, {"b", "number"}};
+  ASSERT_EQ(known["columns"].size(), expected.size());
+  for (size_t j = 0; j < expected.size(); ++j) {
+    EXPECT_EQ(known["columns"][j]["name"], expected[j].first);
+    EXPECT_EQ(known["columns"][j]["type"], expected[j].second);
+  }
+  EXPECT_EQ(known["columns"][2]["levels"], (json{"blue", "green", "red"}));
+}
+
+TEST(ServedModel, SaysHowFarARowLies) {
+  const Model model = fit_model(served_table(200, 1), request_of({"", "ridge", json::object()}));
+  const serve::Model rows = served(model);
+  Table fresh = served_table(40, 2);
+  fresh.columns[0].values[1] = 400;
+  const auto far = outside(std::get<Encoder>(model.encoder()), fresh);
+  ASSERT_TRUE(far.has_value());
+  for (int64_t i = 0; i < fresh.rows; ++i) {
+    const serve::Scores scores = rows.scores(row_of(fresh, rows, i));
+    EXPECT_EQ(scores.beyond, far->beyond[static_cast<size_t>(i)]) << i;
+    EXPECT_DOUBLE_EQ(scores.distance, far->distance[static_cast<size_t>(i)]) << i;
+  }
+  EXPECT_GT(far->beyond[1], 10);
+}
+
+TEST(ServedModel, HasTheQuantilesOfItsAnswer) {
+  for (const Case& one :
+       {Case{"", "ridge", json::object()}, Case{"", "auto", {{"candidates", "constant,ridge"}}}}) {
+    const serve::Model rows = served(fit_model(served_table(200, 1), request_of(one)));
+    const std::vector<double> row = row_of(served_table(3, 2), rows, 0);
+    const serve::Answer a = rows.predict(row, 0.8);
+    EXPECT_NEAR(rows.quantile(row, 0.1), a.lower, 1e-9 * a.sd);
+    EXPECT_NEAR(rows.quantile(row, 0.9), a.upper, 1e-9 * a.sd);
+    EXPECT_LT(rows.quantile(row, 0.4), rows.quantile(row, 0.6));
+    EXPECT_THROW(rows.quantile(row, 1), std::invalid_argument);
+  }
+}
+
+TEST(ServedModel, RefusesRowsThatItCannotAnswer) {
+  const serve::Model rows =
+      served(fit_model(served_table(200, 1), request_of({"", "ridge", json::object()})));
+  std::vector<double> row = row_of(served_table(3, 2), rows, 0);
+  EXPECT_THROW(rows.predict(row, 1.0), std::invalid_argument);
+  EXPECT_THROW(rows.predict(row, 0.0), std::invalid_argument);
+  EXPECT_THROW(rows.predict(std::span(row).first(2), 0.9), std::invalid_argument);
+  for (const double bad : std::vector<double>{1e12, INFINITY, -INFINITY}) {
+    std::vector<double> own = row;
+    own[0] = bad;
+    EXPECT_THROW(rows.predict(own, 0.9), std::invalid_argument) << bad;
+  }
+  for (const double bad : std::vector<double>{-1.0, 4.0, 0.5, 1e300, INFINITY}) {
+    std::vector<double> own = row;
+    own[2] = bad;  // no place in three levels, or behind them
+    EXPECT_THROW(rows.predict(own, 0.9), std::invalid_argument) << bad;
+  }
+  std::vector<std::string_view> cells = {"11", "true", "red", "2022-01-05", "1e6"};
+  EXPECT_TRUE(std::isfinite(rows.predict(std::span<const std::string_view>(cells), 0.9).mean));
+  const std::vector<std::pair<size_t, std::string_view>> wrong = {
+      {0, "eleven"}, {0, "inf"}, {1, "maybe"}, {3, "yesterday"}, {4, "red"}};
+  for (const auto& [j, text] : wrong) {
+    std::vector<std::string_view> own = cells;
+    own[j] = text;
+    EXPECT_THROW(rows.predict(std::span<const std::string_view>(own), 0.9), DataError) << text;
+  }
+}
+
+TEST(ServedModel, SaysWhatItCannotServe) {
+  const auto message = [](const Case& one, const char* target) {
+    Table table = served_table(120, 1);
+    FitOptions fit = request_of(one);
+    fit.target = target;
+    if (fit.target == "colour")
+      for (double& cell : table.columns[2].values) cell = std::isnan(cell) ? 0 : cell;
+    try {
+      served(fit_model(table, fit));
+    } catch (const DataError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const json quick = {{"steps", 20}, {"hidden", 8}};
+  EXPECT_NE(message({"", "logistic", json::object()}, "colour").find("a model of logistic"),
+            std::string::npos);
+  EXPECT_NE(message({"", "mc-dropout", quick}, "y").find("a model of mc-dropout"), std::string::npos);
+}
+
+TEST(ServedModel, AnswersTheSameOnEveryThreadWithoutAllocations) {
+  for (const Case& one :
+       {Case{"", "dbk", small({{"rank", 12}})}, Case{"", "auto", {{"candidates", "constant,ridge"}}}}) {
+    const serve::Model rows = served(fit_model(served_table(200, 1), request_of(one)));
+    const std::vector<double> row = row_of(served_table(3, 2), rows, 0);
+    const std::vector<std::string_view> cells = {"11", "true", "red", "2022-01-05", "1e6"};
+    const serve::Answer first = rows.predict(row, 0.9);
+    std::vector<std::thread> threads;
+    std::atomic<int64_t> wrong = 0, allocated = 0;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 300; ++i) {
+          const serve::Answer a = rows.predict(row, 0.9),
+                              b = rows.predict(std::span<const std::string_view>(cells), 0.5);
+          wrong += a.mean != first.mean || a.lower != first.lower || !std::isfinite(b.mean);
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+    rows.predict(std::span<const std::string_view>(cells), 0.5);
+    const int64_t before = allocations;
+    for (int i = 0; i < 50; ++i) {
+      rows.predict(row, 0.9);
+      rows.predict(std::span<const std::string_view>(cells), 0.5);
+    }
+    EXPECT_EQ(allocations, before);
+  }
+}
+
+TEST(ServedModel, StaysOfTheFileThroughTheModel) {
+  const Model model = fit_model(served_table(200, 1), request_of({"", "dbk", small({{"rank", 12}})}));
+  const TensorFile file = model.to_file();
+  EXPECT_EQ(to_bytes(Model::from_file(file, "again").to_file()), to_bytes(file));
+  // The weights of the network stand in the file once.
+  for (const auto& [name, tensor] : file.tensors)
+    if (name.starts_with("rows.")) {
+      EXPECT_EQ(tensor.type, StoredType::f64) << name;
+    }
+}
+
+}  // namespace
+}  // namespace slimbayes
