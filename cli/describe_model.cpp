@@ -201,7 +201,8 @@ ModelFacts model_facts(const std::string& path) {
     throw DataError(path, fmt::format("expected a model of slimbayes fit; received a {}; name the model",
                                       foreign_text(file.metadata.at("kind").substr(0, 40))));
   ModelFacts facts;
-  for (const auto& [name, text] : file.metadata) facts.metadata[name] = metadata_value(text);
+  for (const auto& [name, text] : file.metadata)
+    if (name != kServeKey) facts.metadata[name] = metadata_value(text);
   FileFacts& own = facts.file;
   own.file = path;
   std::error_code failed;
@@ -210,6 +211,7 @@ ModelFacts model_facts(const std::string& path) {
   for (const auto& [name, tensor] : file.tensors) {
     int64_t size = 1;
     for (int64_t extent : tensor.shape) size *= extent;
+    if (name.starts_with(kRowsPrefix)) continue;
     if (name.starts_with("split.")) {
       own.rows[name.substr(6)] = size;
       continue;
@@ -219,7 +221,8 @@ ModelFacts model_facts(const std::string& path) {
   }
   const json network = facts.metadata.value("network", json());
   if (const auto cost = pass_cost(network); cost && *cost > 0) own.multiply_adds = *cost;
-  const bool spectral = facts.metadata.value("options", json::object()).value("flow", "") == "spectral";
+  const json options = facts.metadata.value("options", json());
+  const bool spectral = options.is_object() && options.value("flow", json()) == "spectral";
   if (auto layers = inducing_layers(network, own.tensors, spectral); !layers.empty())
     own.layers = std::move(layers);
   if (auto layers = foreign_score_layers(network, own.tensors); !layers.empty())

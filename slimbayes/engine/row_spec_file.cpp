@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "slimbayes/storage/check.h"
+#include "slimbayes/storage/model_kind.h"
 
 namespace slimbayes::engine {
 

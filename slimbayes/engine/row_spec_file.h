@@ -1,23 +1,20 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "slimbayes/engine/row_spec.h"
 #include "slimbayes/storage/tensor_file.h"
 
 namespace slimbayes::engine {
 
-/// The names of the tensors that store_rows() adds begin with this.
-inline constexpr std::string_view kRowsPrefix = "rows.";
-
-/// Stores a regression as data: adds its arrays to `file` and returns the rest as JSON, which names them. An
+/// Stores a regression as data: adds its arrays to `file`, with names that begin with kRowsPrefix
+/// (storage/model_kind.h), and returns the rest as JSON, which names them. An
 /// array that the file holds already with the same bytes, such as a weight of a network, is not added again.
 nlohmann::json store_rows(const RowSpec& spec, TensorFile& file);
 
-/// Reads what store_rows() stored. The contents may be untrusted: throws std::invalid_argument or an exception
-/// of the JSON library for values of another type, arrays that are absent and numbers that are not finite.
-/// row_model() refuses parts that do not fit each other.
+/// Reads what store_rows() stored. The contents may be untrusted: throws std::invalid_argument or an
+/// exception of the JSON library for values of another type, arrays that are absent and numbers that are not
+/// finite. row_model() refuses parts that do not fit each other.
 RowSpec stored_rows(const nlohmann::json& json, const TensorFile& file);
 
 }  // namespace slimbayes::engine

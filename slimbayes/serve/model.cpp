@@ -2,8 +2,8 @@
 //
 // Contents  The encoder, the calibration scores and the description of the rows (engine/row_spec_file.h) that
 //           Model::to_file wrote; nothing of the method itself is read.
-// Threads   Each thread keeps the memory that an answer needs, and what it prepared for the levels of the last
-//           models that it asked.
+// Threads   Each thread keeps the memory that an answer needs, and what it prepared for the levels of the
+// last models that it asked.
 #include "slimbayes/serve/model.h"
 
 #include <fmt/format.h>

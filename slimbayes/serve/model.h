@@ -63,8 +63,8 @@ class SLIMBAYES_EXPORT Model {
   /// Answers a row of numbers, one a column; NaN is a missing cell, a boolean is 0 or 1, a time is seconds
   /// since 1970 UTC, and a category the index in ColumnInfo::levels (their number for any other). `level` is
   /// that of the interval. Throws std::invalid_argument for another number of cells, a number that is too far
-  /// from the training rows (Encoder::kFarthest) or infinite, and a level that has no interval; NumericalError
-  /// if the answer overflows.
+  /// from the training rows (Encoder::kFarthest) or infinite, and a level that has no interval;
+  /// NumericalError if the answer overflows.
   Answer predict(std::span<const double> row, double level = 0.95) const;
   /// Answers a row of texts, as a CSV file has them. Throws also DataError for a text that is none of the
   /// column's type.

@@ -14,8 +14,8 @@
 
 namespace slimbayes {
 
-/// The scores of the calibration rows of a model (ConformalScores of answers/conformal.h): in ascending order,
-/// with the group of each. Without groups the model is not calibrated.
+/// The scores of the calibration rows of a model (ConformalScores of answers/conformal.h): in ascending
+/// order, with the group of each. Without groups the model is not calibrated.
 struct CalibrationScores {
   std::vector<double> value;
   std::vector<int64_t> group;

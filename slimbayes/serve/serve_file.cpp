@@ -13,6 +13,7 @@
 #include "slimbayes/engine/row_spec_file.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/contents.h"
+#include "slimbayes/storage/model_kind.h"
 #include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
@@ -21,8 +22,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *kServe = "serve", *kNoise = "least_noise", *kRows = "rows",
-                     *kDamaged = "the model file is damaged";
+const std::string kServe(kServeKey);
+constexpr const char *kNoise = "least_noise", *kRows = "rows", *kDamaged = "the model file is damaged";
 
 /// Returns the elements of a list of the file, which must have this type.
 template <class Number>
@@ -79,7 +80,7 @@ void store_served(const engine::RowSpec& rows, double least_noise, TensorFile& f
 
 void drop_served(TensorFile& file) {
   file.metadata.erase(kServe);
-  std::erase_if(file.tensors, [](const auto& one) { return one.first.starts_with(engine::kRowsPrefix); });
+  std::erase_if(file.tensors, [](const auto& one) { return one.first.starts_with(kRowsPrefix); });
 }
 
 ServedFile served_file(const TensorFile& file) {

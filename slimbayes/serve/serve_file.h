@@ -10,8 +10,9 @@
 
 namespace slimbayes {
 
-// What a model file holds for answers without libtorch: beside the encoder and the calibration scores, which every
-// model file has, the metadata `serve` and arrays whose names begin with engine::kRowsPrefix.
+// What a model file holds for answers without libtorch: beside the encoder and the calibration scores, which
+// every model file has, the metadata kServeKey and arrays whose names begin with kRowsPrefix
+// (storage/model_kind.h).
 
 /// The parts of a model file that rows are answered from.
 struct ServedFile {

@@ -37,9 +37,10 @@ typedef enum slimbayes_status {
   SLIMBAYES_INTERNAL = 5 /* a bug of the library */
 } slimbayes_status;
 
-/* The answer to a row, in units of the target. sd^2 is the sum of the squares of its two parts: what the data
- * leave as noise, and what the model does not know. Set `size` to sizeof(slimbayes_answer) before a call, in an array in
- * its first element: a later version may add fields at the end, and fills those that the size has room for. */
+/* The answer to a row, in units of the target. sd^2 is the sum of the squares of its two parts: what the
+ * data leave as noise, and what the model does not know. Set `size` to sizeof(slimbayes_answer) before a
+ * call, in an array in its first element: a later version may add fields at the end, and fills those that
+ * the size has room for. */
 typedef struct slimbayes_answer {
   size_t size;
   double mean;
@@ -52,7 +53,8 @@ typedef struct slimbayes_answer {
 /* Returns the version, such as "0.1.0". */
 SLIMBAYES_SERVE_API const char* slimbayes_version(void);
 
-/* Returns why the last call of this thread that failed did so; "" before one. Valid until its next failure. */
+/* Returns why the last call of this thread that failed did so; "" before one. Valid until its next
+ * failure. */
 SLIMBAYES_SERVE_API const char* slimbayes_error(void);
 
 /* Open a model file, or its bytes, which are copied. NULL where that fails. Contents may be untrusted. */
@@ -62,17 +64,18 @@ SLIMBAYES_SERVE_API slimbayes_model* slimbayes_open_bytes(const void* bytes, siz
 /* Frees a model; NULL is permitted. No other call may use it then. */
 SLIMBAYES_SERVE_API void slimbayes_close(slimbayes_model* model);
 
-/* Returns what the model is as a JSON object: method, target, and the columns of a row in the order in which the
- * functions below take them, each with its type (number, boolean, category, time) and its levels. Valid until
- * slimbayes_close(). NULL for a null pointer. */
+/* Returns what the model is as a JSON object: method, target, and the columns of a row in the order in
+ * which the functions below take them, each with its type (number, boolean, category, time) and its
+ * levels. Valid until slimbayes_close(). NULL for a null pointer. */
 SLIMBAYES_SERVE_API const char* slimbayes_describe(const slimbayes_model* model);
 
 /* Returns the number of columns of a row; 0 for a null pointer. */
 SLIMBAYES_SERVE_API size_t slimbayes_columns(const slimbayes_model* model);
 
-/* Answers `count` rows of numbers, row after row: NaN is a missing cell, a boolean is 0 or 1, a time is seconds since 1970
- * UTC, a category its place in the levels (their number for any other). `level` is that of the interval, in (0, 1). Stops
- * at the first row that it cannot answer; the rows before it are answered. */
+/* Answers `count` rows of numbers, row after row: NaN is a missing cell, a boolean is 0 or 1, a time is
+ * seconds since 1970 UTC, a category its place in the levels (their number for any other). `level` is that
+ * of the interval, in (0, 1). Stops at the first row that it cannot answer; the rows before it are
+ * answered. */
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_predict(const slimbayes_model* model, const double* rows,
                                                        size_t count, double level, slimbayes_answer* out);
 
@@ -89,8 +92,9 @@ SLIMBAYES_SERVE_API slimbayes_status slimbayes_numbers(const slimbayes_model* mo
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_quantile(const slimbayes_model* model, const double* row,
                                                         double probability, double* out);
 
-/* Writes how far a row of numbers lies from the training rows: half-ranges beyond the training range of a column (0 inside),
- * and the root mean square over the columns of (x - training mean) / training sd. NaN without a column of numbers. */
+/* Writes how far a row of numbers lies from the training rows: half-ranges beyond the training range of a
+ * column (0 inside), and the root mean square over the columns of (x - training mean) / training sd. NaN
+ * without a column of numbers. */
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_scores(const slimbayes_model* model, const double* row,
                                                       double* beyond, double* distance);
 

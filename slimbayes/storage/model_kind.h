@@ -1,10 +1,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "slimbayes/storage/tensor_file.h"
 
 namespace slimbayes {
+
+/// What a model file holds for serving alone (serve/serve_file.h): a metadata key, and the start of the names
+/// of tensors.
+inline constexpr std::string_view kServeKey = "serve", kRowsPrefix = "rows.";
 
 /// Throws DataError unless the file was written by a fit: a model or a checkpoint. Such files have the
 /// metadata key "kind". A C++ program may have saved only a posterior (Fitted::save), without the columns of

@@ -10,8 +10,8 @@
 
 namespace slimbayes {
 
-/// A table of `n` rows with a column of each kind, missing cells in three of them, a constant column, a column of categories
-/// of which `unseen` is in no row of the seed 1, and a positive target y.
+/// A table of `n` rows with a column of each kind, missing cells in three of them, a constant column, a
+/// column of categories of which `unseen` is in no row of the seed 1, and a positive target y.
 inline Table served_table(int64_t n, uint64_t seed) {
   const Stream stream(seed);
   Column a{"a", ColumnKind::numeric, {}, {}}, on{"on", ColumnKind::boolean, {}, {}},
