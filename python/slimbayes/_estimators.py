@@ -189,6 +189,21 @@ class Regressor(_Numbers):
 
     _likelihoods = ("gaussian", "student")
 
+    def to_torch(self):
+        """The model as a `torch.nn.Module`, differentiable in the inputs: rows [..., columns] of numbers in, `mean` and the two parts of the
+        `variance` out, and with `joint(x)` the posterior of several rows together. It moves to any device.
+
+        >>> module = model.to_torch()
+        >>> x = torch.tensor(frame[module.columns].to_numpy(float)).requires_grad_()
+        >>> module(x).mean.sum().backward()
+
+        For regressions on table rows that the serving library answers, too (docs/serving.md); raises TypeError for others.
+        """
+        from slimbayes._torch import to_torch
+
+        self._check_fitted()
+        return to_torch(self.model_, self._facts["method"])
+
 
 @_with_keywords(left_out=(*_COLUMNS_ONLY, *_options.IMAGES))
 class CountRegressor(_Numbers):

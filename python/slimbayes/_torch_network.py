@@ -1,0 +1,94 @@
+"""The passes of a network as a torch module, of the layers that the engine knows for rows of numbers."""
+
+import math
+
+import torch
+from torch import nn
+
+ACTIVATIONS = {"silu": nn.functional.silu, "tanh": torch.tanh, "relu": torch.relu, "gelu": nn.functional.gelu,
+               "mish": nn.functional.mish, "smooth-clip": lambda x: _clipped(torch.clamp(x, -1e9, 1e9))}
+
+
+def _clipped(x):
+    return x * torch.rsqrt(1 + (x / 3) ** 2)
+
+
+class Network(nn.Module):
+    """The layers of catalog/network/layers.h that the engine knows for rows of numbers, in float32 or, `exact`, in float64."""
+
+    KNOWN = {"linear", "activation", "scale", "periodic", "layer_norm", "batch_norm", "dropout", "residual"}
+
+    def __init__(self, features, arrays):
+        super().__init__()
+        self.layers, self.type = features["network"]["layers"], torch.float64 if features["exact"] else torch.float32
+        self.basis, self.rank = features["basis"], features["rank"]
+        self.last = features["of"] == "last_layer"
+        for name, of in features["values"].items():
+            self.register_buffer(self._key(name), torch.tensor(arrays[of], dtype=self.type))
+        unknown = {layer["kind"] for layer in self._every(self.layers)} - self.KNOWN
+        if unknown:
+            raise ValueError(f"to_torch: expected layers of {', '.join(sorted(self.KNOWN))}; received {', '.join(sorted(unknown))}")
+
+    @staticmethod
+    def _key(name):
+        return name.replace(".", "_")
+
+    def _every(self, layers):
+        for layer in layers:
+            yield layer
+            yield from self._every([*layer.get("body", []), *layer.get("shortcut", [])])
+
+    def _value(self, name, *shape):
+        return getattr(self, self._key(name)).reshape(shape)
+
+    def _dense(self, name, x, weight_scale=1.0, bias_scale=1.0, bias=True):
+        weight = self._value(f"{name}.weight", -1, x.shape[-1])
+        y = weight_scale * (x @ weight.T)
+        return y + bias_scale * self._value(f"{name}.bias", -1) if bias else y
+
+    def _run(self, layers, name, x):
+        for i, layer in enumerate(layers):
+            x = self._layer(layer, f"{name}.{i}", x)
+        return x
+
+    def _layer(self, layer, name, x):
+        kind = layer["kind"]
+        if kind == "linear":
+            return self._dense(name, x, layer.get("weight_scale", 1.0), layer.get("bias_scale", 1.0), layer.get("bias", True))
+        if kind == "activation":
+            return ACTIVATIONS[layer.get("function", "silu")](x)
+        if kind == "scale":
+            return x * self._value(f"{name}.weight", -1)
+        if kind == "layer_norm":
+            return nn.functional.layer_norm(x, x.shape[-1:], self._value(f"{name}.weight", -1), self._value(f"{name}.bias", -1), 1e-5)
+        if kind == "batch_norm":
+            weight, bias, mean, var = (self._value(f"{name}.{part}", -1) for part in ("weight", "bias", "running_mean", "running_var"))
+            return (x - mean) * torch.rsqrt(var + 1e-5) * weight + bias
+        if kind == "periodic":
+            return self._periodic(name, x)
+        if kind == "residual":
+            return self._run(layer.get("shortcut", []), f"{name}.shortcut", x) + self._run(layer["body"], name, x)
+        return x  # a dropout, which predictions leave out
+
+    def _periodic(self, name, x):
+        d = x.shape[-1]
+        frequency, phase = (self._value(f"{name}.{part}", d, -1) for part in ("frequency", "phase"))
+        weight, bias = self._value(f"{name}.weight", d, -1, frequency.shape[1]), self._value(f"{name}.bias", d, -1)
+        cosines = torch.cos(2 * math.pi * x.unsqueeze(-1) * frequency + phase)
+        sums = torch.einsum("...df,def->...de", cosines, weight) + bias
+        return torch.cat([sums, x.unsqueeze(-1)], -1).flatten(-2)
+
+    def forward(self, x):
+        """The features, and the network's output where they are the inputs of its last layer; else None. Float64."""
+        x = x.to(self.type)
+        if self.last:
+            features = self._run(self.layers[:-1], "network", x)
+            output = self._layer(self.layers[-1], f"network.{len(self.layers) - 1}", features)
+            return features.to(torch.float64), output[..., 0].to(torch.float64)
+        x = self._run(self.layers, "network", x)
+        if self.basis == "linear":
+            share = 1 / math.sqrt(self.rank)
+            x = self._dense("basis", x, share, share)
+        elif self.basis == "silu":
+            x = self._value("basis.scale", -1) * nn.functional.silu(self._dense("basis", x))
+        return x.to(torch.float64), None
