@@ -50,6 +50,9 @@ if(SLIMBAYES_ENGINE)
   endif()
 endif()
 set_target_properties(${installed} PROPERTIES INSTALL_RPATH "${rpath}" INSTALL_RPATH_USE_LINK_PATH ON)
+if(TARGET slimbayes_serve)  # needs nothing of the wheels
+  set_target_properties(slimbayes_serve PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH OFF)
+endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/slimbayesConfig.cmake.in slimbayesConfig.cmake
   INSTALL_DESTINATION ${package_dir})

@@ -3,8 +3,8 @@
  *   cc -std=c99 predict.c -I PREFIX/include -L PREFIX/lib -lslimbayes_serve -Wl,-rpath,PREFIX/lib -o predict
  *   ./predict model.safetensors 0.9 < rows.txt
  *
- * A line holds the cells of a row, separated by commas, in the order that the first line of the output names. An empty cell
- * is a missing one. */
+ * A line holds the cells of a row, separated by commas without quotes, in the order that the first line of the output
+ * names. An empty cell is a missing one. */
 #include <slimbayes_serve.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,17 +17,17 @@ static int fail(const char* what) {
   return 1;
 }
 
-/* Cuts the line at its commas. Returns the number of cells, which is at most `most`. */
+/* Cuts the line at its commas, up to `most` cells. Returns the number of its cells, also of those beyond. */
 static size_t cut(char* line, const char** cells, size_t most) {
   size_t count = 0;
   line[strcspn(line, "\r\n")] = '\0';
-  while (count < most) {
-    cells[count++] = line;
+  for (;;) {
+    if (count < most) cells[count] = line;
+    ++count;
     line = strchr(line, ',');
-    if (line == NULL) break;
+    if (line == NULL) return count;
     *line++ = '\0';
   }
-  return count;
 }
 
 static int answer_rows(const slimbayes_model* model, double level) {
@@ -37,8 +37,10 @@ static int answer_rows(const slimbayes_model* model, double level) {
   int failed = cells == NULL ? fail("out of memory") : 0;
   while (!failed && fgets(line, sizeof line, stdin) != NULL) {
     slimbayes_answer answer = {sizeof answer, 0, 0, 0, 0, 0, 0};
-    if (cut(line, cells, columns) != columns)
-      failed = fail("a row has too few cells");
+    if (strchr(line, '\n') == NULL && !feof(stdin))
+      failed = fail("a line is too long");
+    else if (cut(line, cells, columns) != columns)
+      failed = fail("a row has another number of cells than the model has columns");
     else if (slimbayes_predict_cells(model, cells, 1, level, &answer) != SLIMBAYES_OK)
       failed = fail(slimbayes_error());
     else

@@ -1,15 +1,13 @@
 #include "slimbayes/engine/kernel_rows.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "slimbayes/engine/cholesky.h"
 #include "slimbayes/kernels/kernels.h"
 #include "slimbayes/storage/check.h"
-#include "slimbayes/storage/error.h"
 #include "slimbayes/storage/memory.h"
 
 namespace slimbayes::engine {
@@ -43,6 +41,9 @@ class KernelRowModel : public RowModel {
     }
     factorise(spec);
   }
+
+  /// Whether K is positive definite; else the model is of no use.
+  bool factorised() const { return root_.data() != nullptr; }
 
   int64_t inputs() const override { return features_->inputs(); }
   int64_t scratch() const override {
@@ -109,11 +110,7 @@ class KernelRowModel : public RowModel {
       row[i] = i < n_ ? amplitude_ + spec.diagonal : 1;
     }
     UpperFactor factor(ld, kernels::kernels());
-    if (!factor.factorise(kernel.data()))
-      throw NumericalError(
-          "[kernel_row_model] expected a positive definite kernel of the training rows; received another; "
-          "the "
-          "model file is damaged, or the noise variance too small");
+    if (!factor.factorise(kernel.data())) return;
     root_.reserve(ld * ld);
     std::fill_n(root_.data(), ld * ld, 0.0);
     for (int64_t i = 0; i < ld; ++i) root_.data()[i * ld + i] = 1;
@@ -139,11 +136,15 @@ std::shared_ptr<const RowModel> kernel_row_model(const KernelRows& spec) {
   check(n > 0 && std::ssize(spec.lengthscale) == r && std::ssize(spec.ones) == n &&
             std::ssize(spec.rows) == n * r,
         "kernel_row_model", "training rows that fit the features", "others", "the model file is damaged");
+  const auto positive = [](double one) { return std::isfinite(one) && one > 0; };
+  check(positive(spec.amplitude) && positive(spec.diagonal) && spec.noise_var >= 0 &&
+            std::isfinite(spec.noise_var) && std::isfinite(spec.offset) &&
+            std::ranges::all_of(spec.lengthscale, positive),
+        "kernel_row_model", "positive hyperparameters", "others", "the model file is damaged");
   const auto needed = 4.0 * static_cast<double>(n) * static_cast<double>(n) * sizeof(double);
-  if (needed > static_cast<double>(memory_at_hand()))
-    refuse("kernel_row_model", fmt::format("{:.1f} GB of memory for {} training rows", needed / 1e9, n),
-           fmt::format("{:.1f} GB at hand", static_cast<double>(memory_at_hand()) / 1e9));
-  return std::make_shared<KernelRowModel>(std::move(features), spec);
+  if (needed > static_cast<double>(memory_at_hand())) return nullptr;
+  auto model = std::make_shared<KernelRowModel>(std::move(features), spec);
+  return model->factorised() ? model : nullptr;
 }
 
 }  // namespace slimbayes::engine

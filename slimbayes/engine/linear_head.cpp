@@ -1,6 +1,7 @@
 #include "slimbayes/engine/linear_head.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "slimbayes/kernels/kernels.h"
@@ -121,6 +122,11 @@ class LinearRowModel : public RowModel {
 
 std::shared_ptr<const RowModel> linear_row_model(std::shared_ptr<const Features> features,
                                                  const LinearHead& head) {
+  const auto at_least_0 = [](double one) { return std::isfinite(one) && one >= 0; };
+  check(std::isfinite(head.constant) && std::isfinite(head.response_constant) && at_least_0(head.noise_var) &&
+            at_least_0(head.constant_var) && (!head.largest || at_least_0(*head.largest)),
+        "linear_row_model", "finite numbers, and variances of at least 0", "others",
+        "the model file is damaged");
   return std::make_shared<LinearRowModel>(std::move(features), head);
 }
 

@@ -26,6 +26,21 @@ class CandidateModel {
   }
   int64_t inputs() const { return members_.front()->inputs(); }
 
+  /// Returns whether the numbers are of their ranges. Those of a damaged file may not be.
+  bool sane() const {
+    const SpreadSpec& s = spread_;
+    const bool finite = std::isfinite(view_.low) && std::isfinite(view_.log_mean) &&
+                        std::isfinite(s.factor) && std::isfinite(s.wild_factor) && std::isfinite(s.low) &&
+                        std::isfinite(s.high) && std::isfinite(view_.seen_low) &&
+                        std::isfinite(view_.seen_high) && std::isfinite(view_.unit) &&
+                        std::isfinite(view_.log_sd) && std::isfinite(view_.spare_sd);
+    return finite && view_.unit > 0 && view_.log_sd > 0 && view_.spare_sd >= 0 &&
+           view_.seen_low <= view_.seen_high && s.factor > 0 && s.dof > 2 && s.wild_share >= 0 &&
+           s.wild_share < 1 && s.wild_factor > 0 && s.low <= s.high && s.seen_epistemic >= 0 &&
+           std::ranges::none_of(view_.input_scale, [](double one) { return one == 0; }) &&
+           std::ranges::none_of(s.spread, [](double one) { return one == 0; });
+  }
+
   /// Returns whether all parts have d inputs. Those of a damaged file may not.
   bool fits(int64_t d) const {
     const auto both = [](int64_t n, const std::vector<double>& one, const std::vector<double>& other) {
@@ -40,7 +55,7 @@ class CandidateModel {
   /// Returns what all rows share of the components of the answer, one or, with wild rows, two.
   std::vector<ComponentShape> shapes() const {
     ComponentShape own = base_;
-    if (spread_.wild_share == 0) return {own};
+    if (components() == 1) return {own};
     own.weight = 1 - spread_.wild_share;
     return {{spread_.wild_share}, own};
   }
@@ -263,7 +278,13 @@ std::shared_ptr<const RowModel> mixture_row_model(const MixtureRows& spec) {
       refuse("auto", fmt::format("candidates of {} inputs", spec.inputs), "parts of other sizes",
              "the model file is damaged; fit it again");
   }
-  check(!candidates.empty(), "auto", "a candidate", "none", "the model file is damaged");
+  const bool weights = std::ranges::all_of(
+      spec.candidates, [](const CandidateRows& one) { return std::isfinite(one.weight) && one.weight > 0; });
+  const bool sane = !candidates.empty() && weights &&
+                    std::ranges::all_of(candidates, [](const CandidateModel& one) { return one.sane(); }) &&
+                    spec.wrong_share >= 0 && spec.wrong_share < 1 && spec.wrong_dof > 2 &&
+                    spec.wrong_factor > 0 && std::isfinite(spec.wrong_factor);
+  check(sane, "auto", "candidates with numbers of their ranges", "others", "the model file is damaged");
   return std::make_shared<MixtureRowModel>(std::move(candidates), spec);
 }
 

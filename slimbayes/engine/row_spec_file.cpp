@@ -160,6 +160,7 @@ class Writer {
   void operator()(const char* name, int64_t number) { node_[name] = number; }
   void operator()(const char* name, bool flag) { node_[name] = flag; }
   void operator()(const char* name, double number) {
+    internal_check(!std::isnan(number), "store_rows", "a number is NaN", name);
     if (std::isfinite(number))
       node_[name] = number;
     else

@@ -9,7 +9,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
-#include "slimbayes/encoding/cell_row.h"
+#include "slimbayes/encoding/row_encoder.h"
 #include "slimbayes/engine/row_model.h"
 #include "slimbayes/serve/row_regression.h"
 
@@ -42,7 +42,7 @@ CalibrationScores calibration_of(const ConformalScores& scores) {
 
 struct RowPredictor::State {
   RowRegression rows;
-  CellRow encoder;
+  RowEncoder encoder;
   std::vector<float> encoded;
   std::vector<double> x;
   RowRegression::Memory memory;

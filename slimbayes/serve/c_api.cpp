@@ -28,7 +28,7 @@ std::string& last_error() {
 
 slimbayes_status failed(slimbayes_status status, const char* what) {
   try {
-    last_error() = what;
+    last_error() = slimbayes::without_functions(what);
   } catch (...) {
     last_error().clear();
   }
@@ -62,21 +62,36 @@ void expect(bool ok, const char* what) {
 
 /// Throws unless the arguments of a call on rows are there.
 void check_call(const slimbayes_model* model, const void* rows, size_t count, const slimbayes_answer* out) {
+  constexpr size_t kLargest = 1024;  // a later version's struct is smaller; a size that nobody set rarely is
   expect(model != nullptr, "expected a model; received a null pointer");
   if (count == 0) return;
   expect(rows != nullptr && out != nullptr,
          "expected rows and a place for their answers; received a null pointer");
-  expect(out->size >= sizeof(size_t) + sizeof(double),
-         "expected the size of slimbayes_answer in the field size of the first answer; received less");
+  expect(out->size >= sizeof(size_t) + sizeof(double) && out->size <= kLargest &&
+             out->size % sizeof(double) == 0,
+         "expected sizeof(slimbayes_answer) in the field size of the first answer; received another number");
 }
 
-/// Writes what the caller's struct has room for. `first` is the first of the caller's answers.
-void write_answer(const Answer& answer, const slimbayes_answer* first, size_t i) {
-  const size_t size = first->size;
+/// Writes what the caller's struct has room for: `size` bytes of the answer to row i.
+void write_answer(const Answer& answer, size_t size, slimbayes_answer* out, size_t i) {
   const slimbayes_answer full = {
       size, answer.mean, answer.sd, answer.sd_aleatoric, answer.sd_epistemic, answer.lower, answer.upper};
-  auto* to = reinterpret_cast<char*>(const_cast<slimbayes_answer*>(first)) + i * size;
-  std::memcpy(to, &full, size < sizeof full ? size : sizeof full);
+  std::memcpy(reinterpret_cast<char*>(out) + i * size, &full, size < sizeof full ? size : sizeof full);
+}
+
+/// Answers `count` rows to `out` by answer_of(i). Its errors name the row, if there are several.
+template <class AnswerOf>
+slimbayes_status answer_rows(const slimbayes_model* model, const void* rows, size_t count,
+                             slimbayes_answer* out, AnswerOf answer_of) {
+  size_t at = 0;
+  const slimbayes_status status = guarded([&] {
+    check_call(model, rows, count, out);
+    const size_t size = count > 0 ? out->size : 0;
+    for (; at < count; ++at) write_answer(answer_of(at), size, out, at);
+  });
+  if (status != SLIMBAYES_OK && count > 1)
+    failed(status, ("row " + std::to_string(at + 1) + ": " + last_error()).c_str());
+  return status;
 }
 
 /// The cells of a row as views; a null pointer is a missing cell.
@@ -134,24 +149,19 @@ size_t slimbayes_columns(const slimbayes_model* model) {
 
 slimbayes_status slimbayes_predict(const slimbayes_model* model, const double* rows, size_t count,
                                    double level, slimbayes_answer* out) {
-  return guarded([&] {
-    check_call(model, rows, count, out);
-    const size_t columns = slimbayes_columns(model);
-    for (size_t i = 0; i < count; ++i)
-      write_answer(model->model.predict(std::span(rows + i * columns, columns), level), out, i);
+  const size_t columns = slimbayes_columns(model);
+  return answer_rows(model, rows, count, out, [&](size_t i) {
+    return model->model.predict(std::span(rows + i * columns, columns), level);
   });
 }
 
 slimbayes_status slimbayes_predict_cells(const slimbayes_model* model, const char* const* cells, size_t count,
                                          double level, slimbayes_answer* out) {
-  return guarded([&] {
-    check_call(model, cells, count, out);
-    const size_t columns = slimbayes_columns(model);
+  const size_t columns = slimbayes_columns(model);
+  return answer_rows(model, cells, count, out, [&](size_t i) {
     std::vector<std::string_view>& row = cell_views(columns);
-    for (size_t i = 0; i < count; ++i) {
-      view_cells(cells + i * columns, row);
-      write_answer(model->model.predict(std::span<const std::string_view>(row), level), out, i);
-    }
+    view_cells(cells + i * columns, row);
+    return model->model.predict(std::span<const std::string_view>(row), level);
   });
 }
 

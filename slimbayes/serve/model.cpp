@@ -14,16 +14,18 @@
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "slimbayes/density/unit.h"
-#include "slimbayes/encoding/cell_row.h"
+#include "slimbayes/encoding/row_encoder.h"
 #include "slimbayes/engine/row_spec_file.h"
 #include "slimbayes/serve/row_regression.h"
 #include "slimbayes/serve/serve_file.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/contents.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/memory.h"
 #include "slimbayes/storage/model_kind.h"
 
 namespace slimbayes::serve {
@@ -58,7 +60,7 @@ struct Model::State {
   uint64_t id;  // of this process, so that a thread knows whose level it prepared
   std::string method;
   Encoder encoder;
-  CellRow cells;
+  RowEncoder cells;
   RowRegression rows;
   std::vector<ColumnInfo> columns;
 
@@ -109,29 +111,49 @@ struct Worker {
   }
 };
 
-RowAnswer answered(const CellRow& cells, const RowRegression& rows, std::span<const double> row,
+void check_answer(bool finite) {
+  if (!finite)
+    throw NumericalError(
+        "[predict] expected a finite answer; received one that overflows; the row lies too far from the "
+        "training rows, or the level is too near 1");
+}
+
+RowAnswer answered(const RowEncoder& cells, const RowRegression& rows, std::span<const double> row,
                    Worker& worker) {
   worker.encoded.resize(static_cast<size_t>(rows.inputs()));
   cells.encode(row, worker.encoded);
   worker.x.assign(worker.encoded.begin(), worker.encoded.end());
   const RowAnswer answer = rows.answer(worker.x, worker.memory);
-  if (!std::isfinite(answer.mean) || !std::isfinite(answer.sd()))
-    throw NumericalError(
-        "[predict] expected a finite answer; received one that overflows; the row lies too far from the "
-        "training rows");
+  check_answer(std::isfinite(answer.mean) && std::isfinite(answer.sd()));
   return answer;
 }
 
 Answer with_interval(const RowAnswer& answer, const RowInterval& range) {
+  check_answer(std::isfinite(range.lower) && std::isfinite(range.upper));
   return {answer.mean, answer.sd(), std::sqrt(answer.aleatoric_var), std::sqrt(answer.epistemic_var),
           range.lower, range.upper};
+}
+
+/// Runs the call for row `i` of several, whose number from 1 becomes a part of the message of an error.
+template <class Call>
+void numbered(size_t i, Call call) {
+  const auto said = [i](const std::exception& error) {
+    return fmt::format("row {}: {}", i + 1, without_functions(error.what()));
+  };
+  try {
+    call();
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(said(error));
+  } catch (const NumericalError& error) {
+    throw NumericalError(said(error));
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("row {}", i + 1), without_functions(error.what()));
+  }
 }
 
 }  // namespace
 
 Model::Model(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-Model::Model(Model&&) noexcept = default;
-Model::~Model() = default;
 
 Model Model::open(const std::filesystem::path& path) {
   return Model(opened(read_tensor_file(path), path.string()));
@@ -144,10 +166,12 @@ Model Model::open(std::span<const std::byte> bytes, std::string_view name) {
 std::shared_ptr<const Model::State> Model::opened(const TensorFile& file, const std::string& name) {
   check_model_kind(file, name);
   std::shared_ptr<const State> state;
-  read_contents(name, "`slimbayes predict` answers every model", [&] {
+  read_contents(name, "it cannot be served", [&] {
     ServedFile parts = served_file(file);
     std::shared_ptr<const engine::RowModel> rows = engine::row_model(parts.rows);
-    check(rows != nullptr, "serve", "a network that the engine knows", "another");
+    check(rows != nullptr, "serve", "a model that the engine can compute in the memory at hand", "another");
+    check(static_cast<double>(rows->scratch()) * sizeof(double) < static_cast<double>(memory_at_hand()),
+          "serve", "a model that the memory at hand can answer", "a larger one");
     const auto inputs = std::ssize(parts.encoder.schema().features);
     check(rows->inputs() == inputs, "serve", "a model of the encoder's inputs", "one of others");
     RowRegression regression(std::move(rows), parts.encoder.schema().task, parts.least_noise,
@@ -201,19 +225,19 @@ void Model::predict(std::span<const double> rows, std::span<Answer> out, double 
   if (rows.size() != columns * out.size())
     refuse(kFunction, fmt::format("{} rows of {} cells", out.size(), columns),
            fmt::format("{} cells", rows.size()));
-  for (size_t i = 0; i < out.size(); ++i) out[i] = predict(rows.subspan(i * columns, columns), level);
+  for (size_t i = 0; i < out.size(); ++i)
+    numbered(i, [&] { out[i] = predict(rows.subspan(i * columns, columns), level); });
 }
 
 double Model::quantile(std::span<const double> row, double probability) const {
   Worker& worker = Worker::own();
   const RowAnswer answer = answered(state_->cells, state_->rows, row, worker);
-  return state_->rows.quantile(answer, probability, worker.memory);
+  const double at = state_->rows.quantile(answer, probability, worker.memory);
+  check_answer(std::isfinite(at));
+  return at;
 }
 
 Scores Model::scores(std::span<const double> row) const {
-  if (row.size() != state_->columns.size())
-    refuse("scores", fmt::format("{} cells", state_->columns.size()), std::to_string(row.size()),
-           "columns() names them");
   const RowDistance far = state_->cells.distance(row);
   return {far.beyond, far.distance};
 }

@@ -23,7 +23,7 @@ struct Answer {
   double lower = 0, upper = 0;                        // of the interval at the level that was asked for
 };
 
-/// How far a row lies from the training rows, over its columns of numbers and dates; NaN if there are none.
+/// How far a row lies from the training rows, over its columns of numbers, booleans and dates; NaN if there are none.
 struct Scores {
   double beyond = 0;    // half-ranges beyond the training range of a column: the largest; 0 inside
   double distance = 0;  // root mean square over the columns of (x - training mean) / training sd
@@ -41,7 +41,8 @@ struct ColumnInfo {
 
 /// A model file that answers rows without libtorch: a fit of a regression on the rows of a table, by a method
 /// and a network that the engine knows. Immutable, so that threads share it. A thread that has answered a row
-/// answers the next ones without an allocation. The answers are those of slimbayes::Model, to 1e-9 relative.
+/// by predict() answers the next ones without an allocation, with up to eight pairs of a model and a level in
+/// turn; it keeps that memory until it ends. The answers are those of slimbayes::Model, to 1e-9 relative.
 ///
 ///   const auto model = slimbayes::serve::Model::open("model.safetensors");
 ///   const auto answer = model.predict(std::vector<double>{540, 162, 28}, 0.9);
@@ -52,8 +53,9 @@ class SLIMBAYES_EXPORT Model {
   /// served; the message says why.
   static Model open(const std::filesystem::path& path);
   static Model open(std::span<const std::byte> bytes, std::string_view name = "the model");
-  Model(Model&&) noexcept;
-  ~Model();
+  Model(const Model&) = default;  // copies share the file's contents
+  Model& operator=(const Model&) = default;
+  ~Model() = default;
 
   /// Returns the columns of a row, in the order in which predict() takes them.
   const std::vector<ColumnInfo>& columns() const;

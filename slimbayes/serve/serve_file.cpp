@@ -23,7 +23,9 @@ namespace {
 using nlohmann::json;
 
 const std::string kServe(kServeKey);
-constexpr const char *kNoise = "least_noise", *kRows = "rows", *kDamaged = "the model file is damaged";
+constexpr int kServeVersion = 1;  // of what store_served() writes
+constexpr const char *kVersion = "version", *kNoise = "least_noise", *kRows = "rows",
+                     *kDamaged = "the model file is damaged";
 
 /// Returns the elements of a list of the file, which must have this type.
 template <class Number>
@@ -42,8 +44,10 @@ CalibrationScores calibration_of(const TensorFile& file) {
   constexpr const char *kScores = "calibration.scores", *kGroups = "calibration.groups";
   if (!file.tensors.contains(kScores)) return {};
   CalibrationScores scores{list_of<double>(file, kScores), {}, 0};
-  const bool sane = !scores.value.empty() && std::ranges::is_sorted(scores.value) &&
-                    scores.value.front() >= 0 && std::isfinite(scores.value.back());
+  const bool sane = !scores.value.empty() &&
+                    std::ranges::all_of(scores.value, [](double one) { return std::isfinite(one); }) &&
+                    std::ranges::is_sorted(scores.value) && scores.value.front() >= 0 &&
+                    std::isfinite(scores.value.back());
   check(sane, "serve", "calibration scores from 0 in ascending order", "others", kDamaged);
   const auto m = scores.value.size();
   if (!file.tensors.contains(kGroups)) {
@@ -67,13 +71,13 @@ void check_served(const TensorFile& file, const std::string& method) {
   if (!file.metadata.contains(kServe))
     refuse("serve", "a regression on the rows of a table, by a method and a network that the engine knows",
            fmt::format("a model of {}", foreign_text(method.substr(0, 40))),
-           "a file of an older version is served once `slimbayes export` has written it again");
+           "`slimbayes predict` answers every model");
 }
 
 }  // namespace
 
 void store_served(const engine::RowSpec& rows, double least_noise, TensorFile& file) {
-  json serve = {{kNoise, least_noise}};
+  json serve = {{kVersion, kServeVersion}, {kNoise, least_noise}};
   serve[kRows] = engine::store_rows(rows, file);
   file.metadata[kServe] = serve.dump();
 }
@@ -95,6 +99,8 @@ ServedFile served_file(const TensorFile& file) {
   const Task& task = parts.encoder.schema().task;
   check(task.kind == TaskKind::regression, "serve", "a regression", name_of(task.kind), kDamaged);
   const json serve = stored_json(file, kServe);
+  check(serve.value(kVersion, 0) == kServeVersion, "serve", "a file of this version of the library",
+        "one of another", "`slimbayes predict` and `slimbayes export` of the newer version read it");
   parts.least_noise = serve.at(kNoise).get<double>();
   check(parts.least_noise >= 0 && std::isfinite(parts.least_noise), "serve", "a noise variance of at least 0",
         "another value", kDamaged);

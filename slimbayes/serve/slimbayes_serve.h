@@ -30,9 +30,9 @@ typedef struct slimbayes_model slimbayes_model;
 typedef enum slimbayes_status {
   SLIMBAYES_OK = 0,
   SLIMBAYES_BAD_ARGUMENT =
-      1, /* a null pointer, another number of cells, a number too far from the training rows */
+      1, /* a null pointer, a level outside (0, 1), a number too far from the training rows */
   SLIMBAYES_BAD_DATA = 2, /* a file that cannot be read or served, a cell that is none of its column's type */
-  SLIMBAYES_NUMERICAL = 3, /* an answer that overflows */
+  SLIMBAYES_NUMERICAL = 3, /* an answer, or an end of its interval, that overflows */
   SLIMBAYES_NO_MEMORY = 4,
   SLIMBAYES_INTERNAL = 5 /* a bug of the library */
 } slimbayes_status;
@@ -61,7 +61,8 @@ SLIMBAYES_SERVE_API const char* slimbayes_error(void);
 SLIMBAYES_SERVE_API slimbayes_model* slimbayes_open(const char* path);
 SLIMBAYES_SERVE_API slimbayes_model* slimbayes_open_bytes(const void* bytes, size_t count);
 
-/* Frees a model; NULL is permitted. No other call may use it then. */
+/* Frees a model; NULL is permitted. No other call may use it then. A thread that answered rows keeps some memory for the
+ * next ones until it ends. */
 SLIMBAYES_SERVE_API void slimbayes_close(slimbayes_model* model);
 
 /* Returns what the model is as a JSON object: method, target, and the columns of a row in the order in
@@ -74,8 +75,8 @@ SLIMBAYES_SERVE_API size_t slimbayes_columns(const slimbayes_model* model);
 
 /* Answers `count` rows of numbers, row after row: NaN is a missing cell, a boolean is 0 or 1, a time is
  * seconds since 1970 UTC, a category its place in the levels (their number for any other). `level` is that
- * of the interval, in (0, 1). Stops at the first row that it cannot answer; the rows before it are
- * answered. */
+ * of the interval, in (0, 1). Stops at the first row that it cannot answer, whose number from 1
+ * slimbayes_error() names; the rows before it are answered. */
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_predict(const slimbayes_model* model, const double* rows,
                                                        size_t count, double level, slimbayes_answer* out);
 

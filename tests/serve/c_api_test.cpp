@@ -18,6 +18,7 @@ std::vector<std::byte> model_bytes() {
   FitOptions fit;
   fit.target = "y";
   fit.method = "ridge";
+  fit.ignore = {"bit", "code", "smoker", "gap", "z"};
   return to_bytes(fit_model(served_table(200, 1), fit).to_file());
 }
 
@@ -104,6 +105,14 @@ TEST(ServeC, GivesAStatusAndASentenceForEachMistake) {
   EXPECT_EQ(slimbayes_predict(model.get(), nullptr, 0, 0.9, nullptr), SLIMBAYES_OK);
   EXPECT_EQ(slimbayes_predict(model.get(), row.data(), 1, 0.9, &unsized), SLIMBAYES_BAD_ARGUMENT);
   EXPECT_TRUE(says("size"));
+  unsized.size = 1 << 20;  // never set
+  EXPECT_EQ(slimbayes_predict(model.get(), row.data(), 1, 0.9, &unsized), SLIMBAYES_BAD_ARGUMENT);
+  const std::vector<double> two = {11, 1, 2, 1.64e9, 1e6, 1e12, 1, 2, 1.64e9, 1e6};
+  std::vector<slimbayes_answer> both(2);
+  both[0].size = sizeof(slimbayes_answer);
+  EXPECT_EQ(slimbayes_predict(model.get(), two.data(), 2, 0.9, both.data()), SLIMBAYES_BAD_ARGUMENT);
+  EXPECT_EQ(std::string(slimbayes_error()).find("row 2: expected a number within"), 0U) << slimbayes_error();
+  EXPECT_GT(both[0].sd, 0);
   EXPECT_EQ(slimbayes_predict(model.get(), row.data(), 1, 1.5, &out), SLIMBAYES_BAD_ARGUMENT);
   EXPECT_EQ(slimbayes_predict(model.get(), row.data(), 1, NAN, &out), SLIMBAYES_BAD_ARGUMENT);
   EXPECT_EQ(slimbayes_predict_cells(model.get(), cells, 1, 0.9, &out), SLIMBAYES_BAD_DATA);

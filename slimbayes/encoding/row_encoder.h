@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,10 +20,10 @@ struct RowDistance {
 
 /// Encodes single rows as Encoder::inputs does those of a table, without a table and without an allocation.
 /// Immutable.
-class CellRow {
+class RowEncoder {
  public:
   /// `missing`: further texts of a missing cell (Reading::missing).
-  explicit CellRow(const Encoder& encoder, std::vector<std::string> missing = {});
+  explicit RowEncoder(const Encoder& encoder, std::vector<std::string> missing = {});
 
   /// Returns the columns that give inputs, in the order of training.
   const std::vector<Encoder::Feature>& columns() const { return features_; }
@@ -35,11 +37,12 @@ class CellRow {
   double number_of(size_t j, std::string_view cell) const;
 
   /// Writes the inputs of a row with these numbers, one a column, to out [d]. A category is its index
-  /// (number_of). Throws std::invalid_argument for another number of cells, for an index that is none, and
-  /// for a number that Encoder::inputs refuses.
+  /// (number_of). Throws std::invalid_argument for another number of cells, for an index that is none, for an
+  /// infinite number, and for a number that Encoder::inputs refuses.
   void encode(std::span<const double> numbers, std::span<float> out) const;
 
   /// Returns how far the row lies from the training rows; NaN in both where no column has a training range.
+  /// Throws std::invalid_argument for another number of cells.
   RowDistance distance(std::span<const double> numbers) const;
 
   /// Returns the name of the first column of categories; "" if there is none.
@@ -47,9 +50,12 @@ class CellRow {
 
  private:
   void encode_category(size_t j, double index, float*& out) const;
+  int64_t level_of(size_t j, std::string_view cell) const;
 
   std::vector<Encoder::Feature> features_;
   std::vector<std::string> names_, missing_;
+  /// Of a column of categories that mean yes and no: the places of no and of yes among its levels; else -1.
+  std::vector<std::array<int64_t, 2>> bits_;
   std::string categorical_;
   int64_t width_ = 0;
 };

@@ -1,4 +1,4 @@
-#include "slimbayes/encoding/cell_row.h"
+#include "slimbayes/encoding/row_encoder.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/bits.h"
 #include "slimbayes/encoding/feature_cell.h"
 #include "slimbayes/encoding/outside.h"
 #include "slimbayes/storage/check.h"
@@ -35,32 +36,42 @@ std::optional<double> parsed(const Encoder::Feature& feature, std::string_view c
   }
   std::optional<double> number = parse_number(cell);
   if (!number && feature.held_bits()) number = as_double(parse_boolean(cell));
-  return number && std::isfinite(*number) ? number : std::nullopt;
+  return number && std::isinf(*number) ? std::nullopt : number;  // NaN in any spelling is a missing cell
 }
 
 }  // namespace
 
-CellRow::CellRow(const Encoder& encoder, std::vector<std::string> missing) : missing_(std::move(missing)) {
+RowEncoder::RowEncoder(const Encoder& encoder, std::vector<std::string> missing)
+    : missing_(std::move(missing)) {
   for (const Encoder::Feature& feature : encoder.columns()) {
     if (feature.width() == 0) continue;
     if (!feature.levels.empty() && categorical_.empty()) categorical_ = feature.name;
     width_ += feature.width();
     features_.push_back(feature);
     names_.push_back(feature.name);
+    bits_.push_back({-1, -1});
+    if (!are_bits(feature.levels)) continue;
+    for (size_t i = 0; i < feature.levels.size(); ++i)
+      if (const auto bit = parse_bit(feature.levels[i])) bits_.back()[*bit ? 1 : 0] = static_cast<int64_t>(i);
   }
 }
 
-double CellRow::number_of(size_t j, std::string_view cell) const {
+/// As level_slot of encoder.cpp, and as bits_as (encoding/bits.h) for levels that mean yes and no.
+int64_t RowEncoder::level_of(size_t j, std::string_view cell) const {
+  const std::vector<std::string>& levels = features_[j].levels;
+  const auto at =
+      std::ranges::lower_bound(levels, cell, {}, [](const std::string& l) { return std::string_view(l); });
+  if (at != levels.end() && *at == cell) return at - levels.begin();
+  const std::optional<bool> bit = parse_bit(cell);
+  const int64_t place = bit ? bits_[j][*bit ? 1 : 0] : -1;
+  return place >= 0 ? place : std::ssize(levels);
+}
+
+double RowEncoder::number_of(size_t j, std::string_view cell) const {
   const Encoder::Feature& feature = features_[j];
   cell = trimmed(cell);
   if (is_missing(cell) || is_mark(cell, missing_)) return kMissing;
-  if (feature.kind == ColumnKind::categorical) {
-    const std::vector<std::string>& levels = feature.levels;
-    const auto at =
-        std::ranges::lower_bound(levels, cell, {}, [](const std::string& l) { return std::string_view(l); });
-    const bool known = at != levels.end() && *at == cell;
-    return static_cast<double>(known ? at - levels.begin() : std::ssize(levels));
-  }
+  if (feature.kind == ColumnKind::categorical) return static_cast<double>(level_of(j, cell));
   const std::optional<double> number = parsed(feature, cell);
   if (!number)
     throw DataError(kFunction, fmt::format("expected a {} cell in column {}; received {}",
@@ -69,7 +80,7 @@ double CellRow::number_of(size_t j, std::string_view cell) const {
 }
 
 /// As Encoder::inputs: one feature a level, one for all others where the column has it, and the indicator.
-void CellRow::encode_category(size_t j, double index, float*& out) const {
+void RowEncoder::encode_category(size_t j, double index, float*& out) const {
   const Encoder::Feature& feature = features_[j];
   const auto levels = std::ssize(feature.levels);
   const int64_t width = levels + (feature.other ? 1 : 0);
@@ -87,12 +98,14 @@ void CellRow::encode_category(size_t j, double index, float*& out) const {
   encode_missing(feature, missing, out);
 }
 
-void CellRow::encode(std::span<const double> numbers, std::span<float> out) const {
+void RowEncoder::encode(std::span<const double> numbers, std::span<float> out) const {
   if (numbers.size() != features_.size())
     refuse(kFunction, fmt::format("{} cells", features_.size()), std::to_string(numbers.size()),
            "columns() names them");
   float* to = out.data();
   for (size_t j = 0; j < numbers.size(); ++j) {
+    if (std::isinf(numbers[j]))
+      refuse(kFunction, fmt::format("a finite number in column {}", in_quotes(names_[j])), "infinity");
     if (!features_[j].levels.empty())
       encode_category(j, numbers[j], to);
     else if (!encode_number(features_[j], numbers[j], to))
@@ -103,10 +116,13 @@ void CellRow::encode(std::span<const double> numbers, std::span<float> out) cons
   }
 }
 
-RowDistance CellRow::distance(std::span<const double> numbers) const {
+RowDistance RowEncoder::distance(std::span<const double> numbers) const {
+  if (numbers.size() != features_.size())
+    refuse(kFunction, fmt::format("{} cells", features_.size()), std::to_string(numbers.size()),
+           "columns() names them");
   RowDistance row;
   DistanceSum sum;
-  for (size_t j = 0; j < features_.size() && j < numbers.size(); ++j) {
+  for (size_t j = 0; j < features_.size(); ++j) {
     const Encoder::Feature& feature = features_[j];
     if (!feature.range) continue;
     sum.add(numbers[j], feature);
