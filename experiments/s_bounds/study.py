@@ -120,8 +120,11 @@ def page(now):
         for name in names:
             ratio, share = ratios(measured, name)
             lines.append([name, *[shown(measured.by_seed(name, field), field) for _, field in COLUMNS], shown(ratio, ""), shown(share, "")])
+        still = [name for name in names if max(measured.by_seed(name, "gaussian").values()) < 0.001]
+        idle = (f"\n\nThe mean weights of {', '.join(still)} are 0 to three digits: these fits stayed at the prior, and their bound is that of a "
+                "network that learned nothing.") if still else ""
         found.append(f"## Narrow part of the prior: {part}\n\n"
-                     + grid(["", *[title for title, _ in COLUMNS], "term / full-rank's", "over the root of the parameters"], lines))
+                     + grid(["", *[title for title, _ in COLUMNS], "term / full-rank's", "over the root of the parameters"], lines) + idle)
     return Page(["`slimbayes bounds` on the training rows of S's clinical network, which S's own figure does as well: no certificate, as the tool "
                  "says, because the inputs were scaled by these rows. `risk` is the share of wrong classes of 100 drawn networks. `D.2`: risk and "
                  "complexity term added, S's form, which says nothing above 1; `kl form`: the tighter one that the tool reports (Seeger 2002, Maurer 2004). "
