@@ -39,7 +39,7 @@ struct SpreadSpec {
 
 /// A candidate of `auto`: members that answer in one view, pooled.
 struct CandidateRows {
-  std::vector<RowSpec> members = {};
+  std::vector<RowSpec> members;
   ViewSpec view = {};
   SpreadSpec spread = {};
   double weight = 0;  // in the mixture
@@ -49,7 +49,7 @@ struct CandidateRows {
 /// distribution with `wrong_dof` degrees of freedom and `wrong_factor` times the variances of the mixture.
 struct MixtureRows {
   int64_t inputs = 0;  // d
-  std::vector<CandidateRows> candidates = {};
+  std::vector<CandidateRows> candidates;
   double wrong_share = 0, wrong_dof = 3, wrong_factor = 1;
 };
 

@@ -59,7 +59,7 @@ CalibrationScores calibration_of(const TensorFile& file) {
   check(scores.group.size() == m, "serve", "a group for each calibration score", "others", kDamaged);
   std::vector<int64_t> numbers = scores.group;
   std::ranges::sort(numbers);
-  numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   for (int64_t& group : scores.group) group = std::ranges::lower_bound(numbers, group) - numbers.begin();
   scores.groups = std::ssize(numbers);
   return scores;

@@ -16,8 +16,8 @@ RowSpec sample() {
   member.features.inputs = 2;
   member.head = {.constant = 0.5, .noise_var = 0.1, .weights = {1, 2}, .root = {1, 0, 0.5, 2}};
   member.head.largest = 3;
-  CandidateRows plain{.members = {{member}, {member}}, .weight = 0.75};
-  CandidateRows scaled{.members = {{member}}, .weight = 0.25};
+  CandidateRows plain{{{member}, {member}}, {}, {}, 0.75};
+  CandidateRows scaled{{{member}}, {}, {}, 0.25};
   scaled.view = {.input_shift = {0, 1}, .input_scale = {1, 2}, .warp = TargetWarp::log, .seen_high = 4};
   scaled.spread = {
       .of_folds = true, .dof = 5, .centre = {0, 0, 0}, .spread = {1, 1, 1}, .weights = {1, 2, 3}};

@@ -42,12 +42,16 @@ engine::SpreadSpec spread_of(const TriedCandidate& t) {
 
 std::optional<engine::RowSpec> portfolio_row_spec(const std::vector<TriedCandidate>& used, double wild_share,
                                                   int64_t inputs) {
-  engine::MixtureRows mixture{.inputs = inputs,
-                              .wrong_share = wild_share,
-                              .wrong_dof = kWildCellDof,
-                              .wrong_factor = kWildCellFactor};
+  engine::MixtureRows mixture;
+  mixture.inputs = inputs;
+  mixture.wrong_share = wild_share;
+  mixture.wrong_dof = kWildCellDof;
+  mixture.wrong_factor = kWildCellFactor;
   for (const TriedCandidate& t : used) {
-    engine::CandidateRows one{.view = spec_of(t.view), .spread = spread_of(t), .weight = t.weight};
+    engine::CandidateRows one;
+    one.view = spec_of(t.view);
+    one.spread = spread_of(t);
+    one.weight = t.weight;
     for (const auto& member : t.members) {
       std::optional<engine::RowSpec> spec = member->row_spec();
       if (!spec) return {};
