@@ -35,6 +35,7 @@
 
 #include "slimbayes/answers/density.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/density/conformal_rank.h"
 
 namespace slimbayes {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "slimbayes/answers/predictive.h"
-#include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/export.h"
 
 namespace slimbayes {

@@ -3,28 +3,26 @@
 #include <cstdint>
 #include <span>
 
-#include "slimbayes/export.h"
-
 namespace slimbayes {
 
 // The rank of the conformity score that becomes the conformal factor (answers/conformal.h), in plain numbers.
 
 /// Returns ceil((groups + 1) level).
-SLIMBAYES_EXPORT int64_t conformal_rank(int64_t groups, double level);
+int64_t conformal_rank(int64_t groups, double level);
 
 /// Returns how many calibration rows (or groups, if inputs repeat) conformal prediction needs at this level:
 /// the least m with ceil((m + 1) level) <= m. With fewer rows no finite interval has the level. Throws
 /// std::invalid_argument unless 0 < level <= kMostLevel.
-SLIMBAYES_EXPORT int64_t conformal_rows(double level);
+int64_t conformal_rows(double level);
 
 /// Throws std::invalid_argument if there are too few groups of calibration rows for this level, that is fewer
 /// than conformal_rows(level); the message says how many are needed. `rows`, the number of rows in all
 /// groups, is only used in the message. Also throws unless 0 < level <= kMostLevel.
-SLIMBAYES_EXPORT void check_conformal_rows(int64_t groups, double level, int64_t rows);
+void check_conformal_rows(int64_t groups, double level, int64_t rows);
 
 /// Returns the conformal factor that answers/conformal.h describes: `scores` [m] in ascending order, and the
 /// group of each, from 0 to groups - 1. Throws std::invalid_argument as check_conformal_rows does.
-SLIMBAYES_EXPORT double conformal_factor(std::span<const double> scores, std::span<const int64_t> group,
-                                         int64_t groups, double level);
+double conformal_factor(std::span<const double> scores, std::span<const int64_t> group, int64_t groups,
+                        double level);
 
 }  // namespace slimbayes

@@ -6,6 +6,7 @@
 
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/encoding/target.h"
 #include "slimbayes/fit/kept_classes.h"
 #include "slimbayes/fit/left_out.h"

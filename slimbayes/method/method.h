@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -16,7 +17,6 @@
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/export.h"
-#include "slimbayes/method/lazy_row_model.h"
 #include "slimbayes/method/predict_options.h"
 #include "slimbayes/storage/tensor_file.h"
 #include "slimbayes/train/callback.h"
@@ -39,6 +39,25 @@ enum class NetworkUse : uint8_t {
   location,  // z is the location of the answer: the mean of a regression, logits, log rates
   averaged,  // the answer averages over a distribution around z: draws of the network, Gaussian logits
   corrected  // the location is z plus a term that does not come from the network
+};
+
+/// A row model that is made at its first use, by whichever thread comes first. A copy makes its own.
+class LazyRowModel {
+ public:
+  using Made = std::shared_ptr<const engine::RowModel>;
+
+  LazyRowModel() = default;
+  LazyRowModel(const LazyRowModel&) {}
+  LazyRowModel& operator=(const LazyRowModel&) = delete;
+
+  const Made& get(const std::function<Made()>& make) const {
+    std::call_once(once_, [&] { made_ = make(); });
+    return made_;
+  }
+
+ private:
+  mutable std::once_flag once_;
+  mutable Made made_;
 };
 
 /// A fitted method: the result of Method::fit, able to predict. Immutable; safe to share between threads.

@@ -16,6 +16,7 @@
 #include "slimbayes/answers/density.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/report/wording.h"
 
 namespace slimbayes {

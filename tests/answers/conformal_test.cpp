@@ -7,6 +7,7 @@
 
 #include "slimbayes/answers/metrics.h"
 #include "slimbayes/core/random.h"
+#include "slimbayes/density/conformal_rank.h"
 #include "tests/core/row.h"
 
 namespace slimbayes {

@@ -227,7 +227,7 @@ def check_names(sources):
         for match in TYPE.finditer(text):
             number = text.count("\n", 0, match.start()) + 1
             spaces = NAMESPACE.findall(text, 0, match.start())
-            at = spaces[-1] if spaces else "", match["name"] or match["alias"]
+            at = spaces[-1] if spaces else "slimbayes", match["name"] or match["alias"]
             places.setdefault(at, []).append(f"{source.path}:{number}")
     for (_, name), where in places.items():
         for place in where[1:]:
