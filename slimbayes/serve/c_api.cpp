@@ -108,9 +108,9 @@ std::vector<std::string_view>& cell_views(size_t columns) {
   return views;
 }
 
-slimbayes_model* handle_of(Model model) {
+slimbayes_model* handle_of(const Model& model) {
   std::string description = model.describe();
-  return new slimbayes_model{std::move(model), std::move(description)};
+  return new slimbayes_model{model, std::move(description)};
 }
 
 }  // namespace
