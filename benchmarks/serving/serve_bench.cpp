@@ -1,7 +1,7 @@
 // serve_bench MODEL                  Prints what the model is, as slimbayes_describe() says it.
-// serve_bench MODEL SECONDS CELL...  Times what libslimbayes_serve does with a model file, and prints one JSON object: the
-// time to open it, microseconds a row of numbers and of texts with an interval, rows a second on one and on two threads, and
-// the memory that the open model takes.
+// serve_bench MODEL SECONDS CELL...  Times what libslimbayes_serve does with a model file, and prints one
+// JSON object: the time to open it, microseconds a row of numbers and of texts with an interval, rows a
+// second on one and on two threads, and the memory that the open model takes.
 #include <slimbayes_serve.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -12,7 +12,8 @@
 
 namespace slimbayes {
 
-// The factor 1 - 1e-14 keeps a rounding error of the product from raising the rank by 1: 20 * 0.95 must give 19.
+// The factor 1 - 1e-14 keeps a rounding error of the product from raising the rank by 1: 20 * 0.95 must give
+// 19.
 int64_t conformal_rank(int64_t groups, double level) {
   return static_cast<int64_t>(std::ceil(static_cast<double>(groups + 1) * level * (1 - 1e-14)));
 }

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "slimbayes/catalog/methods.h"
 #include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
@@ -214,7 +215,9 @@ TensorFile Model::to_file() const {
   if (parts_.tuning) file.metadata["tuning"] = fields_to_json(*parts_.tuning).dump();
   if (!parts_.noise.empty()) file.metadata["noise"] = slimbayes::to_json(parts_.noise).dump();
   if (std::holds_alternative<Encoder>(*parts_.encoder) && schema().task.kind == TaskKind::regression)
-    if (const auto rows = parts_.fitted->row_spec()) store_served(*rows, parts_.noise.var, file);
+    if (const auto rows = parts_.fitted->row_spec())
+      store_served(*rows, parts_.noise.var,
+                   ood_score(find_method(parts_.method), parts_.options) == "epistemic_sd", file);
   return file;
 }
 

@@ -59,6 +59,7 @@ const char* name_of(ColumnType type) {
 struct Model::State {
   uint64_t id;  // of this process, so that a thread knows whose level it prepared
   std::string method;
+  bool epistemic;  // ServedFile::epistemic
   Encoder encoder;
   RowEncoder cells;
   RowRegression rows;
@@ -67,6 +68,7 @@ struct Model::State {
   State(ServedFile parts, RowRegression regression)
       : id(next_id()),
         method(std::move(parts.method)),
+        epistemic(parts.epistemic),
         encoder(std::move(parts.encoder)),
         cells(encoder, std::move(parts.missing)),
         rows(std::move(regression)) {
@@ -195,6 +197,7 @@ std::string Model::describe() const {
                     {"target", state_->encoder.target_name()},
                     {"target_mean", task.y_shift},
                     {"target_sd", task.y_scale},
+                    {"sd_parts", state_->epistemic ? "aleatoric and epistemic" : "noise and function"},
                     {"columns", columns}};
   return all.dump();
 }

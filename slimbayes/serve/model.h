@@ -19,11 +19,15 @@ namespace slimbayes::serve {
 /// The answer to one row, in units of the target.
 struct Answer {
   double mean = 0;
-  double sd = 0, sd_aleatoric = 0, sd_epistemic = 0;  // sd^2 is the sum of the squares of its two parts
-  double lower = 0, upper = 0;                        // of the interval at the level that was asked for
+  /// sd^2 is the sum of the squares of its two parts. Where describe() has the sd_parts "noise and function",
+  /// as for dbk and dnn, the sum alone is calibrated, and the second part is not what the model does not
+  /// know.
+  double sd = 0, sd_aleatoric = 0, sd_epistemic = 0;
+  double lower = 0, upper = 0;  // of the interval at the level that was asked for
 };
 
-/// How far a row lies from the training rows, over its columns of numbers, booleans and dates; NaN if there are none.
+/// How far a row lies from the training rows, over its columns of numbers, booleans and dates; NaN if there
+/// are none.
 struct Scores {
   double beyond = 0;    // half-ranges beyond the training range of a column: the largest; 0 inside
   double distance = 0;  // root mean square over the columns of (x - training mean) / training sd
@@ -59,7 +63,8 @@ class SLIMBAYES_EXPORT Model {
 
   /// Returns the columns of a row, in the order in which predict() takes them.
   const std::vector<ColumnInfo>& columns() const;
-  /// Returns what the file is, as a JSON object: method, target, columns, the scale of the target.
+  /// Returns what the file is, as a JSON object: method, target, columns, the scale of the target, and what
+  /// the parts of the sd mean (Answer).
   std::string describe() const;
 
   /// Answers a row of numbers, one a column; NaN is a missing cell, a boolean is 0 or 1, a time is seconds

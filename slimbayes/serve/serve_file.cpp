@@ -24,8 +24,8 @@ using nlohmann::json;
 
 const std::string kServe(kServeKey);
 constexpr int kServeVersion = 1;  // of what store_served() writes
-constexpr const char *kVersion = "version", *kNoise = "least_noise", *kRows = "rows",
-                     *kDamaged = "the model file is damaged";
+constexpr const char *kVersion = "version", *kNoise = "least_noise", *kEpistemic = "epistemic",
+                     *kRows = "rows", *kDamaged = "the model file is damaged";
 
 /// Returns the elements of a list of the file, which must have this type.
 template <class Number>
@@ -76,8 +76,8 @@ void check_served(const TensorFile& file, const std::string& method) {
 
 }  // namespace
 
-void store_served(const engine::RowSpec& rows, double least_noise, TensorFile& file) {
-  json serve = {{kVersion, kServeVersion}, {kNoise, least_noise}};
+void store_served(const engine::RowSpec& rows, double least_noise, bool epistemic, TensorFile& file) {
+  json serve = {{kVersion, kServeVersion}, {kNoise, least_noise}, {kEpistemic, epistemic}};
   serve[kRows] = engine::store_rows(rows, file);
   file.metadata[kServe] = serve.dump();
 }
@@ -104,6 +104,7 @@ ServedFile served_file(const TensorFile& file) {
   parts.least_noise = serve.at(kNoise).get<double>();
   check(parts.least_noise >= 0 && std::isfinite(parts.least_noise), "serve", "a noise variance of at least 0",
         "another value", kDamaged);
+  parts.epistemic = serve.at(kEpistemic).get<bool>();
   parts.rows = engine::stored_rows(serve.at(kRows), file);
   parts.calibration = calibration_of(file);
   return parts;

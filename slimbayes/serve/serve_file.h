@@ -21,11 +21,14 @@ struct ServedFile {
   Encoder encoder;
   engine::RowSpec rows;
   double least_noise = 0;  // NoiseEstimate::var of the model
+  /// Whether the parts of the variance are aleatoric and epistemic, as the columns of `predict` are named;
+  /// else the noise and the function's, of which the sum alone is calibrated.
+  bool epistemic = false;
   CalibrationScores calibration;
 };
 
-/// Adds the regression `rows` to a model file.
-void store_served(const engine::RowSpec& rows, double least_noise, TensorFile& file);
+/// Adds the regression `rows` to a model file. `epistemic`: ServedFile::epistemic.
+void store_served(const engine::RowSpec& rows, double least_noise, bool epistemic, TensorFile& file);
 
 /// Removes what store_served() added.
 void drop_served(TensorFile& file);

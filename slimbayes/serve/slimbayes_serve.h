@@ -7,7 +7,7 @@
  *   if (model == NULL) fprintf(stderr, "%s\n", slimbayes_error());
  *   double row[] = {540, 162, 28};
  *   slimbayes_answer answer = {sizeof answer};
- *   if (slimbayes_predict(model, row, 1, 0.9, &answer) != SLIMBAYES_OK) fprintf(stderr, "%s\n", slimbayes_error());
+ *   if (slimbayes_predict(model, row, 1, 0.9, &answer) != SLIMBAYES_OK) puts(slimbayes_error());
  *   slimbayes_close(model);
  *
  * A model is immutable: threads share it. No function lets an exception out. */
@@ -38,7 +38,8 @@ typedef enum slimbayes_status {
 } slimbayes_status;
 
 /* The answer to a row, in units of the target. sd^2 is the sum of the squares of its two parts: what the
- * data leave as noise, and what the model does not know. Set `size` to sizeof(slimbayes_answer) before a
+ * data leave as noise, and what the model does not know. Where slimbayes_describe() has the sd_parts "noise and
+ * function", as for dbk and dnn, only their sum is calibrated. Set `size` to sizeof(slimbayes_answer) before a
  * call, in an array in its first element: a later version may add fields at the end, and fills those that
  * the size has room for. */
 typedef struct slimbayes_answer {
@@ -61,11 +62,11 @@ SLIMBAYES_SERVE_API const char* slimbayes_error(void);
 SLIMBAYES_SERVE_API slimbayes_model* slimbayes_open(const char* path);
 SLIMBAYES_SERVE_API slimbayes_model* slimbayes_open_bytes(const void* bytes, size_t count);
 
-/* Frees a model; NULL is permitted. No other call may use it then. A thread that answered rows keeps some memory for the
- * next ones until it ends. */
+/* Frees a model; NULL is permitted. No other call may use it then. A thread that answered rows keeps some
+ * memory for the next ones until it ends. */
 SLIMBAYES_SERVE_API void slimbayes_close(slimbayes_model* model);
 
-/* Returns what the model is as a JSON object: method, target, and the columns of a row in the order in
+/* Returns what the model is as a JSON object: method, target, sd_parts, and the columns of a row in the order in
  * which the functions below take them, each with its type (number, boolean, category, time) and its
  * levels. Valid until slimbayes_close(). NULL for a null pointer. */
 SLIMBAYES_SERVE_API const char* slimbayes_describe(const slimbayes_model* model);

@@ -10,8 +10,8 @@ namespace slimbayes {
 
 // Reading the contents of a model file, which may be damaged or hostile.
 
-/// Stands for the name of the file in a DataError of the functions that read its contents, because they do not
-/// know the name; read_contents() replaces it by the real one.
+/// Stands for the name of the file in a DataError of the functions that read its contents, because they do
+/// not know the name; read_contents() replaces it by the real one.
 inline constexpr const char* kContentsName = "model file";
 
 /// Runs `read`, a function that interprets the contents of a file, and turns the errors that bad contents

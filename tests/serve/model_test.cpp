@@ -161,6 +161,7 @@ TEST(ServedModel, KnowsItsColumns) {
   const json known = json::parse(rows.describe());
   EXPECT_EQ(known["method"], "ridge");
   EXPECT_EQ(known["target"], "y");
+  EXPECT_EQ(known["sd_parts"], "aleatoric and epistemic");
   const std::vector<std::pair<std::string, std::string>> expected = {
       {"a", "number"},   {"on", "boolean"},    {"colour", "category"}, {"when", "time"}, {"b", "number"},
       {"bit", "number"}, {"code", "category"}, {"smoker", "category"}, {"gap", "number"}};
