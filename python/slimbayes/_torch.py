@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from slimbayes._torch_network import Network
+from slimbayes._torch_network import InducingPoints, Network
 
 
 class Moments(NamedTuple):
@@ -83,7 +83,10 @@ class _Inputs(nn.Module):
 
 
 def _features(node, arrays):
-    return Network(node, arrays) if "network" in node else _Inputs()
+    if "network" not in node:
+        return _Inputs()
+    of = Network(node, arrays) if node["network"]["layers"] else _Inputs()
+    return InducingPoints(of, node["values"], arrays) if node["basis"] == "rbf" else of
 
 
 class _Linear(nn.Module):
@@ -93,7 +96,7 @@ class _Linear(nn.Module):
         super().__init__()
         self.features, head = _features(node["features"], arrays), node["head"]
         self.constant, self.noise, self.constant_var = (_number(head[key]) for key in ("constant", "noise_var", "constant_var"))
-        self.response_constant, self.largest = _number(head["response_constant"]), head.get("largest")
+        self.response_constant, self.largest, self.prior_var = _number(head["response_constant"]), head.get("largest"), head.get("prior_var")
         rank = next((len(arrays[head[key]]) for key in ("weights", "response") if key in head), None)
         root = arrays[head["root"]] if "root" in head else None
         if rank is None and root is not None:
@@ -101,8 +104,8 @@ class _Linear(nn.Module):
         _held(self, arrays, head, weights=(-1,), response=(-1,), root_constant=(-1,), root=(-1, rank or 1))
 
     def latent(self, x):
-        """The mean of f, its factors [..., q] and what is its own in each row: the covariance of two rows is the product of their factors,
-        plus the last in the row itself."""
+        """The mean of f, its factors [..., q] and the variance that the features [..., r] do not cover: the covariance of two rows is the product
+        of their factors, plus what the features do not cover of theirs."""
         phi, output = self.features(x)
         mean = self.constant + 0 * phi.sum(-1)  # a constant has the gradient 0
         if self.weights is not None:
@@ -117,16 +120,26 @@ class _Linear(nn.Module):
             response = 0 if self.response is None else phi @ self.response
             factors.append((math.sqrt(self.constant_var) * (1 - response - self.response_constant + 0 * mean)).unsqueeze(-1))
         factors = torch.cat(factors, -1) if factors else phi.new_zeros((*phi.shape[:-1], 1))
-        own = torch.zeros_like(mean) if self.largest is None else torch.clamp(_number(self.largest) - phi.square().sum(-1), min=0)
-        return mean, factors, own
+        covered = phi.square().sum(-1)
+        if self.prior_var is not None:
+            missing = torch.clamp(_number(self.prior_var) - covered, min=0)
+        elif self.largest is not None:
+            missing = torch.clamp(_number(self.largest) - covered, min=0)
+        else:
+            missing = torch.zeros_like(mean)
+        return mean, factors, missing, phi
 
     def forward(self, x):
-        mean, factors, own = self.latent(x)
-        return Moments(mean, torch.full_like(mean, self.noise), factors.square().sum(-1) + own)
+        mean, factors, missing, _ = self.latent(x)
+        return Moments(mean, torch.full_like(mean, self.noise), factors.square().sum(-1) + missing)
 
     def joint(self, x):
-        mean, factors, own = self.latent(x)
-        return mean, factors @ factors.transpose(-1, -2) + torch.diag_embed(own)
+        mean, factors, missing, phi = self.latent(x)
+        if self.prior_var is not None:  # rows vary together in the kernel that the features approximate
+            rest = self.features.kernel(x) - phi @ phi.transpose(-1, -2)
+        else:
+            rest = torch.diag_embed(missing)
+        return mean, factors @ factors.transpose(-1, -2) + rest
 
 
 class _Kernel(nn.Module):

@@ -92,3 +92,37 @@ class Network(nn.Module):
         elif self.basis == "silu":
             x = self._value("basis.scale", -1) * nn.functional.silu(self._dense("basis", x))
         return x.to(torch.float64), None
+
+
+class InducingPoints(nn.Module):
+    """The expansion of basis/rbf.cpp: the features L^-1 k_Z(g) of an RBF kernel k with the points Z, L L^T = K_ZZ, in float64."""
+
+    NUGGET = 1e-11  # of basis/rbf.cpp
+
+    def __init__(self, of, values, arrays):
+        super().__init__()
+        points, log_lengthscale, log_amplitude = (torch.tensor(arrays[values[f"basis.{name}"]], dtype=torch.float64)
+                                                  for name in ("inducing_points", "log_lengthscale", "log_amplitude"))
+        self.of = of
+        self.register_buffer("lengthscale", log_lengthscale.exp())
+        self.register_buffer("amplitude", log_amplitude.exp().squeeze())
+        self.register_buffer("points", points.reshape(-1, len(log_lengthscale)) / self.lengthscale)
+        nugget = self.NUGGET * self.amplitude * torch.eye(len(self.points), dtype=torch.float64)
+        self.register_buffer("factor", torch.linalg.cholesky(self._between(self.points, self.points) + nugget))
+
+    def _between(self, u, v):
+        return self.amplitude * torch.exp(-0.5 * (u.unsqueeze(-2) - v.unsqueeze(-3)).square().sum(-1))
+
+    def _scaled(self, x):
+        return self.of(x)[0] / self.lengthscale
+
+    def forward(self, x):
+        """The features [..., r]; None in the place of an output."""
+        cross = self._between(self._scaled(x), self.points)
+        whole = cross.reshape(-1, cross.shape[-1]).T
+        return torch.linalg.solve_triangular(self.factor, whole, upper=False).T.reshape(cross.shape), None
+
+    def kernel(self, x):
+        """k of every two of the rows x [..., q, d]. [..., q, q]"""
+        u = self._scaled(x)
+        return self._between(u, u)

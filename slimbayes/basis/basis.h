@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class Basis {
   /// Jitter added to the diagonal of the matrix that the expansion factorises, as a share of its mean
   /// diagonal. 0 if the expansion factorises no matrix, or if the factorisation succeeded without jitter.
   virtual double jitter() const { return 0; }
+  /// Returns k~(x, x), which is the same for every x, if phi approximates a kernel k~; else nullopt.
+  virtual std::optional<double> kernel_var() const { return {}; }
 };
 
 /// What the initial parameters of an expansion depend on. The parameters are named `prefix.*`, belong to

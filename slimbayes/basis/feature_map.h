@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ class FeatureMap {
   int64_t rank() const { return basis_->rank(); }  // r
   bool by_engine() const { return engine_ != nullptr ? engine_->trains() : network_.by_engine(); }
   double jitter() const { return basis_->jitter(); }
+  std::optional<double> kernel_var() const { return basis_->kernel_var(); }
 
  private:
   BoundNetwork network_;

@@ -137,6 +137,7 @@ class RbfBasis : public Basis {
     Cholesky within = parts_of(points_, points_, log_lengthscale_, log_amplitude_).cholesky;
     return within.jitter * std::exp(-log_amplitude_.item<double>());
   }
+  std::optional<double> kernel_var() const override { return std::exp(log_amplitude_.item<double>()); }
 
  private:
   at::Tensor points_;           // Z [r, h]

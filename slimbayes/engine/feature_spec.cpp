@@ -3,28 +3,56 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
+#include "slimbayes/engine/inducing_features.h"
 #include "slimbayes/storage/check.h"
 
 namespace slimbayes::engine {
 
 namespace {
 
-/// The values of the plan's tensors in their order, as the pass reads them.
+constexpr const char* kRbf = "rbf";  // basis/rbf.cpp
+constexpr const char* kPoints = "basis.inducing_points";
+constexpr const char* kLengthscale = "basis.log_lengthscale";
+constexpr const char* kAmplitude = "basis.log_amplitude";
+
+/// The plan of the part of the features that a plan computes: with inducing points the network alone.
+std::shared_ptr<const Plan> plan_of(const FeatureSpec& spec) {
+  return feature_plan(spec.basis == kRbf ? "" : spec.basis, spec.rank, *spec.network);
+}
+
+std::vector<TensorSize> tensors_of(const Plan& plan, const FeatureSpec& spec) {
+  std::vector<TensorSize> all;
+  for (size_t i = 0; i < plan.tensors().size(); ++i) all.push_back({plan.tensors()[i], plan.sizes()[i]});
+  if (spec.basis != kRbf) return all;
+  all.push_back({kPoints, spec.rank * plan.outputs()});
+  all.push_back({kLengthscale, plan.outputs()});
+  all.push_back({kAmplitude, 1});
+  return all;
+}
+
+/// The values of a plan's tensors in their order, as the pass reads them.
 template <class Number>
 std::shared_ptr<const Features> network_in(const Plan& plan, const FeatureSpec& spec) {
   std::vector<std::vector<Number>> wide;
   std::vector<const Number*> pointers;
-  for (size_t i = 0; i < plan.tensors().size(); ++i) {
-    const auto found = spec.values.find(plan.tensors()[i]);
-    if (found == spec.values.end() || std::ssize(found->second) != plan.sizes()[i])
-      refuse("features", fmt::format("{} values of {}", plan.sizes()[i], plan.tensors()[i]),
-             found == spec.values.end() ? "none" : std::to_string(found->second.size()),
-             "the model file is damaged");
-    wide.emplace_back(found->second.begin(), found->second.end());
+  for (const std::string& name : plan.tensors()) {
+    const std::vector<float>& given = spec.values.at(name);
+    wide.emplace_back(given.begin(), given.end());
     pointers.push_back(wide.back().data());
   }
   return network_features(plan, std::span<const Number* const>(pointers), spec.of);
+}
+
+void check_values(const std::vector<TensorSize>& tensors, const FeatureSpec& spec) {
+  for (const auto& [name, elements] : tensors) {
+    const auto found = spec.values.find(name);
+    if (found == spec.values.end() || std::ssize(found->second) != elements)
+      refuse("features", fmt::format("{} values of {}", elements, name),
+             found == spec.values.end() ? "none" : std::to_string(found->second.size()),
+             "the model file is damaged");
+  }
 }
 
 }  // namespace
@@ -45,11 +73,27 @@ std::shared_ptr<const Plan> feature_plan(const std::string& basis, int64_t rank,
   return plan;
 }
 
+std::optional<std::vector<TensorSize>> tensors_of(const FeatureSpec& spec) {
+  if (!spec.network) return std::vector<TensorSize>{};
+  const std::shared_ptr<const Plan> plan = plan_of(spec);
+  if (!plan || plan->inputs() != spec.inputs) return {};
+  return tensors_of(*plan, spec);
+}
+
 std::shared_ptr<const Features> features_of(const FeatureSpec& spec) {
   if (!spec.network) return identity_features(spec.inputs);
-  const std::shared_ptr<const Plan> plan = feature_plan(spec.basis, spec.rank, *spec.network);
+  const std::shared_ptr<const Plan> plan = plan_of(spec);
   if (!plan || plan->inputs() != spec.inputs) return nullptr;
-  return spec.exact ? network_in<double>(*plan, spec) : network_in<float>(*plan, spec);
+  check_values(tensors_of(*plan, spec), spec);
+  std::shared_ptr<const Features> features;
+  if (plan->steps().empty())
+    features = identity_features(spec.inputs);
+  else
+    features = spec.exact ? network_in<double>(*plan, spec) : network_in<float>(*plan, spec);
+  if (spec.basis != kRbf || !features) return features;
+  return inducing_features(std::move(features), spec.rank,
+                           {spec.values.at(kPoints).data(), spec.values.at(kLengthscale).data(),
+                            spec.values.at(kAmplitude).data()});
 }
 
 }  // namespace slimbayes::engine

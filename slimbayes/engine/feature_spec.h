@@ -16,17 +16,27 @@ namespace slimbayes::engine {
 struct FeatureSpec {
   int64_t inputs = 0;                       // d
   std::optional<NetworkSpec> network = {};  // empty: the inputs are the features
-  std::string basis = {};                   // the expansion behind the network (feature_plan); "": none
+  std::string basis = {};                   // the expansion behind the network: silu, linear, rbf; "": none
   int64_t rank = 0;                         // of the expansion
   FeaturesOf of = FeaturesOf::outputs;      // of the network
   bool exact = false;                       // whether it is computed in float64
-  std::map<std::string, std::vector<float>> values = {};  // the tensors that Plan::tensors() names, flat
+  std::map<std::string, std::vector<float>> values = {};  // the tensors that tensors_of() names, flat
+};
+
+/// The name and the number of elements of a tensor.
+struct TensorSize {
+  std::string name;
+  int64_t elements;
 };
 
 /// Returns the plan of a network and an expansion to `rank` features, or nullptr if a plan cannot compute
 /// them: it knows the layers that engine/plan.h has and the expansions `silu` and `linear`. With the basis ""
 /// the plan is that of the network alone.
 std::shared_ptr<const Plan> feature_plan(const std::string& basis, int64_t rank, const NetworkSpec& spec);
+
+/// Returns the tensors that FeatureSpec::values holds; empty where the engine does not know the features.
+/// `values` are ignored.
+std::optional<std::vector<TensorSize>> tensors_of(const FeatureSpec& spec);
 
 /// Returns the features; nullptr where the engine does not know them. Throws std::invalid_argument if the
 /// values are not those of the plan: one is absent or has another size.

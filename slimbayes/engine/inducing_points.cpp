@@ -118,13 +118,10 @@ bool InducingPoints::prepare(const InducingValues<const float>& values) {
 
 // --- Passes
 
-void InducingPoints::forward(const float* g, int64_t rows, double* tape, Work& work, float* phi32,
-                             double* squares) const {
-  double *u = tape, *cross = u + kChunkRows * ldh_, *phi = cross + kChunkRows * ld_,
-         *half = work.of_rows.data();
-  const Rows inputs{rows, h_, ldh_}, features{rows, r_, ld_};
-  kernels_.widen(inputs, g, inverse_scale_.data(), centre_.data(), u);
-  kernels_.row_squares64(inputs, u, half);
+/// Computes k_Z [rows, ld] and phi [rows, ld] from u; `half` [rows] and `division` are for intermediate results.
+void InducingPoints::expand(int64_t rows, const double* u, double* cross, double* phi, double* half,
+                            double* division) const {
+  kernels_.row_squares64({rows, h_, ldh_}, u, half);
   for (int64_t i = 0; i < rows; ++i) half[i] /= 2;
   kernels_.product64({.m = rows,
                       .k = h_,
@@ -136,11 +133,29 @@ void InducingPoints::forward(const float* g, int64_t rows, double* tape, Work& w
                       .c = cross,
                       .ldc = ld_,
                       .bias = offsets_.data()});
-  kernels_.exp_differences64(features, cross, half, log_amplitude_);
+  kernels_.exp_differences64({rows, r_, ld_}, cross, half, log_amplitude_);
   std::copy_n(cross, rows * ld_, phi);
-  factor_.divide(rows, phi, work.division.data());
+  factor_.divide(rows, phi, division);
+}
+
+void InducingPoints::forward(const float* g, int64_t rows, double* tape, Work& work, float* phi32,
+                             double* squares) const {
+  double *u = tape, *cross = u + kChunkRows * ldh_, *phi = cross + kChunkRows * ld_;
+  const Rows features{rows, r_, ld_};
+  kernels_.widen({rows, h_, ldh_}, g, inverse_scale_.data(), centre_.data(), u);
+  expand(rows, u, cross, phi, work.of_rows.data(), work.division.data());
   kernels_.row_squares64(features, phi, squares);
   kernels_.narrow(features, phi, phi32);
+}
+
+double* InducingPoints::features(const double* g, int64_t rows, double* scratch) const {
+  double *u = scratch, *cross = u + kChunkRows * ldh_, *phi = cross + kChunkRows * ld_,
+         *half = phi + kChunkRows * ld_, *division = half + kChunkRows;
+  const double *scale = inverse_scale_.data(), *centre = centre_.data();
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < ldh_; ++j) u[i * ldh_ + j] = g[i * ldh_ + j] * scale[j] - centre[j];
+  expand(rows, u, cross, phi, half, division);
+  return phi;
 }
 
 namespace {

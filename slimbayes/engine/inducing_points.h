@@ -59,6 +59,15 @@ class InducingPoints {
   /// rounded, with padded rows to `phi`, and the squares |phi|^2 [rows] before rounding.
   void forward(const float* g, int64_t rows, double* tape, Work& work, float* phi, double* squares) const;
 
+  /// Returns how many doubles features() needs.
+  int64_t feature_doubles() const {
+    return tape_doubles() + kChunkRows + UpperFactor::work_doubles(kChunkRows);
+  }
+  /// Computes `rows` rows, at most kChunkRows, as forward() does, from g [rows, h] in float64 with padded rows.
+  /// Returns phi [rows, r] with padded rows, which lies in `scratch`, aligned to 64 bytes. Several threads may
+  /// call it, each with a scratch of its own.
+  double* features(const double* g, int64_t rows, double* scratch) const;
+
   /// Adds the parts of the rows of a forward pass to `sums`. grad_phi [rows, r] with padded rows is the
   /// gradient at phi, grad_correction [rows] that at the correction a - |phi|^2, or nullptr for none. Writes
   /// the gradient at g [rows, h] with padded rows, unless grad_g is nullptr.
@@ -71,6 +80,8 @@ class InducingPoints {
  private:
   void read(const InducingValues<const float>& values);
   void gram();
+  void expand(int64_t rows, const double* u, double* cross, double* phi, double* half,
+              double* division) const;
   void within(const Sums& sums);
 
   const kernels::Kernels& kernels_;

@@ -35,6 +35,7 @@ class LinearRowModel : public RowModel {
         constant_var_(head.constant_var),
         response_constant_(head.response_constant),
         largest_(head.largest),
+        prior_var_(head.prior_var),
         weights_(packed(head.weights)),
         root_constant_(packed(head.root_constant)),
         response_(packed(head.response)) {
@@ -78,11 +79,17 @@ class LinearRowModel : public RowModel {
       k.row_squares64(at, f.phi, scratch);
       for (int64_t i = 0; i < rows; ++i) epistemic[i] += std::max(*largest_, scratch[i]) - scratch[i];
     }
+    int64_t zeroed = 0;
+    if (prior_var_) {
+      k.row_squares64(at, f.phi, scratch);
+      for (int64_t i = 0; i < rows; ++i)
+        epistemic[i] += rounded_row_variance(*prior_var_ - scratch[i], *prior_var_, zeroed);
+    }
     row_products(k, at, f.phi, weights_, mean);
     for (int64_t i = 0; i < rows; ++i) mean[i] += constant_;
     if (f.output != nullptr)
       for (int64_t i = 0; i < rows; ++i) mean[i] += f.output[i];
-    return 0;
+    return zeroed;
   }
 
  private:
@@ -113,7 +120,7 @@ class LinearRowModel : public RowModel {
   std::shared_ptr<const Features> features_;
   int64_t rank_, outputs_ = 0;  // r, q
   double constant_, noise_var_, constant_var_, response_constant_;
-  std::optional<double> largest_;
+  std::optional<double> largest_, prior_var_;
   Doubles weights_, root_constant_, response_, root_;
   Triangle triangle_ = Triangle::full;
 };
@@ -124,7 +131,8 @@ std::shared_ptr<const RowModel> linear_row_model(std::shared_ptr<const Features>
                                                  const LinearHead& head) {
   const auto at_least_0 = [](double one) { return std::isfinite(one) && one >= 0; };
   check(std::isfinite(head.constant) && std::isfinite(head.response_constant) && at_least_0(head.noise_var) &&
-            at_least_0(head.constant_var) && (!head.largest || at_least_0(*head.largest)),
+            at_least_0(head.constant_var) && (!head.largest || at_least_0(*head.largest)) &&
+            (!head.prior_var || at_least_0(*head.prior_var)),
         "linear_row_model", "finite numbers, and variances of at least 0", "others",
         "the model file is damaged");
   return std::make_shared<LinearRowModel>(std::move(features), head);

@@ -13,8 +13,9 @@ namespace slimbayes::engine {
 ///   mean                constant + <weights, phi>, plus the network's output if there is one
 ///   aleatoric variance  noise_var
 ///   epistemic variance  |root phi + root_constant|^2 + constant_var (1 - <response, phi> -
-///                       response_constant)^2 + max(largest - |phi|^2, 0)
-/// A vector that is empty counts as zero.
+///                       response_constant)^2 + the part that the features do not cover
+/// That part is max(largest - |phi|^2, 0), or prior_var - |phi|^2 of features that approximate a kernel with
+/// this variance, or 0 where both are empty. A vector that is empty counts as zero.
 struct LinearHead {
   double constant = 0, noise_var = 0;
   std::vector<double> weights = {};        // [r]
@@ -22,7 +23,7 @@ struct LinearHead {
   std::vector<double> root_constant = {};  // [q]
   double constant_var = 0, response_constant = 0;
   std::vector<double> response = {};  // [r]
-  std::optional<double> largest = {};
+  std::optional<double> largest = {}, prior_var = {};
 };
 
 /// Returns the regression with this head on these features. All sums are float64. Throws

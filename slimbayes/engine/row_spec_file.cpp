@@ -46,6 +46,7 @@ void fields(Part& part, Visitor& v) requires std::is_same_v<std::remove_const_t<
   v("response_constant", part.response_constant);
   v("response", part.response);
   v("largest", part.largest);
+  v("prior_var", part.prior_var);
 }
 
 template <class Part, class Visitor>

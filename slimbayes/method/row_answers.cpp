@@ -85,15 +85,15 @@ Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, c
 std::optional<engine::FeatureSpec> feature_spec(const NetworkSpec& network, const std::string& basis,
                                                 int64_t rank, const Network::Lookup& lookup,
                                                 at::ScalarType type, engine::FeaturesOf of) {
-  const std::shared_ptr<const engine::Plan> plan = engine::feature_plan(basis, rank, network);
-  if (!plan) return {};
-  engine::FeatureSpec spec{.inputs = plan->inputs(),
+  engine::FeatureSpec spec{.inputs = network.input.numel(),
                            .network = network,
                            .basis = basis,
                            .rank = rank,
                            .of = of,
                            .exact = type == at::kDouble};
-  for (const std::string& name : plan->tensors()) {
+  const auto tensors = engine::tensors_of(spec);
+  if (!tensors) return {};
+  for (const auto& [name, elements] : *tensors) {
     const at::Tensor given = lookup(name).detach(), values = given.to(at::kFloat).contiguous();
     if (!at::equal(values.to(given.scalar_type()), given)) return {};  // trained in float64
     const float* from = values.const_data_ptr<float>();

@@ -11,6 +11,7 @@
 #include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/engine/exact_plan.h"
 #include "slimbayes/engine/features.h"
+#include "slimbayes/engine/inducing_features.h"
 #include "slimbayes/engine/kernel_rows.h"
 #include "slimbayes/engine/linear_head.h"
 #include "slimbayes/engine/tape.h"
@@ -161,6 +162,31 @@ TEST(KernelRows, IsTheGaussianProcessOfOneRow) {
     EXPECT_EQ(out[1], noise);
     EXPECT_NEAR(out[2], amplitude - k * k / s + (1 - k / s) * (1 - k / s) * s, 1e-14);
   }
+}
+
+// At the inducing points <phi(g), phi(g')> is the kernel itself, up to its nugget.
+TEST(InducingFeatures, ReproduceTheKernelAtTheirPoints) {
+  const std::vector<float> points = {0, 1, -1, 0.5F, 2, 2, 0.25F, -3}, log_l = {0.5F, -0.25F};
+  const float log_a = 0.75F;
+  const auto phi = inducing_features(identity_features(2), 4, {points.data(), log_l.data(), &log_a});
+  ASSERT_NE(phi, nullptr);
+  EXPECT_EQ(phi->inputs(), 2);
+  EXPECT_EQ(phi->rank(), 4);
+  const std::vector<double> x(points.begin(), points.end());
+  Doubles scratch(phi->scratch());
+  const Features::Rows rows = phi->run(x.data(), 4, scratch.data());
+  for (size_t i = 0; i < 4; ++i)
+    for (size_t j = 0; j < 4; ++j) {
+      double product = 0, squared = 0;
+      for (int64_t p = 0; p < 4; ++p)
+        product += rows.phi[static_cast<int64_t>(i) * kernels::padded(4) + p] *
+                   rows.phi[static_cast<int64_t>(j) * kernels::padded(4) + p];
+      for (size_t d = 0; d < 2; ++d)
+        squared += std::pow((x[2 * i + d] - x[2 * j + d]) / std::exp(static_cast<double>(log_l[d])), 2);
+      EXPECT_NEAR(product, std::exp(0.75 - squared / 2), 1e-10) << i << j;
+    }
+  const std::vector<float> wrong = {0, NAN, -1, 0.5F, 2, 2, 0.25F, -3};
+  EXPECT_EQ(inducing_features(identity_features(2), 4, {wrong.data(), log_l.data(), &log_a}), nullptr);
 }
 
 TEST(Buffer, IsEmptyAfterAnAllocationThatFailed) {

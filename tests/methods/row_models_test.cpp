@@ -159,6 +159,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"dkl-exact", {{"steps", 30}, {"hidden", 12}}, kDouble},
         Case{"gp-exact", {{"iterations", 20}}, 1e-7},
         Case{"dbk-exact", {{"steps", 60}, {"hidden", 24}, {"rank", 20}}, kDouble},
+        Case{"dbk-exact", {{"steps", 60}, {"hidden", 24}, {"rank", 20}, {"basis", "rbf"}}, 1e-6},
+        Case{"dbk", {{"steps", 60}, {"hidden", 24}, {"rank", 17}, {"basis", "rbf"}}, kFloat},
+        Case{"sv-dkl", {{"steps", 60}, {"hidden", 24}, {"rank", 17}}, kFloat},
+        Case{"pp-dkl", {{"steps", 60}, {"hidden", 24}, {"rank", 17}}, kFloat},
+        Case{"sv-rbf", {{"steps", 60}, {"rank", 17}}, kFloat},
+        Case{"sv-dbk", {{"steps", 60}, {"hidden", 24}, {"rank", 17}}, kFloat},
+        Case{"sv-dkl", {{"steps", 60}, {"hidden", 24}, {"rank", 17}}, kFloat, true},
         Case{"auto", {{"candidates", "ridge,gp-exact,dbk-exact"}, {"steps", 60}, {"iterations", 20}}, 1e-6},
         Case{"auto", {{"candidates", "ridge,dnn"}, {"steps", 60}, {"log_target", "never"}}, kFloat},
         Case{"auto", {{"candidates", "constant,ridge"}, {"combine", "best"}}, kDouble}));

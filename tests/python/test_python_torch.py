@@ -11,7 +11,8 @@ METHODS = [
     ("dbk", {**SMALL, "rank": 12}), ("dbk", {**SMALL, "rank": 12, "basis": "linear"}), ("vbll", {**SMALL, "rank": 9}), ("dnn", SMALL),
     ("dnn", {**SMALL, "network": "realmlp"}), ("bll", SMALL), ("rich-bll", {**SMALL, "network": "mlp", "parametrisation": "mup"}),
     ("last-layer-laplace", SMALL), ("dbk-exact", {**SMALL, "rank": 8}), ("gp-exact", {"iterations": 20}), ("dkl-exact", SMALL),
-    ("ridge", {}), ("constant", {}), ("auto", {"candidates": "constant,ridge,gp-exact"}), ("auto", {"candidates": "ridge,dnn", "steps": 40})]
+    ("dbk", {**SMALL, "rank": 12, "basis": "rbf"}), ("sv-dkl", {**SMALL, "rank": 12}), ("pp-dkl", {**SMALL, "rank": 12}),
+    ("sv-rbf", {"steps": 60, "rank": 12}), ("dbk-exact", {**SMALL, "rank": 8, "basis": "rbf"}), ("ridge", {}), ("constant", {}), ("auto", {"candidates": "constant,ridge,gp-exact"}), ("auto", {"candidates": "ridge,dnn", "steps": 40})]
 
 
 def rows(n, seed):
@@ -47,7 +48,7 @@ def test_answers_as_the_model(method, options):
     assert torch.allclose(together.mean.flatten(), found.mean, rtol=1e-5)
 
 
-@pytest.mark.parametrize(("method", "options"), [METHODS[0], METHODS[5], METHODS[8], METHODS[9], METHODS[10], METHODS[11]],
+@pytest.mark.parametrize(("method", "options"), [METHODS[i] for i in (0, 5, 8, 9, 10, 11, 12, 14, 15, 16)],
                          ids=lambda value: value if isinstance(value, str) else "")
 def test_joint_has_the_variance_of_each_row_and_a_covariance(method, options):
     frame, y = rows(140, 1)

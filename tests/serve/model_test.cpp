@@ -139,6 +139,11 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{"dbk", "dbk", small({{"rank", 12}})},
         Case{"dbk_linear", "dbk", small({{"rank", 12}, {"basis", "linear"}})},
+        Case{"dbk_rbf", "dbk", small({{"rank", 12}, {"basis", "rbf"}})},
+        Case{"sv_dkl", "sv-dkl", small({{"rank", 12}})}, Case{"pp_dkl", "pp-dkl", small({{"rank", 12}})},
+        Case{"sv_rbf", "sv-rbf", {{"steps", 40}, {"rank", 12}}},
+        Case{"sv_dbk", "sv-dbk", small({{"rank", 12}})},
+        Case{"exact_rbf", "dbk-exact", small({{"rank", 8}, {"basis", "rbf"}})},
         Case{"vbll", "vbll", small({{"rank", 9}})}, Case{"dnn", "dnn", kSmall},
         Case{"dnn_realmlp", "dnn", small({{"network", "realmlp"}})}, Case{"bll", "bll", kSmall},
         Case{"bll_mean", "bll", small({{"mean", "posterior"}})}, Case{"rich_bll", "rich-bll", kSmall},

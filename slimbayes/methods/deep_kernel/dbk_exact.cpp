@@ -154,6 +154,7 @@ class DbkExactFitted : public ExactPosterior {
     if (!features) return {};
     engine::LinearHead head = head_of(posterior_);
     if (largest_.defined()) head.largest = largest_.item<double>();
+    head.prior_var = model_.map.kernel_var();
     return engine::RowSpec{engine::LinearRows{std::move(*features), std::move(head)}};
   }
 

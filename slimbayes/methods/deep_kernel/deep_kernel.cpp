@@ -66,9 +66,7 @@ class DeepKernelFitted : public Fitted {
 
   std::optional<engine::RowSpec> row_spec() const override {
     at::NoGradGuard no_grad;
-    if (net_.head.likelihood != LikelihoodKind::gaussian ||
-        model_.correction == DeepKernel::Correction::kernel)
-      return {};
+    if (net_.head.likelihood != LikelihoodKind::gaussian) return {};
     auto features = feature_spec(net_.spec, kernel_.basis, factor_.size(-1),
                                  as_type(net_.weights, at::kFloat), at::kFloat, engine::FeaturesOf::outputs);
     if (!features) return {};
@@ -78,6 +76,7 @@ class DeepKernelFitted : public Fitted {
     head.weights = numbers_of(model_.posterior.mean);
     head.root = numbers_of(factor_.squeeze(0).t());
     if (largest_.defined()) head.largest = largest_.item<double>();
+    if (model_.correction == DeepKernel::Correction::kernel) head.prior_var = model_.features.kernel_var();
     return engine::RowSpec{engine::LinearRows{std::move(*features), std::move(head)}};
   }
 
