@@ -1,11 +1,16 @@
-// export: writes a model with random weights as a dnn with one set of them (materialised()).
+// export: writes a model with random weights as a dnn with one set of them (materialised()), or as an ONNX graph,
+// for which it calls Python.
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/progress.h"
+#include "cli/python.h"
 #include "cli/report.h"
 #include "cli/terminal.h"
 #include "slimbayes/core/check.h"
@@ -16,7 +21,34 @@
 
 namespace slimbayes::cli {
 
+namespace {
+
+int write_onnx(const ExportRequest& r) {
+  check_writable(r.onnx);
+  std::vector<std::string> words = {"-m", "slimbayes._onnx", r.model, r.onnx};
+  if (r.level != 0) words.insert(words.end(), {"--level", fmt::format("{}", r.level)});
+  if (r.encoded) words.emplace_back("--encoded");
+  constexpr int kSaid = 3;  // of _onnx.py, which has printed why
+  const int status = run_python(words);
+  if (status == kSaid) return kMisuse;
+  if (status != 0)
+    throw std::runtime_error(fmt::format(
+        "[export] expected a Python with slimbayes, onnx and onnxscript; received {}, which ended "
+        "with status {}; install them, or name another by SLIMBAYES_PYTHON",
+        in_quotes(python_name()), status));
+  const auto bytes = static_cast<int64_t>(std::filesystem::file_size(r.onnx));
+  if (r.json)
+    print(nlohmann::json{{"onnx", r.onnx}, {"bytes", bytes}});
+  else
+    print(fmt::format("{}: an ONNX graph, {} bytes\n", shown(r.onnx), bytes));
+  return kDone;
+}
+
+}  // namespace
+
 int run_command(const ExportRequest& r) {
+  check(!r.out.empty() || !r.onnx.empty(), "export", "--out or --onnx", "neither", "name the file to write");
+  if (!r.onnx.empty()) return write_onnx(r);
   check(r.out != "-", "export", "a file name for the model", "'-'", "a model is no text; name a file");
   if (std::filesystem::exists(r.out) && std::filesystem::equivalent(r.out, r.model))
     refuse("export", "another file than the model itself", fmt::format("'{}'", foreign_text(r.out)),

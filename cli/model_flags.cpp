@@ -191,20 +191,33 @@ void add_merge(CLI::App& root, Parsed& p) {
 
 void add_export(CLI::App& root, Parsed& p) {
   ExportRequest& r = p.exported;
-  CLI::App& app =
-      *root.add_subcommand("export", "Write a model with random weights as a network with one set of them");
+  CLI::App& app = *root.add_subcommand(
+      "export",
+      "Write a model as an ONNX graph, or one with random weights as a network with one set of them");
   app.add_option("MODEL", r.model,
-                 "file written by fit, of a method with random weights (bbb, low-rank, fid-gp and others)")
+                 "file written by fit; with --out of a method with random weights (bbb, low-rank, fid-gp and "
+                 "others)")
       ->required();
-  app.add_option("--out", r.out, "model file to write")->type_name("FILE")->required();
+  CLI::Option* out = app.add_option("--out", r.out, "model file to write")->type_name("FILE");
   app.add_option(
          "--draw", r.draw,
          "write this draw of the weights, from 1, in place of their centre: predict averages the draws")
       ->type_name("K")
-      ->check(within<ExportOptions>("a draw, or 0 for the centre", "draw"));
+      ->check(within<ExportOptions>("a draw, or 0 for the centre", "draw"))
+      ->needs(out);
+  CLI::Option* onnx =
+      app.add_option("--onnx", r.onnx, "ONNX graph to write, of a regression on a table")->type_name("FILE");
+  onnx->excludes(out);
+  app.add_option("--level", r.level, "level of the graph's interval [0.95]")->type_name("LEVEL")->needs(onnx);
+  app.add_flag("--encoded", r.encoded,
+               "one input of numbers, categories as their places, in place of an input for each column")
+      ->needs(onnx);
   add_threads(app, p.threads);
   app.add_flag("--json", r.json, "print one JSON object");
   app.footer(
+      "An ONNX graph answers rows in other languages and on other machines: mean, sd and interval "
+      "(docs/serving.md). Python writes it: the package slimbayes, and `pip install onnx onnxscript`. "
+      "SLIMBAYES_PYTHON names the Python, else it is python3.\n\n"
       "The centre of the weights is their mean; of fid-gp, whose flow has no closed form of it, the "
       "weights given the image of the mean. Factors and inducing weights become full matrices, so the "
       "file of a wide network grows, and a row takes one pass. It is a model of the method dnn: its "
@@ -214,7 +227,8 @@ void add_export(CLI::App& root, Parsed& p) {
       "Examples:\n"
       "  slimbayes fit houses.csv --target price --method low-rank --network mlp\n"
       "  slimbayes export model.safetensors --out mean.safetensors\n"
-      "  slimbayes export model.safetensors --draw 3 --out third.safetensors");
+      "  slimbayes export model.safetensors --draw 3 --out third.safetensors\n"
+      "  slimbayes export houses.safetensors --onnx houses.onnx --level 0.9");
 }
 
 }  // namespace

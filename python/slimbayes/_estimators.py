@@ -204,6 +204,27 @@ class Regressor(_Numbers):
         self._check_fitted()
         return to_torch(self.model_, self._facts["method"])
 
+    def export_onnx(self, path, level=None, encoded=False):
+        """Writes the model as an ONNX graph (opset 18), for runtimes of other languages and machines; needs `pip install onnx onnxscript`.
+
+        Each column is an input [n, 1] of its name: numbers and yes and no as float, times as double in seconds since 1970 UTC, categories as
+        string. A missing number is NaN, a missing category the empty string, and one that training did not have is none of them. With `encoded`
+        there is one input `rows` [n, columns] in double, as `to_torch` takes it. The outputs [n], in double: `mean`, `sd`; `sd_aleatoric` and
+        `sd_epistemic` where `predict` names them so; `lower` and `upper` of the interval at `level` (0.95), calibrated if the model is. `auto`
+        has no interval there, but the components of its mixture, `component_mean` and `component_sd` [n, components]; their weights and shapes
+        stand in the metadata `slimbayes`.
+
+        >>> model.export_onnx("price.onnx", level=0.9)
+        >>> session = onnxruntime.InferenceSession("price.onnx")
+        >>> session.run(["mean", "lower", "upper"], {i.name: frame[[i.name]].to_numpy(np.float32) for i in session.get_inputs()})
+
+        For regressions on table rows that the serving library answers, too (docs/serving.md); raises TypeError for others.
+        """
+        from slimbayes._onnx import export
+
+        self._check_fitted()
+        export(self.model_, self._facts["method"], path, level, bool(encoded))
+
 
 @_with_keywords(left_out=(*_COLUMNS_ONLY, *_options.IMAGES))
 class CountRegressor(_Numbers):

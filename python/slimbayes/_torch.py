@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from slimbayes._torch_network import InducingPoints, Network
+from slimbayes._torch_network import InducingPoints, Network, inverse_factor, like
 
 
 class Moments(NamedTuple):
@@ -45,6 +45,15 @@ def _number(value):
     return {"inf": math.inf, "-inf": -math.inf}.get(value, value) if isinstance(value, str) else float(value)
 
 
+class Numbers(nn.Module):
+    """Numbers as float64 tensors, by name: exporters write a Python number as float32, and buffers follow the module to its device."""
+
+    def __init__(self, **values):
+        super().__init__()
+        for name, value in values.items():
+            self.register_buffer(name, torch.tensor(_number(value), dtype=torch.float64))
+
+
 def _held(module, arrays, node, **shapes):
     """Registers the arrays that `node` names as float64 buffers; None for one that it lacks."""
     for name, shape in shapes.items():
@@ -58,6 +67,8 @@ class _Encoder(nn.Module):
     def __init__(self, encoder):
         super().__init__()
         self.columns = [column for column in encoder["columns"] if self._width(column) > 0]
+        self.register_buffer("like", like(torch.float32))
+        self.numbers = nn.ModuleList(Numbers(fill=column["fill"], shift=column["shift"], scale=column["scale"]) for column in self.columns)
 
     @staticmethod
     def _width(column):
@@ -65,16 +76,16 @@ class _Encoder(nn.Module):
 
     def forward(self, x):
         parts = []
-        for j, column in enumerate(self.columns):
+        for j, (column, own) in enumerate(zip(self.columns, self.numbers)):
             cell = x[..., j]
             missing = torch.isnan(cell)
             if column["scaled"]:
-                parts.append((torch.where(missing, column["fill"], cell) - column["shift"]) / column["scale"])
+                parts.append((torch.where(missing, own.fill, cell) - own.shift) / own.scale)
             for level in range(len(column["levels"]) + int(column["other"])):
                 parts.append((cell == level).to(x.dtype))
             if column["indicator"]:
                 parts.append(missing.to(x.dtype))
-        return torch.stack(parts, -1).to(torch.float32)
+        return torch.stack(parts, -1).to(self.like.dtype)
 
 
 class _Inputs(nn.Module):
@@ -95,8 +106,8 @@ class _Linear(nn.Module):
     def __init__(self, node, arrays):
         super().__init__()
         self.features, head = _features(node["features"], arrays), node["head"]
-        self.constant, self.noise, self.constant_var = (_number(head[key]) for key in ("constant", "noise_var", "constant_var"))
-        self.response_constant, self.largest, self.prior_var = _number(head["response_constant"]), head.get("largest"), head.get("prior_var")
+        self.of = Numbers(**{key: head[key] for key in ("constant", "noise_var", "constant_var", "response_constant", "largest", "prior_var") if key in head})
+        self.varies, self.kernel, self.bounded = _number(head["constant_var"]) > 0, "prior_var" in head, "largest" in head
         rank = next((len(arrays[head[key]]) for key in ("weights", "response") if key in head), None)
         root = arrays[head["root"]] if "root" in head else None
         if rank is None and root is not None:
@@ -107,7 +118,7 @@ class _Linear(nn.Module):
         """The mean of f, its factors [..., q] and the variance that the features [..., r] do not cover: the covariance of two rows is the product
         of their factors, plus what the features do not cover of theirs."""
         phi, output = self.features(x)
-        mean = self.constant + 0 * phi.sum(-1)  # a constant has the gradient 0
+        mean = self.of.constant + 0 * phi.sum(-1)  # a constant has the gradient 0
         if self.weights is not None:
             mean = mean + phi @ self.weights
         if output is not None:
@@ -116,26 +127,22 @@ class _Linear(nn.Module):
         if self.root is not None:
             through = phi @ self.root.T
             factors.append(through if self.root_constant is None else through + self.root_constant)
-        if self.constant_var > 0:
+        if self.varies:
             response = 0 if self.response is None else phi @ self.response
-            factors.append((math.sqrt(self.constant_var) * (1 - response - self.response_constant + 0 * mean)).unsqueeze(-1))
-        factors = torch.cat(factors, -1) if factors else phi.new_zeros((*phi.shape[:-1], 1))
-        covered = phi.square().sum(-1)
-        if self.prior_var is not None:
-            missing = torch.clamp(_number(self.prior_var) - covered, min=0)
-        elif self.largest is not None:
-            missing = torch.clamp(_number(self.largest) - covered, min=0)
-        else:
-            missing = torch.zeros_like(mean)
+            factors.append((self.of.constant_var.sqrt() * (1 - response - self.of.response_constant + 0 * mean)).unsqueeze(-1))
+        factors = torch.cat(factors, -1) if factors else 0 * phi.sum(-1, keepdim=True)
+        covered, missing = phi.square().sum(-1), torch.zeros_like(mean)
+        if self.kernel or self.bounded:
+            missing = torch.clamp((self.of.prior_var if self.kernel else self.of.largest) - covered, min=0)
         return mean, factors, missing, phi
 
     def forward(self, x):
         mean, factors, missing, _ = self.latent(x)
-        return Moments(mean, torch.full_like(mean, self.noise), factors.square().sum(-1) + missing)
+        return Moments(mean, self.of.noise_var.expand_as(mean), factors.square().sum(-1) + missing)
 
     def joint(self, x):
         mean, factors, missing, phi = self.latent(x)
-        if self.prior_var is not None:  # rows vary together in the kernel that the features approximate
+        if self.kernel:  # rows vary together in the kernel that the features approximate
             rest = self.features.kernel(x) - phi @ phi.transpose(-1, -2)
         else:
             rest = torch.diag_embed(missing)
@@ -148,28 +155,26 @@ class _Kernel(nn.Module):
     def __init__(self, node, arrays):
         super().__init__()
         self.features = _features(node["features"], arrays)
-        self.amplitude, self.noise, self.offset = (_number(node[key]) for key in ("amplitude", "noise_var", "offset"))
+        self.of = Numbers(**{key: node[key] for key in ("amplitude", "noise_var", "offset", "diagonal")})
         n = len(arrays[node["alpha"]])
         _held(self, arrays, node, lengthscale=(-1,), rows=(n, -1), alpha=(-1,), ones=(-1,))
-        own = self._kernel(self.rows, self.rows) + _number(node["diagonal"]) * torch.eye(n, dtype=torch.float64)
-        self.register_buffer("factor", torch.linalg.cholesky(own))
+        own = self._kernel(self.rows, self.rows) + self.of.diagonal * torch.eye(n, dtype=torch.float64)
+        self.register_buffer("inverse", inverse_factor(own))
+        self.register_buffer("root", self.ones.sum().sqrt())
 
     def _kernel(self, a, b):
         distance = (a.unsqueeze(-2) - b.unsqueeze(-3)).square().sum(-1)
-        return self.amplitude * torch.exp(-0.5 * distance)
+        return self.of.amplitude * torch.exp(-0.5 * distance)
 
     def _points(self, x):
         u = self.features(x)[0] / self.lengthscale
         cross = self._kernel(u, self.rows)  # [..., n]
-        whole = cross.reshape(-1, cross.shape[-1])
-        solved = torch.linalg.solve_triangular(self.factor, whole.T, upper=False).T.reshape(cross.shape)
-        left = (1 - cross @ self.ones) / self.ones.sum().sqrt()
-        return u, self.offset + cross @ self.alpha, solved, left
+        return u, self.of.offset + cross @ self.alpha, cross @ self.inverse.T, (1 - cross @ self.ones) / self.root
 
     def forward(self, x):
         _, mean, solved, left = self._points(x)
-        var = torch.clamp(self.amplitude - solved.square().sum(-1), min=0) + left.square()
-        return Moments(mean, torch.full_like(mean, self.noise), var)
+        var = torch.clamp(self.of.amplitude - solved.square().sum(-1), min=0) + left.square()
+        return Moments(mean, self.of.noise_var.expand_as(mean), var)
 
     def joint(self, x):
         u, mean, solved, left = self._points(x)
@@ -177,20 +182,34 @@ class _Kernel(nn.Module):
         return mean, covariance
 
 
-def _in_target_units(mean, aleatoric, epistemic, c):
-    """target_moments() of density/row_mixture.h; c: a component."""
-    if not c["log"]:
-        return Moments(c["shift"] + c["scale"] * mean, c["scale"] ** 2 * aleatoric, c["scale"] ** 2 * epistemic)
-    room = torch.clamp(c["most"] - mean, min=c["spare_var"])
+class Component(NamedTuple):
+    """What all rows share of a component of a density; ComponentShape of density/row_mixture.h explains the fields. Tensors, but for two."""
+
+    weight: torch.Tensor
+    dof: float = math.inf
+    log: bool = False
+    shift: torch.Tensor | float = 0.0
+    scale: torch.Tensor | float = 1.0
+    most: torch.Tensor | float = math.inf
+    spare_var: torch.Tensor | float = 0.0
+
+
+def _in_target_units(p, c):
+    """target_moments() of density/row_mixture.h."""
+    mean, aleatoric, epistemic = p
+    if not c.log:
+        return Moments(c.shift + c.scale * mean, c.scale ** 2 * aleatoric, c.scale ** 2 * epistemic)
+    room = torch.clamp(c.most - mean, min=c.spare_var)
     share = torch.clamp(room / (aleatoric + epistemic), max=1)
     aleatoric, epistemic = share * aleatoric, share * epistemic
     unit = torch.exp(mean + 0.5 * (aleatoric + epistemic))
-    square = (c["scale"] * unit).square()
-    return Moments(c["shift"] + c["scale"] * unit, square * torch.exp(epistemic) * torch.expm1(aleatoric), square * torch.expm1(epistemic))
+    square = (c.scale * unit).square()
+    return Moments(c.shift + c.scale * unit, square * torch.exp(epistemic) * torch.expm1(aleatoric), square * torch.expm1(epistemic))
 
 
-def _mixed(weights, parts):
-    """mixed_moments(): the law of total variance."""
+def _mixed(found):
+    """mixed_moments(): the law of total variance. `found`: components with the moments of their warped targets; the weights have the sum 1."""
+    weights, parts = [one.weight for one, _ in found], [_in_target_units(p, one) for one, p in found]
     mean, aleatoric, epistemic = (sum(w * part[k] for w, part in zip(weights, parts)) for k in range(3))
     if len(parts) > 1:
         epistemic = epistemic + sum(w * (part.mean - mean).square() for w, part in zip(weights, parts))
@@ -202,84 +221,90 @@ class _Candidate(nn.Module):
 
     def __init__(self, node, arrays):
         super().__init__()
+        view, spread = node["view"], node["spread"]
         self.members = nn.ModuleList(_rows(member, arrays) for member in node["members"])
-        self.view = {key: value if isinstance(value, str) and key == "warp" else _number(value) for key, value in node["view"].items()
-                     if not key.startswith("input_")}
-        self.spread_of = {key: value if isinstance(value, bool) else _number(value) for key, value in node["spread"].items()
-                          if key not in ("centre", "spread", "weights")}
-        self.weight = _number(node["weight"])
-        _held(self, arrays, node["view"], input_shift=(-1,), input_scale=(-1,))
-        _held(self, arrays, node["spread"], centre=(-1,), spread=(-1,), weights=(-1,))
+        self.log, self.of_folds, self.wild = view["warp"] == "log", spread["of_folds"], _number(spread["wild_share"]) > 0
+        self.dof = _number(spread["dof"])
+        self.register_buffer("like", like(torch.float32))
+        low, high = _number(view["seen_low"]), _number(view["seen_high"])
+        self.view = Numbers(width=max(high - low, 1.0), **{key: value for key, value in view.items() if key != "warp" and not key.startswith("input_")})
+        self.spread_of = Numbers(weight=node["weight"], **{key: value for key, value in spread.items()
+                                                           if key not in ("of_folds", "dof", "centre", "spread", "weights")})
+        _held(self, arrays, view, input_shift=(-1,), input_scale=(-1,))
+        _held(self, arrays, spread, centre=(-1,), spread=(-1,), weights=(-1,))
 
     def _member(self, module, seen, x):
         mean, aleatoric, epistemic = module(seen)
         s = self.spread_of
         if self.weights is not None:
             score = (torch.cat([x.to(torch.float64), mean.unsqueeze(-1)], -1) - self.centre) / self.spread
-            factor = torch.exp(torch.clamp(score @ self.weights, s["low"], s["high"]))
-            near = torch.clamp(epistemic, max=s["seen_epistemic"])
+            factor = torch.exp(torch.clamp(score @ self.weights, s.low, s.high))
+            near = torch.clamp(epistemic, max=s.seen_epistemic)
             aleatoric, epistemic = factor * aleatoric, factor * near + (epistemic - near)
-        if s["of_folds"]:
-            aleatoric, epistemic = s["factor"] * aleatoric, s["factor"] * epistemic
+        if self.of_folds:
+            aleatoric, epistemic = s.factor * aleatoric, s.factor * epistemic
         return Moments(mean, aleatoric, epistemic)
 
     def _pooled(self, x):
         seen = x
         if self.input_shift is not None:
-            seen = ((x.to(torch.float64) - self.input_shift) / self.input_scale).to(torch.float32)
+            seen = ((x.to(torch.float64) - self.input_shift) / self.input_scale).to(self.like.dtype)
         parts = [self._member(module, seen, x) for module in self.members]
         if len(parts) == 1:
             return parts[0]
-        mean, aleatoric, epistemic = (sum(part[k] for part in parts) / len(parts) for k in range(3))
-        between = sum((part.mean - mean).square() for part in parts) / len(parts)
-        if not self.spread_of["of_folds"]:
+        mean, aleatoric, epistemic = (torch.stack([part[k] for part in parts]).mean(0) for k in range(3))
+        between = torch.stack([(part.mean - mean).square() for part in parts]).mean(0)
+        if not self.of_folds:
             return Moments(mean, aleatoric, epistemic + between)
         share = (aleatoric + epistemic) / (aleatoric + epistemic + between)
         return Moments(mean, share * aleatoric, share * epistemic + between)
 
     def forward(self, x):
-        """The weights of the components of the answer, and the moments of the target under each."""
+        """The components of the answer, each a `Component` and the moments of its warped target."""
         v, s = self.view, self.spread_of
         mean, aleatoric, epistemic = self._pooled(x)
-        base = {"log": v["warp"] == "log", "shift": 0.0, "scale": 1.0, "most": math.inf, "spare_var": 0.0}
-        width = max(v["seen_high"] - v["seen_low"], 1.0)
-        if base["log"]:
-            base |= {"shift": v["low"], "scale": v["unit"], "most": v["log_mean"] + v["log_sd"] * v["seen_high"],
-                     "spare_var": (v["spare_sd"] * v["log_sd"]) ** 2}
-            shrunk = torch.clamp(width ** 2 / (aleatoric + epistemic), max=1) * v["log_sd"] ** 2
-            mean = v["log_mean"] + v["log_sd"] * torch.clamp(mean, v["seen_low"] - width, v["seen_high"] + 2 * v["spare_sd"])
+        own = Component(s.weight, self.dof)
+        if self.log:
+            own = Component(s.weight, log=True, shift=v.low, scale=v.unit, most=v.log_mean + v.log_sd * v.seen_high,
+                            spare_var=(v.spare_sd * v.log_sd).square())
+            shrunk = torch.clamp(v.width.square() / (aleatoric + epistemic), max=1) * v.log_sd.square()
+            mean = v.log_mean + v.log_sd * torch.clamp(mean, v.seen_low - v.width, v.seen_high + 2 * v.spare_sd)
             aleatoric, epistemic = shrunk * aleatoric, shrunk * epistemic
-        if not s["of_folds"]:
-            aleatoric, epistemic = s["factor"] * aleatoric, s["factor"] * epistemic
-        if base["log"]:
-            share = torch.clamp((width * v["log_sd"]) ** 2 / (aleatoric + epistemic), max=1)
+        if not self.of_folds:
+            aleatoric, epistemic = s.factor * aleatoric, s.factor * epistemic
+        if self.log:
+            share = torch.clamp((v.width * v.log_sd).square() / (aleatoric + epistemic), max=1)
             aleatoric, epistemic = share * aleatoric, share * epistemic
-        own = _in_target_units(mean, aleatoric, epistemic, base)
-        if s["wild_share"] == 0:
-            return [1.0], [own]
-        wild = Moments(own.mean, s["wild_factor"] * own.aleatoric_var, s["wild_factor"] * own.epistemic_var)
-        return [s["wild_share"], 1 - s["wild_share"]], [wild, own]
+        warped = Moments(mean, aleatoric, epistemic)
+        if not self.wild:
+            return [(own, warped)]
+        sound = _in_target_units(warped, own)
+        wild = Moments(sound.mean, s.wild_factor * sound.aleatoric_var, s.wild_factor * sound.epistemic_var)
+        return [(Component(s.wild_share * s.weight), wild), (own._replace(weight=(1 - s.wild_share) * s.weight), warped)]
 
 
 class _Mixture(nn.Module):
     def __init__(self, node, arrays):
         super().__init__()
         self.candidates = nn.ModuleList(_Candidate(each, arrays) for each in node["candidates"])
-        self.wrong_share, self.wrong_factor = _number(node["wrong_share"]), _number(node["wrong_factor"])
+        self.wrong, self.dof = _number(node["wrong_share"]) > 0, _number(node["wrong_dof"])
+        self.of = Numbers(share=node["wrong_share"], factor=node["wrong_factor"])
+
+    def components(self, x):
+        """The components of the density of the standardised target, each with the moments of its warped target, and the moments of the whole."""
+        found = [each for candidate in self.candidates for each in candidate(x)]
+        total = sum(one.weight for one, _ in found)
+        found = [(one._replace(weight=one.weight / total), p) for one, p in found]
+        p = _mixed(found)
+        if not self.wrong:
+            return found, p
+        found = [(one._replace(weight=(1 - self.of.share) * one.weight), p) for one, p in found]
+        wrong = Moments(p.mean, self.of.factor * p.aleatoric_var, self.of.factor * p.epistemic_var)
+        found.append((Component(self.of.share, self.dof), wrong))
+        return found, _mixed(found)
 
     def forward(self, x):
-        weights, parts = [], []
-        for candidate in self.candidates:
-            shares, own = candidate(x)
-            weights += [share * candidate.weight for share in shares]
-            parts += own
-        total = sum(weights)
-        p = _mixed([weight / total for weight in weights], parts)
-        if self.wrong_share == 0:
-            return p
-        wrong = Moments(p.mean, self.wrong_factor * p.aleatoric_var, self.wrong_factor * p.epistemic_var)
-        every = [*((1 - self.wrong_share) * weight / total for weight in weights), self.wrong_share]
-        return _mixed(every, [*parts, wrong])
+        return self.components(x)[1]
 
 
 def _rows(node, arrays):
@@ -291,8 +316,9 @@ class TorchModel(nn.Module):
 
     A row has one number a column, in the order of `columns`: NaN is a missing cell, yes and no are 1 and 0, a time is seconds since 1970
     UTC, and a category its place in `levels[column]` (their number for any other). Any number of dimensions may stand before the columns. The
-    answers are differentiable in the inputs and follow the module to its device; they are those of `predict`, to rounding. Nothing checks that
-    a row lies near the training rows, as `predict` does.
+    answers are differentiable in the inputs and follow the module to its device; they are those of `predict`, to rounding. Networks compute in
+    float32, as they were trained; `module.double()` makes them float64, for gradients without steps. Nothing checks that a row lies near the
+    training rows, as `predict` does.
     """
 
     def __init__(self, encoder, serve, arrays):
@@ -300,9 +326,11 @@ class TorchModel(nn.Module):
         self.encoder, self.rows = _Encoder(encoder), _rows(serve["rows"], arrays)
         self.columns = [column["name"] for column in self.encoder.columns]
         self.levels = {column["name"]: column["levels"] for column in self.encoder.columns if column["levels"]}
-        self.shift, self.scale = float(encoder["y_shift"]), float(encoder["y_scale"])
-        self.least_noise = 0.0 if isinstance(self.rows, _Mixture) else float(serve["least_noise"])
-        self.least = 0.0 if isinstance(self.rows, _Mixture) and encoder["low"] >= 0 else -math.inf
+        self.kinds = {column["name"]: column["kind"] for column in self.encoder.columns}
+        self.mixture = isinstance(self.rows, _Mixture)
+        low = 0.0 if encoder["low"] >= 0 else -math.inf
+        self.of = Numbers(shift=encoder["y_shift"], scale=encoder["y_scale"], low=low,  # no interval goes below `low`
+                          least=low if self.mixture else -math.inf, least_noise=0.0 if self.mixture else serve["least_noise"])
 
     def _checked(self, x):
         if x.shape[-1] != len(self.columns):
@@ -312,24 +340,42 @@ class TorchModel(nn.Module):
     def forward(self, x):
         """`Moments` of rows [..., columns]: mean, aleatoric_var, epistemic_var, variance, each [...]."""
         mean, aleatoric, epistemic = self.rows(self._checked(x))
-        aleatoric = torch.clamp(aleatoric, min=self.least_noise)
-        mean = torch.clamp(self.shift + self.scale * mean, min=self.least)
-        return Moments(mean, self.scale ** 2 * aleatoric, self.scale ** 2 * epistemic)
+        aleatoric = torch.clamp(aleatoric, min=self.of.least_noise)
+        mean, square = torch.clamp(self.of.shift + self.of.scale * mean, min=self.of.least), self.of.scale.square()
+        return Moments(mean, square * aleatoric, square * epistemic)
+
+    def components(self, x):
+        """Of `auto`: what all rows share of each `Component` of the density, in units of the target, and the mean and the sd of its warped target t
+        in each row [..., components]. The target is shift + scale t, or shift + scale exp(t) where `log` is true; t is Gaussian, or has a
+        Student-t distribution with `dof` degrees of freedom. None for a Gaussian answer.
+        """
+        if not self.mixture:
+            return None
+        found, _ = self.rows.components(self._checked(x))
+        shapes = [one._replace(shift=self.of.shift + self.of.scale * one.shift, scale=self.of.scale * one.scale) for one, _ in found]
+        mean, sd = (torch.stack(values, -1) for values in zip(*[(p.mean, p.variance.sqrt()) for _, p in found]))
+        return shapes, mean, sd
 
     def joint(self, x):
         """The posterior of the function at the rows [..., q, columns], jointly: its mean [..., q] and covariance [..., q, q], without the noise.
         Raises TypeError for `auto`, whose answer is a mixture.
         """
-        if isinstance(self.rows, _Mixture):
+        if self.mixture:
             raise TypeError("joint: expected a method with one Gaussian posterior, such as dbk or gp-exact; received auto, a mixture")
         mean, covariance = self.rows.joint(self._checked(x))
-        return self.shift + self.scale * mean, self.scale ** 2 * covariance
+        return self.of.shift + self.of.scale * mean, self.of.scale.square() * covariance
 
 
-def to_torch(model, method):
-    """The module of a compiled model."""
+def served(model, method, function):
+    """The metadata and the arrays of a compiled model that has a part for serving; TypeError for others."""
     metadata, arrays = contents(model.__getstate__())
     if "serve" not in metadata:
-        raise TypeError("to_torch: expected a regression on the rows of a table, by a method and a network that the engine knows "
+        raise TypeError(f"{function}: expected a regression on the rows of a table, by a method and a network that the engine knows "
                         f"(docs/serving.md lists them); received a model of {method}")
+    return metadata, arrays
+
+
+def to_torch(model, method, function="to_torch"):
+    """The module of a compiled model."""
+    metadata, arrays = served(model, method, function)
     return TorchModel(json.loads(metadata["encoder"]), json.loads(metadata["serve"]), arrays)

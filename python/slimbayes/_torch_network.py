@@ -13,6 +13,22 @@ def _clipped(x):
     return x * torch.rsqrt(1 + (x / 3) ** 2)
 
 
+def inverse_factor(matrix):
+    """L^-1 of the positive definite L L^T, in float64: a product where a triangular solve would stand, which exporters know."""
+    eye = torch.eye(len(matrix), dtype=matrix.dtype)
+    return torch.linalg.solve_triangular(torch.linalg.cholesky(matrix), eye, upper=False)
+
+
+def _scalar(value, x):
+    """The number in the type of x: exporters write a Python number as float32."""
+    return torch.tensor(value, dtype=x.dtype)
+
+
+def like(dtype):
+    """An empty buffer by whose type a module knows in which type it computes: module.double() changes it."""
+    return torch.zeros(0, dtype=dtype)
+
+
 class Network(nn.Module):
     """The layers of catalog/network/layers.h that the engine knows for rows of numbers, in float32 or, `exact`, in float64."""
 
@@ -20,11 +36,12 @@ class Network(nn.Module):
 
     def __init__(self, features, arrays):
         super().__init__()
-        self.layers, self.type = features["network"]["layers"], torch.float64 if features["exact"] else torch.float32
+        self.layers = features["network"]["layers"]
+        self.register_buffer("like", like(torch.float64 if features["exact"] else torch.float32))
         self.basis, self.rank = features["basis"], features["rank"]
         self.last = features["of"] == "last_layer"
         for name, of in features["values"].items():
-            self.register_buffer(self._key(name), torch.tensor(arrays[of], dtype=self.type))
+            self.register_buffer(self._key(name), torch.tensor(arrays[of], dtype=self.like.dtype))
         unknown = {layer["kind"] for layer in self._every(self.layers)} - self.KNOWN
         if unknown:
             raise ValueError(f"to_torch: expected layers of {', '.join(sorted(self.KNOWN))}; received {', '.join(sorted(unknown))}")
@@ -43,8 +60,11 @@ class Network(nn.Module):
 
     def _dense(self, name, x, weight_scale=1.0, bias_scale=1.0, bias=True):
         weight = self._value(f"{name}.weight", -1, x.shape[-1])
-        y = weight_scale * (x @ weight.T)
-        return y + bias_scale * self._value(f"{name}.bias", -1) if bias else y
+        y = x @ weight.T if weight_scale == 1 else _scalar(weight_scale, x) * (x @ weight.T)
+        if not bias:
+            return y
+        own = self._value(f"{name}.bias", -1)
+        return y + (own if bias_scale == 1 else _scalar(bias_scale, x) * own)
 
     def _run(self, layers, name, x):
         for i, layer in enumerate(layers):
@@ -74,13 +94,13 @@ class Network(nn.Module):
         d = x.shape[-1]
         frequency, phase = (self._value(f"{name}.{part}", d, -1) for part in ("frequency", "phase"))
         weight, bias = self._value(f"{name}.weight", d, -1, frequency.shape[1]), self._value(f"{name}.bias", d, -1)
-        cosines = torch.cos(2 * math.pi * x.unsqueeze(-1) * frequency + phase)
+        cosines = torch.cos(_scalar(2 * math.pi, x) * x.unsqueeze(-1) * frequency + phase)
         sums = torch.einsum("...df,def->...de", cosines, weight) + bias
         return torch.cat([sums, x.unsqueeze(-1)], -1).flatten(-2)
 
     def forward(self, x):
         """The features, and the network's output where they are the inputs of its last layer; else None. Float64."""
-        x = x.to(self.type)
+        x = x.to(self.like.dtype)
         if self.last:
             features = self._run(self.layers[:-1], "network", x)
             output = self._layer(self.layers[-1], f"network.{len(self.layers) - 1}", features)
@@ -108,7 +128,7 @@ class InducingPoints(nn.Module):
         self.register_buffer("amplitude", log_amplitude.exp().squeeze())
         self.register_buffer("points", points.reshape(-1, len(log_lengthscale)) / self.lengthscale)
         nugget = self.NUGGET * self.amplitude * torch.eye(len(self.points), dtype=torch.float64)
-        self.register_buffer("factor", torch.linalg.cholesky(self._between(self.points, self.points) + nugget))
+        self.register_buffer("inverse", inverse_factor(self._between(self.points, self.points) + nugget))
 
     def _between(self, u, v):
         return self.amplitude * torch.exp(-0.5 * (u.unsqueeze(-2) - v.unsqueeze(-3)).square().sum(-1))
@@ -118,9 +138,7 @@ class InducingPoints(nn.Module):
 
     def forward(self, x):
         """The features [..., r]; None in the place of an output."""
-        cross = self._between(self._scaled(x), self.points)
-        whole = cross.reshape(-1, cross.shape[-1]).T
-        return torch.linalg.solve_triangular(self.factor, whole, upper=False).T.reshape(cross.shape), None
+        return self._between(self._scaled(x), self.points) @ self.inverse.T, None
 
     def kernel(self, x):
         """k of every two of the rows x [..., q, d]. [..., q, q]"""

@@ -85,3 +85,25 @@ def test_refuses_what_it_has_no_form_of():
         mixture(torch.zeros(2, 3))
     with pytest.raises(TypeError, match="a model of mc-dropout"):
         sb.Regressor("mc-dropout", **SMALL).fit(frame, y).to_torch()
+
+
+@pytest.mark.parametrize("name", ["dbk", "auto"])
+def test_torch_exports_and_compiles_it(name):
+    frame, y = rows(100, 1)
+    options = {**SMALL, "rank": 8} if name == "dbk" else {"candidates": "constant,ridge"}
+    module = sb.Regressor(name, **options).fit(frame, y).to_torch()
+    x = numbers(rows(9, 2)[0], module)
+    program = torch.export.export(module, (x,), dynamic_shapes=({0: torch.export.Dim("n", min=1)},))
+    compiled = torch.compile(module, backend="eager", fullgraph=True)
+    for found in program.module()(x[:4]), compiled(x[:4]):
+        assert torch.allclose(found.mean, module(x[:4]).mean) and torch.allclose(found.epistemic_var, module(x[:4]).epistemic_var)
+
+
+def test_in_float64_the_answers_are_near_and_have_no_steps():
+    frame, y = rows(140, 1)
+    model = sb.Regressor("bll", steps=60, hidden=16).fit(frame[["size", "rooms"]].fillna(80), y)
+    module, x = model.to_torch(), torch.tensor([[70.0, 3.0]], dtype=torch.float64)
+    wide = model.to_torch().double()
+    assert wide(x).mean.item() == pytest.approx(module(x).mean.item(), rel=1e-5)
+    step = torch.tensor([[1e-9, 0.0]], dtype=torch.float64)
+    assert module(x + step).mean == module(x).mean and wide(x + step).mean != wide(x).mean
