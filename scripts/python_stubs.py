@@ -106,7 +106,7 @@ def text():
     lines.append("class Posterior:")
     lines += ["    @property", "    def method(self) -> str: ...", "    @property", "    def facts(self) -> list[str]: ..."]
     lines += [f"    {method(sb.Posterior, name)}" for name in own(sb.Posterior)]
-    lines += ["", "def load(path: str | PathLike[str]) -> Any: ...", "def methods() -> list[dict[str, Any]]: ...",
+    lines += ["", "def load(path: str | PathLike[str], module: Any = None) -> Any: ...", "def methods() -> list[dict[str, Any]]: ...",
               "def describe(method: str) -> dict[str, Any]: ...",
               "def compare(frame: Any, target: Any, methods: str | Sequence[str | tuple[str, dict[str, Any]]] | None = None, *, seeds: int = 5, repeats: int = 1, folds: int = 0,",
               "            test_fraction: float = 0.2, progress: bool | None = None, **options: Any) -> pd.DataFrame: ...",

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <any>
 #include <iterator>
 
 #include "slimbayes/core/check.h"
@@ -14,6 +15,7 @@ namespace slimbayes {
 namespace {
 
 constexpr const char *kModuleArchive = "module", *kModuleLayer = "module_layer";
+constexpr const char* kModuleHost = "module_host";  // there if the archive is the fingerprint of a HostModule
 constexpr const char *kHead = "head", *kOwnNoise = "noise_var";
 
 std::optional<ScriptNetwork> stored_module(const TensorFile& file) {
@@ -21,6 +23,17 @@ std::optional<ScriptNetwork> stored_module(const TensorFile& file) {
   const auto archive = file.tensors.find(kModuleArchive);
   if (archive == file.tensors.end() || archive->second.type != StoredType::u8)
     throw DataError("model file", fmt::format("holds no bytes '{}'", kModuleArchive));
+  if (file.metadata.contains(kModuleHost)) {
+    const auto* module = std::any_cast<ScriptNetwork>(&file.attached);
+    if (module == nullptr)
+      throw DataError("model file",
+                      "holds a posterior without its module, which is a program of Python: give the module, "
+                      "slimbayes.load(path, module=net)");
+    check(
+        module->archive() == archive->second.bytes && module->last_layer() == file.metadata.at(kModuleLayer),
+        "model file", "the module that the posterior was made of", "another, or other weights");
+    return *module;
+  }
   return ScriptNetwork::from_bytes(archive->second.bytes, file.metadata.at(kModuleLayer));
 }
 
@@ -37,6 +50,10 @@ TensorFile to_file(const NetworkFile& net) {
     const std::vector<std::byte>& archive = net.module->archive();
     file.metadata[kModuleLayer] = net.module->last_layer();
     file.tensors[kModuleArchive] = {StoredType::u8, {std::ssize(archive)}, archive};
+    if (net.module->hosted()) {
+      file.metadata[kModuleHost] = "1";
+      file.attached = *net.module;
+    }
   }
   return file;
 }

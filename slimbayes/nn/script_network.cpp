@@ -130,31 +130,49 @@ std::vector<c10::IValue> other_inputs(const jit::Module& module) {
 struct ScriptNetwork::State {
   std::vector<std::byte> archive;
   std::string last_layer;
-  jit::Module module;               // holds the parameters
-  std::vector<c10::IValue> others;  // default values of forward's other inputs
-  jit::Code code;                   // what run() executes
+  bool hosted = false;
   at::Tensor weight, bias;
   std::vector<std::string> names;  // names of `parameters`
   std::vector<at::Tensor> parameters;
   std::vector<std::string> untrained;  // names of parameters that were frozen in training
-
   /// Runs the module at rows x. Returns its output, then the inputs and the outputs of its last layer.
-  std::vector<at::Tensor> run(const at::Tensor& x) const;
+  std::function<std::vector<at::Tensor>(const at::Tensor& x)> run;
 };
 
-std::vector<at::Tensor> ScriptNetwork::State::run(const at::Tensor& x) const {
-  jit::Stack stack = {module._ivalue(), x};
-  stack.insert(stack.end(), others.begin(), others.end());
-  try {
-    jit::InterpreterState(code).run(stack);
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {
-    refuse(kModule, "rows that the module takes",
-           fmt::format("rows of shape {}, to which it says: {}", x.sizes().slice(1), reason_of(error)));
+namespace {
+
+/// A module of TorchScript with its graph: what runs it. It holds the parameters.
+struct Script {
+  jit::Module module;
+  std::vector<c10::IValue> others;  // default values of forward's other inputs
+  jit::Code code;
+
+  std::vector<at::Tensor> operator()(const at::Tensor& x) const {
+    jit::Stack stack = {module._ivalue(), x};
+    stack.insert(stack.end(), others.begin(), others.end());
+    try {
+      jit::InterpreterState(code).run(stack);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      refuse(kModule, "rows that the module takes",
+             fmt::format("rows of shape {}, to which it says: {}", x.sizes().slice(1), reason_of(error)));
+    }
+    return {stack.at(0).toTensor(), stack.at(1).toTensor(), stack.at(2).toTensor()};
   }
-  return {stack.at(0).toTensor(), stack.at(1).toTensor(), stack.at(2).toTensor()};
+};
+
+void check_types(const std::vector<at::Tensor>& tensors, const std::vector<std::string>& names) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const at::ScalarType type = tensors[i].scalar_type();
+    if (!((type == at::kFloat || type == at::kDouble) && type == tensors[0].scalar_type()))
+      refuse(kModule, "parameters that are all float32 or all float64",
+             fmt::format("{} in '{}'", at::toString(type), names[i]),
+             "call float() before the module is saved");
+  }
 }
+
+}  // namespace
 
 ScriptNetwork ScriptNetwork::read(const std::filesystem::path& path, const std::string& last_layer) {
   return from_bytes(read_bytes(path), last_layer, path.string());
@@ -171,23 +189,16 @@ ScriptNetwork ScriptNetwork::of(const jit::Module& module, const std::string& la
 ScriptNetwork ScriptNetwork::from_bytes(std::vector<std::byte> archive, const std::string& last_layer,
                                         const std::string& name) {
   auto state = std::make_shared<State>();
-  state->module = module_from(archive, name);
+  const jit::Module module = module_from(archive, name);
   state->archive = std::move(archive);
   state->last_layer = last_layer;
-  const jit::Module& module = state->module;
   const NamedParameters all = parameters_of(module);
   check(!all.tensors.empty(), kModule, "a module with parameters",
         "a frozen module without parameters (torch.jit.freeze, torch.jit.optimize_for_inference)",
         "save it before it is frozen");
-  for (size_t i = 0; i < all.tensors.size(); ++i) {
-    const at::ScalarType type = all.tensors[i].scalar_type();
-    if (!((type == at::kFloat || type == at::kDouble) && type == all.tensors[0].scalar_type()))
-      refuse(kModule, "parameters that are all float32 or all float64",
-             fmt::format("{} in '{}'", at::toString(type), all.names[i]),
-             "call float() before the module is saved");
-  }
+  check_types(all.tensors, all.names);
   const at::Tensor weight = weight_at(module, last_layer);
-  state->others = other_inputs(module);
+  const std::vector<c10::IValue> others = other_inputs(module);
   const ScriptGraph graph = [&] {
     try {
       return script_graph(module, last_layer, weight);
@@ -208,7 +219,26 @@ ScriptNetwork ScriptNetwork::from_bytes(std::vector<std::byte> archive, const st
     state->names.push_back(all.names[i]);
     state->parameters.push_back(one);
   }
-  state->code = jit::Code(graph.graph, kForward);
+  state->run = Script{module, others, jit::Code(graph.graph, kForward)};
+  return ScriptNetwork(std::move(state));
+}
+
+ScriptNetwork ScriptNetwork::of(HostModule module) {
+  std::vector<at::Tensor> all = module.parameters;
+  all.push_back(module.weight);
+  std::vector<std::string> names = module.names;
+  names.push_back(module.last_layer);
+  check_types(all, names);
+  auto state = std::make_shared<State>();
+  state->archive = std::move(module.fingerprint);
+  state->last_layer = std::move(module.last_layer);
+  state->hosted = true;
+  state->weight = module.weight.detach();
+  if (module.bias.defined()) state->bias = module.bias.detach();
+  state->names = std::move(module.names);
+  state->parameters = std::move(module.parameters);
+  state->untrained = std::move(module.untrained);
+  state->run = std::move(module.run);
   return ScriptNetwork(std::move(state));
 }
 
@@ -273,6 +303,7 @@ const at::Tensor& ScriptNetwork::bias() const { return state_->bias; }
 const std::vector<at::Tensor>& ScriptNetwork::parameters() const { return state_->parameters; }
 at::ScalarType ScriptNetwork::type() const { return state_->weight.scalar_type(); }
 const std::string& ScriptNetwork::last_layer() const { return state_->last_layer; }
+bool ScriptNetwork::hosted() const { return state_->hosted; }
 const std::vector<std::byte>& ScriptNetwork::archive() const { return state_->archive; }
 
 }  // namespace slimbayes

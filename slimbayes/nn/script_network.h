@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,8 +23,23 @@ struct ScriptRows {
   at::Tensor output;  // [b, k] outputs of the last layer, before any squeeze(-1)
 };
 
-/// A network that was made elsewhere: a TorchScript module (torch.jit.script or torch.jit.trace). The user
-/// names the linear layer that computes its output. The other layers are not known, but the module can be
+/// A module that the program around the library calls, such as a torch.nn.Module of Python: its layers run there,
+/// and gradients go through the graph that they build.
+struct HostModule {
+  std::string last_layer;              // the path of the linear layer that computes the output
+  at::Tensor weight, bias;             // of this layer, without gradients; bias undefined: none
+  std::vector<std::string> names;      // of the parameters
+  std::vector<at::Tensor> parameters;  // those that count, as leaves that require gradients, each once
+  std::vector<std::string> untrained;  // names of parameters that were frozen in training
+  /// Evaluates the module in evaluation mode at rows x [b, ...]: returns its output, then the inputs and the
+  /// outputs of its last layer, with an autograd graph to `parameters` if gradients are enabled. Called by any
+  /// thread. Throws std::invalid_argument for rows that it does not take.
+  std::function<std::vector<at::Tensor>(const at::Tensor& x)> run;
+  std::vector<std::byte> fingerprint;  // by which a file knows its module
+};
+
+/// A network that was made elsewhere: a TorchScript module (torch.jit.script or torch.jit.trace), or a module of
+/// the program around the library. The user names the linear layer that computes its output. The other layers are not known, but the module can be
 /// evaluated and differentiated. An immutable value; copies share its parameters. Threads may share it if the
 /// module does not change its own attributes.
 ///
@@ -44,6 +60,9 @@ class SLIMBAYES_EXPORT ScriptNetwork {
                                   const std::string& name = "the module");
   /// Makes a network from a copy of a module that this process holds in memory.
   static ScriptNetwork of(const torch::jit::Module& module, const std::string& last_layer);
+  /// Makes a network that calls a module of the program around the library. Throws std::invalid_argument for
+  /// parameters that are not all float32 or all float64.
+  static ScriptNetwork of(HostModule module);
 
   /// Evaluates the module at rows x [b, ...]. With gradients enabled the results have a graph to
   /// parameters(). Throws std::invalid_argument for rows that the module does not take.
@@ -60,9 +79,11 @@ class SLIMBAYES_EXPORT ScriptNetwork {
   /// All parameters except the last layer's, each once, as leaves that require gradients. A weight that the
   /// last layer shares with an earlier layer is included.
   const std::vector<at::Tensor>& parameters() const;
-  at::ScalarType type() const;                    // float32 or float64
-  const std::string& last_layer() const;          // the last layer's path
-  const std::vector<std::byte>& archive() const;  // the module's file, for from_bytes
+  at::ScalarType type() const;            // float32 or float64
+  const std::string& last_layer() const;  // the last layer's path
+  bool hosted() const;                    // whether it was made of a HostModule
+  const std::vector<std::byte>& archive()
+      const;  // the module's file, for from_bytes; if hosted, its fingerprint
 
  private:
   struct SLIMBAYES_NO_EXPORT State;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <any>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -34,6 +35,9 @@ struct StoredTensor {
 struct TensorFile {
   std::map<std::string, std::string> metadata;
   std::map<std::string, StoredTensor> tensors;
+  /// An object of this process that belongs to the contents and that no file holds, such as the module of a
+  /// posterior (HostModule in nn/script_network.h). Written nowhere.
+  std::any attached = {};
 };
 
 /// The version of the file layout that this code writes. The reader refuses files of a later version.

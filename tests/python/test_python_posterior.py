@@ -56,7 +56,7 @@ def test_files_pickles_and_updates(regression, tmp_path):
     module, X, y = regression
     bayes = sb.posterior(module, (X[:150], y[:150]), valid=(X[200:], y[200:]))
     bayes.save(tmp_path / "p.safetensors")
-    for twin in sb.load(tmp_path / "p.safetensors"), pickle.loads(pickle.dumps(bayes)):
+    for twin in sb.load(tmp_path / "p.safetensors", module=module), pickle.loads(pickle.dumps(bayes)):
         assert isinstance(twin, sb.Posterior) and (twin.predict_dist(X).epistemic_var == bayes.predict_dist(X).epistemic_var).all()
     more = bayes.update(X[150:200], y[150:200])
     assert (more.predict_dist(X).epistemic_var <= bayes.predict_dist(X).epistemic_var).all()
@@ -101,7 +101,7 @@ def test_one_output_may_be_the_logit_of_two_classes(method, tmp_path):
     assert p.shape == (300, 2) and (bayes.predict(X) == (plain > 0.5)).all()
     assert (np.abs(p[:, 1] - 0.5) <= np.abs(plain - 0.5) + 1e-6).all()
     bayes.save(tmp_path / "p.safetensors")
-    assert (sb.load(tmp_path / "p.safetensors").predict_proba(X) == p).all()
+    assert (sb.load(tmp_path / "p.safetensors", module=module).predict_proba(X) == p).all()
     with pytest.warns(sb.Note, match="classes=2"):
         assert sb.posterior(module, (X, labels), method).predict_dist(X).probabilities is None
 
@@ -118,7 +118,7 @@ class Column(torch.nn.Module):
 
 
 class Branched(torch.nn.Module):
-    """A forward that cannot be scripted (a keyword dictionary), but can be traced."""
+    """A forward that TorchScript does not know (a keyword dictionary)."""
 
     def __init__(self):
         super().__init__()
@@ -130,7 +130,7 @@ class Branched(torch.nn.Module):
 
 
 @pytest.mark.parametrize("module", [
-    pytest.param(Branched(), id="traced"), pytest.param(net().train(), id="training mode"), pytest.param(net(dtype=torch.float64), id="float64"),
+    pytest.param(Branched(), id="keywords"), pytest.param(net().train(), id="training mode"), pytest.param(net(dtype=torch.float64), id="float64"),
     pytest.param(torch.jit.script(net()), id="scripted"), pytest.param(torch.nn.Sequential(net(), torch.nn.Flatten(0)), id="flat"),
     pytest.param(Column(), id="column")])
 def test_modules_of_many_kinds(module):
@@ -174,7 +174,7 @@ def test_weights_may_be_computed_from_others(norm, every, tmp_path):
         np.testing.assert_allclose(bayes.predict(X), expected, rtol=1e-5, atol=1e-6)
     assert [name for name, _ in module.named_parameters()] == names and module.training
     bayes.save(tmp_path / "p.safetensors")
-    assert (sb.load(tmp_path / "p.safetensors").predict(X) == bayes.predict(X)).all()
+    assert (sb.load(tmp_path / "p.safetensors", module=module).predict(X) == bayes.predict(X)).all()
 
 
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
@@ -203,7 +203,7 @@ class TwoInputs(torch.nn.Module):
 
 X, Y = toys.matrix(50)
 BAD = {
-    "no linear layer": (torch.nn.Conv2d(1, 1, 1), (X, Y), {}, "ends in a torch.nn.Linear"), "two inputs": (TwoInputs(), (X, Y), {}, "one tensor|one input"),
+    "no linear layer": (torch.nn.Conv2d(1, 1, 1), (X, Y), {}, "ends in a torch.nn.Linear"), "two inputs": (torch.jit.script(TwoInputs()), (X, Y), {}, "one tensor|one input"),
     "no module": ("net", (X, Y), {}, "torch.nn.Module"), "no such layer": (net(), (X, Y), {"layer": "head"}, "head"),
     "another method": (net(), (X, Y), {"method": "gp-exact"}, "rich-bll"), "another width": (net(), (X[:, :2], Y), {}, "module"),
     "short targets": (net(), (X, Y[:3]), {}, "as many targets"), "no pair": (net(), X, {}, "pair"), "no option": (net(), (X, Y), {"rnak": 1}, "rnak"),

@@ -1,0 +1,220 @@
+"""A posterior calls a torch.nn.Module as it is: any forward, several inputs, no script, no trace, no copy."""
+
+import pickle
+import threading
+
+import numpy as np
+import pytest
+import slimbayes as sb
+import torch
+import toys
+from torch import nn
+
+pytestmark = pytest.mark.filterwarnings("ignore::slimbayes.Note")
+X, Y = toys.matrix(120)
+ROWS = torch.tensor(X, dtype=torch.float32)
+
+
+def body(inputs, out=16):
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(inputs, out), nn.Tanh())
+
+
+class TwoInputs(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left, self.right, self.head = body(2), body(1), nn.Linear(32, 1)
+
+    def forward(self, left, right):
+        return self.head(torch.cat([self.left(left), self.right(right)], 1))
+
+
+class Named(TwoInputs):
+    def forward(self, *, left, right=None, flags={}):  # noqa: B006  a signature that TorchScript does not know
+        return {"aside": left.sum(), "answer": super().forward(left, right)}
+
+
+class Branching(nn.Module):
+    """Its way depends on each row's values, in Python."""
+
+    def __init__(self):
+        super().__init__()
+        self.low, self.high, self.head = body(3), body(3), nn.Linear(16, 1)
+
+    def forward(self, x):
+        return self.head(torch.stack([self.low(row) if float(row[0]) < 0 else self.high(row) for row in x]))[:, 0]
+
+
+@pytest.mark.parametrize("method", ["rich-bll", "bll", "last-layer-laplace"])
+def test_the_answers_are_those_of_the_scripted_module(method):
+    module = nn.Sequential(body(3), nn.Linear(16, 1))
+    ours, script = (sb.posterior(each, (X, Y), method) for each in (module, torch.jit.script(module)))
+    for name in "mean", "aleatoric_var", "epistemic_var":
+        np.testing.assert_allclose(getattr(ours.predict_dist(X), name), getattr(script.predict_dist(X), name), rtol=1e-5, atol=1e-7)
+    again = ours.update(X[:5], Y[:5])
+    np.testing.assert_allclose(again.predict_dist(X).epistemic_var, script.update(X[:5], Y[:5]).predict_dist(X).epistemic_var, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("module", "inputs"), [(TwoInputs(), (ROWS[:, :2], X[:, 2:])), (Named(), {"left": ROWS[:, :2], "right": ROWS[:, 2:]}),
+                                                (Branching(), ROWS)], ids=["two inputs", "named inputs and outputs", "control flow"])
+def test_modules_that_no_script_holds(module, inputs):
+    with torch.no_grad():
+        given = module(**inputs) if isinstance(inputs, dict) else module(ROWS[:, :2], ROWS[:, 2:]) if isinstance(inputs, tuple) else module(ROWS)
+        expected = (given["answer"] if isinstance(given, dict) else given).flatten().numpy()
+    bayes = sb.posterior(module, (inputs, Y), layer="head")
+    mean, sd = bayes.predict(inputs, return_std=True)
+    np.testing.assert_allclose(mean, expected, rtol=1e-5, atol=1e-6)
+    assert np.isfinite(sd).all() and np.ptp(bayes.predict_dist(inputs).epistemic_var) > 0
+    plain = sb.posterior(module, (inputs, Y), "bll", layer="head").predict_dist(inputs).epistemic_var
+    assert (bayes.predict_dist(inputs).epistemic_var >= 0.999 * plain).all(), "rich-bll is never below bll"
+
+
+def test_the_features_are_enriched_by_the_gradients_of_the_module():
+    """A^T A from gradients that autograd in Python gives, beside the posterior's (R equations 9 and 15)."""
+    module = nn.Sequential(body(3, 6), nn.Linear(6, 1)).double()
+    bayes = sb.posterior(module, (X, Y), prior="fixed", prior_sd=1.0, noise="mse", ridge=0.0, valid=(X, Y))
+    early = [p for p in module[0].parameters()]
+    gradients = np.stack([np.concatenate([g.numpy().ravel() for g in torch.autograd.grad(module(row[None]).sum(), early)])
+                          for row in torch.tensor(X)])
+    with torch.no_grad():
+        hidden = module[0](torch.tensor(X)).numpy()
+    phi = np.concatenate([hidden, np.ones((len(X), 1))], 1)
+    a = np.linalg.lstsq(phi, gradients, rcond=None)[0].T
+    noise = bayes.predict_dist(X).aleatoric_var[0]
+    prior = np.eye(7) + a.T @ a
+    covariance = np.linalg.inv(np.linalg.inv(prior) + phi.T @ phi / noise)
+    np.testing.assert_allclose(bayes.predict_dist(X).epistemic_var, np.einsum("ni,ij,nj->n", phi, covariance, phi), rtol=1e-5)
+
+
+def test_a_huggingface_model_of_random_weights():
+    from transformers import BertConfig, BertForSequenceClassification
+
+    torch.manual_seed(0)
+    model = BertForSequenceClassification(BertConfig(vocab_size=50, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
+                                                     max_position_embeddings=12, num_labels=3))
+    draw = torch.Generator().manual_seed(1)
+    batch = {"input_ids": torch.randint(1, 50, (60, 9), generator=draw), "attention_mask": (torch.rand(60, 9, generator=draw) < 0.9).long()}
+    batch["attention_mask"][:, 0] = 1
+    labels = batch["input_ids"][:, 0].numpy() % 3
+    bayes = sb.posterior(model, (batch, labels), "last-layer-laplace", layer="classifier")
+    p = bayes.predict_proba(batch)
+    with torch.no_grad():
+        plain = model.eval()(**batch).logits.softmax(-1).numpy()
+    assert p.shape == (60, 3) and np.allclose(p.sum(1), 1) and np.corrcoef(p.ravel(), plain.ravel())[0, 1] > 0.98
+    assert (sb.posterior(model, (batch, labels), "rich-bll", layer="classifier").predict_dist(batch).mutual_information >= 0).all()
+
+
+def test_the_module_stays_as_it_is():
+    module = TwoInputs().train()
+    module.left[0].weight.requires_grad_(False)
+    before = {name: (value.clone(), value.data_ptr(), value.requires_grad) for name, value in module.named_parameters()}
+    bayes = sb.posterior(module, ((ROWS[:, :2], ROWS[:, 2:]), Y))
+    bayes.predict((ROWS[:, :2], ROWS[:, 2:]))
+    assert bayes._network._values["head.weight"].data_ptr() == module.head.weight.data_ptr(), "the posterior would hold a copy"
+    for name, value in module.named_parameters():
+        assert torch.equal(value, before[name][0]) and (value.data_ptr(), value.requires_grad) == before[name][1:] and value.grad is None
+    assert all(part.training and not part._forward_hooks for part in module.modules())
+    assert any("left.0.weight" in str(fact) or "frozen" in str(fact) for fact in sb.posterior(module, ((ROWS[:, :2], ROWS[:, 2:]), Y))._made.notes())
+
+
+def test_a_file_knows_its_module(tmp_path):
+    module = TwoInputs()
+    inputs = ROWS[:, :2], ROWS[:, 2:]
+    bayes = sb.posterior(module, (inputs, Y))
+    bayes.save(tmp_path / "p.safetensors")
+    twin = TwoInputs()
+    twin.load_state_dict(module.state_dict())
+    for again in sb.load(tmp_path / "p.safetensors", module=twin), pickle.loads(pickle.dumps(bayes)):
+        assert (again.predict_dist(inputs).epistemic_var == bayes.predict_dist(inputs).epistemic_var).all()
+        assert np.isfinite(again.update(inputs, Y).predict(inputs)).all()
+    assert (tmp_path / "p.safetensors").stat().st_size < 60_000
+    with torch.no_grad():
+        twin.head.weight[0, 0] += 1e-3
+    with pytest.raises(ValueError, match="expected the module that the posterior was made of; received another, or other weights"):
+        sb.load(tmp_path / "p.safetensors", module=twin)
+    with pytest.raises(ValueError, match="received none: slimbayes.load.path, module=net."):
+        sb.load(tmp_path / "p.safetensors")
+    sb.posterior(torch.jit.script(nn.Sequential(body(3), nn.Linear(16, 1))), (X, Y)).save(tmp_path / "s.safetensors")
+    with pytest.raises(ValueError, match="no module for a file that holds one"):
+        sb.load(tmp_path / "s.safetensors", module=twin)
+    sb.Regressor("ridge").fit(X, Y).save(tmp_path / "r.safetensors")
+    with pytest.raises(ValueError, match="holds no posterior around one"):
+        sb.load(tmp_path / "r.safetensors", module=twin)
+
+
+def test_threads_share_a_posterior():
+    bayes = sb.posterior(Branching(), (ROWS, Y), layer="head")
+    whole, found = bayes.predict_dist(X).epistemic_var, {}
+
+    def ask(k):
+        found[k] = bayes.predict_dist(X[10 * k:10 * k + 10]).epistemic_var
+
+    threads = [threading.Thread(target=ask, args=(k,)) for k in range(6)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    for k, values in found.items():
+        np.testing.assert_allclose(values, whole[10 * k:10 * k + 10], rtol=1e-5)
+
+
+def test_a_shared_weight_counts():
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(0)
+            self.first, self.head = nn.Linear(3, 3), nn.Linear(3, 3)
+            self.head.weight = self.first.weight
+
+        def forward(self, x):
+            return self.head(torch.tanh(self.first(x)))
+
+    labels = np.digitize(Y, [-0.7, 0.3])
+    host = sb.posterior(Tied(), (X, labels), layer="head")._network
+    assert host.names == ["first.weight", "first.bias"]
+
+
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = body(3, 3), nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.head(self.head(self.body(x)))
+
+
+class Raising(nn.Module):
+    def __init__(self, error):
+        super().__init__()
+        self.body, self.head, self.error = body(3), nn.Linear(16, 1), error
+
+    def forward(self, x):
+        if len(x) != 8:
+            raise self.error
+        return self.head(self.body(x))
+
+
+def softmaxed():
+    return nn.Sequential(body(3), nn.Linear(16, 3), nn.Softmax(-1))
+
+
+LABELS = np.digitize(Y, [-0.7, 0.3])
+BAD = {"a module of two inputs, given one": (TwoInputs(), (X, Y), {}, "says: .*missing 1 required positional argument"),
+       "inputs of two lengths": (TwoInputs(), ((X[:, :2], X[:50, 2:]), Y), {}, "inputs of one number of rows; received 50 and 120"),
+       "a layer that is called twice": (Twice(), (X, LABELS), {"layer": "head"}, "one call of the layer 'head' in a pass; received 2"),
+       "probabilities": (softmaxed(), (X, LABELS), {}, "the output to be '1' applied to its inputs"),
+       "an error of its own": (Raising(KeyError("lost")), (X, Y), {}, "says: .*lost"),
+       "no such input": (Named(), ({"other": X}, Y), {"layer": "head"}, "unexpected keyword argument 'other'")}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_does_not_fit_is_refused(case):
+    module, data, options, text = BAD[case]
+    with pytest.raises(ValueError, match=text):
+        sb.posterior(module, data, **options)
+    assert not any(part._forward_hooks for part in module.modules())
+
+
+def test_ctrl_c_in_the_module_ends_it():
+    with pytest.raises(KeyboardInterrupt):
+        sb.posterior(Raising(KeyboardInterrupt()), (X, Y))
