@@ -1,0 +1,84 @@
+// Answers rows over HTTP by a model file, with libslimbayes_serve, cpp-httplib and nlohmann-json:
+//
+//   c++ -std=c++20 -O2 http_server.cpp -I PREFIX/include -L PREFIX/lib -lslimbayes_serve -lcpp-httplib -lpthread -o http_server
+//   ./http_server model.safetensors 8080
+//   curl localhost:8080/predict -d '{"level": 0.9, "rows": [{"size": 80, "street": "north"}]}'
+//
+// (-lcpp-httplib where the package has a library, as Debian's; upstream is a header alone.) GET /model says what the
+// model is. A column that a row leaves out, or null, is a missing cell; other names are refused. Listens on the
+// loopback address alone: put it behind a server that knows who may ask.
+#include <httplib.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slimbayes/serve/model.h"
+
+namespace {
+
+using nlohmann::json;
+using slimbayes::serve::Model;
+
+/// The text of a cell, as a CSV file would have it.
+std::string text_of(const json& cell) {
+  if (cell.is_null()) return "";
+  return cell.is_string() ? cell.get<std::string>() : cell.dump();
+}
+
+/// Throws std::invalid_argument for a name that is no column of the model: a misspelled one would be a missing cell.
+void check_names(const Model& model, const json& row) {
+  for (const auto& [name, cell] : row.items()) {
+    const auto same = [&name = name](const auto& column) { return column.name == name; };
+    if (std::ranges::none_of(model.columns(), same))
+      throw std::invalid_argument("expected columns of the model; received '" + name +
+                                  "'; GET /model names them");
+  }
+}
+
+json answers(const Model& model, const json& request) {
+  const double level = request.value("level", 0.95);
+  json all = json::array();
+  for (const json& row : request.at("rows")) {
+    check_names(model, row);
+    std::vector<std::string> texts;
+    for (const auto& column : model.columns()) texts.push_back(text_of(row.value(column.name, json())));
+    const std::vector<std::string_view> cells(texts.begin(), texts.end());
+    const auto a = model.predict(std::span<const std::string_view>(cells), level);
+    all.push_back({{"mean", a.mean}, {"sd", a.sd}, {"lower", a.lower}, {"upper", a.upper}});
+  }
+  return {{"level", level}, {"answers", all}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (argc < 3) throw std::invalid_argument("expected a model file and a port; received fewer arguments");
+    const auto model = Model::open(argv[1]);
+    httplib::Server server;
+    server.Get("/model", [&](const httplib::Request&, httplib::Response& out) {
+      out.set_content(model.describe(), "application/json");
+    });
+    server.Post("/predict", [&](const httplib::Request& in, httplib::Response& out) {
+      try {
+        out.set_content(answers(model, json::parse(in.body)).dump(), "application/json");
+      } catch (const std::exception& error) {  // a row that the model refuses, or a body that is no JSON
+        out.status = 400;
+        out.set_content(json{{"error", error.what()}}.dump(), "application/json");
+      }
+    });
+    if (!server.listen("127.0.0.1", std::atoi(argv[2])))
+      throw std::runtime_error("expected a free port; received " + std::string(argv[2]));
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << '\n';
+    return 1;
+  }
+}
