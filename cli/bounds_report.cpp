@@ -28,8 +28,8 @@ BoundFact entry(const char* name, const std::string& network, const char* source
   BoundFact out{name, name_if_any(network), source, certificate};
   for (const Assumption& one : assumptions)
     out.assumptions.push_back({in_flags(one.text), one.status == Status::holds      ? "holds"
-                                         : one.status == Status::violated ? kViolated
-                                                                          : "not verifiable"});
+                                                   : one.status == Status::violated ? kViolated
+                                                                                    : "not verifiable"});
   return out;
 }
 

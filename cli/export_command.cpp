@@ -23,11 +23,23 @@ namespace slimbayes::cli {
 
 namespace {
 
+/// Throws std::invalid_argument for an output that is no file name, the model itself, or not writable.
+void check_output(const std::string& model, const std::string& out) {
+  check(out != "-", "export", "a file name for the model", "'-'", "a model is no text; name a file");
+  if (std::filesystem::exists(out) && std::filesystem::equivalent(out, model))
+    refuse("export", "another file than the model itself", fmt::format("'{}'", foreign_text(out)),
+           "the model would be lost");
+  check_writable(out);
+}
+
 int write_onnx(const ExportRequest& r) {
-  check_writable(r.onnx);
-  std::vector<std::string> words = {"-m", "slimbayes._onnx", r.model, r.onnx};
-  if (r.level != 0) words.insert(words.end(), {"--level", fmt::format("{}", r.level)});
+  check_output(r.model, r.onnx);
+  // Without the working folder, whose files are no part of the package.
+  std::vector<std::string> words = {
+      "-c", "import sys; sys.path[:] = filter(None, sys.path); from slimbayes._onnx import main; main()"};
+  if (r.level) words.insert(words.end(), {"--level", fmt::format("{}", *r.level)});
   if (r.encoded) words.emplace_back("--encoded");
+  words.insert(words.end(), {"--", r.model, r.onnx});
   constexpr int kSaid = 3;  // of _onnx.py, which has printed why
   const int status = run_python(words);
   if (status == kSaid) return kMisuse;
@@ -49,12 +61,8 @@ int write_onnx(const ExportRequest& r) {
 int run_command(const ExportRequest& r) {
   check(!r.out.empty() || !r.onnx.empty(), "export", "--out or --onnx", "neither", "name the file to write");
   if (!r.onnx.empty()) return write_onnx(r);
-  check(r.out != "-", "export", "a file name for the model", "'-'", "a model is no text; name a file");
-  if (std::filesystem::exists(r.out) && std::filesystem::equivalent(r.out, r.model))
-    refuse("export", "another file than the model itself", fmt::format("'{}'", foreign_text(r.out)),
-           "its random weights would be lost");
+  check_output(r.model, r.out);
   check_replaces_model("export", "--out", r.out);
-  check_writable(r.out);
   const FileLock lock(r.out);
   const Model model = Model::load(r.model);
   log_interrupted(model);

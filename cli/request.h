@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -80,10 +81,10 @@ struct MergeRequest {
 
 struct ExportRequest {
   std::string model, out;
-  int64_t draw = 0;      // of the weights, from 1; 0: their centre
-  std::string onnx;      // file of an ONNX graph to write in the place of `out`; empty: none
-  double level = 0;      // of the graph's interval; 0: the default
-  bool encoded = false;  // whether the graph has one matrix as its input
+  int64_t draw = 0;                  // of the weights, from 1; 0: their centre
+  std::string onnx;                  // file of an ONNX graph to write in the place of `out`; empty: none
+  std::optional<double> level = {};  // of the graph's interval; none: the default
+  bool encoded = false;              // whether the graph has one matrix as its input
   bool json = false;
 };
 

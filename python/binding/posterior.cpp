@@ -78,8 +78,10 @@ std::vector<at::Tensor> run_host(const py::object& host, const at::Tensor& x) {
     return all;
   } catch (const py::error_already_set& error) {
     if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw;  // Ctrl-C
-    refuse("module", "rows that the module takes",
-           fmt::format("others, to which it says: {}", std::string(py::str(error.value()))));
+    refuse(
+        "module", "rows that the module takes",
+        fmt::format("others, to which it says: {}: {}", std::string(py::str(error.type().attr("__name__"))),
+                    std::string(py::str(error.value()))));
   }
 }
 

@@ -211,12 +211,13 @@ class Regressor(_Numbers):
         string. A missing number is NaN, a missing category the empty string, and one that training did not have is none of them. With `encoded`
         there is one input `rows` [n, columns] in double, as `to_torch` takes it. The outputs [n], in double: `mean`, `sd`; `sd_aleatoric` and
         `sd_epistemic` where `predict` names them so; `lower` and `upper` of the interval at `level` (0.95), calibrated if the model is. `auto`
-        has no interval there, but the components of its mixture, `component_mean` and `component_sd` [n, components]; their weights and shapes
-        stand in the metadata `slimbayes`.
+        has no interval there, but the components of its mixture, `component_mean` and `component_sd` [n, components], before a conformal
+        calibration; their weights and shapes stand in the metadata `slimbayes` (docs/serving.md says how to read them, and how to feed dates).
 
         >>> model.export_onnx("price.onnx", level=0.9)
         >>> session = onnxruntime.InferenceSession("price.onnx")
-        >>> session.run(["mean", "lower", "upper"], {i.name: frame[[i.name]].to_numpy(np.float32) for i in session.get_inputs()})
+        >>> kinds = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(string)": object}
+        >>> session.run(["mean", "sd"], {i.name: frame[[i.name]].to_numpy(kinds[i.type]) for i in session.get_inputs()})
 
         For regressions on table rows that the serving library answers, too (docs/serving.md); raises TypeError for others.
         """

@@ -1,11 +1,13 @@
-"""A torch.nn.Module that C++ calls as it is: no script, no trace, no copy of its weights."""
+"""A torch.nn.Module that C++ calls: no script, no trace, no copy of its weights."""
 
+import copy
 import hashlib
 import itertools
 import json
 import threading
 from collections.abc import Mapping
 from contextlib import contextmanager
+from types import MethodType
 
 import numpy as np
 import torch
@@ -15,6 +17,8 @@ from slimbayes import _data
 
 def rows_in(inputs):
     """The number of rows of what a module takes: a tensor, or a tuple or dictionary of them."""
+    if any(each.dim() == 0 for each in parts_of(inputs)):
+        raise ValueError("posterior: expected inputs with a row each; received a single number")
     counts = {len(each) for each in parts_of(inputs)}
     if len(counts) != 1:
         raise ValueError(f"posterior: expected inputs of one number of rows; received {' and '.join(map(str, sorted(counts))) or 'none'}")
@@ -37,7 +41,7 @@ def _tensor(values, dtype):
         array = _data.native(values)
         if array.dtype.kind not in "fiub":
             raise ValueError(f"expected numbers as a tensor or an array; received {type(values).__name__} of {array.dtype}")
-        values = torch.from_numpy(np.ascontiguousarray(array))
+        values = torch.from_numpy(np.array(array, order="C"))
     if values.is_meta:
         raise ValueError("expected rows with values; received a tensor on the device 'meta'")
     if values.is_complex():
@@ -66,57 +70,84 @@ def _tensors_in(found):
             yield from _tensors_in(each)
 
 
-@contextmanager
-def _in_evaluation_mode(module):
-    training = [part for part in module.modules() if part.training]
-    for part in training:
-        part.training = False
-    try:
-        yield
-    finally:
-        for part in training:
-            part.training = True
+def _shadow(module, leaf, seen):
+    """A module of the same class with the same children, whose parameters and buffers are `leaf` of the user's: what a call changes, such as
+    hooks, flags and the buffers, it changes there alone. `seen`: by the user's modules, their shadows."""
+    if isinstance(module, torch.jit.ScriptModule):
+        raise ValueError(f"posterior: expected modules of Python; received a TorchScript module inside, {type(module).__name__}")
+    if module in seen:
+        return seen[module]
+    twin = seen[module] = object.__new__(type(module))
+    for name, value in vars(module).items():
+        if isinstance(value, MethodType) and value.__self__ is module:  # a forward that was put on this object
+            value = MethodType(value.__func__, twin)
+        twin.__dict__[name] = copy.copy(value) if isinstance(value, dict) else value
+    for kind in "_parameters", "_buffers":
+        twin.__dict__[kind] = {name: None if value is None else leaf(value) for name, value in getattr(module, kind).items()}
+    twin.__dict__["_modules"] = {name: None if part is None else _shadow(part, leaf, seen) for name, part in module._modules.items()}
+    return twin
 
 
 class Host:
     """What C++ sees of a module (HostModule of nn/script_network.h). A row is its table's number and its place in it: the inputs themselves,
-    which may be several or of any shape, stay in Python. Leaves that share the memory of the module's parameters take their place in a
-    call, so that the module keeps its own as they are."""
+    which may be several or of any shape, stay in Python. The module that is called is a shadow of the user's, with leaves that share the
+    memory of its parameters, so that the user's own stays as it is and threads may use it meanwhile."""
 
     def __init__(self, module, layer):
         self.module, self.layer = module, layer
-        self._lock, self._tables, self._numbers = threading.RLock(), {}, itertools.count()
-        self._last = module.get_submodule(layer)
-        own = {id(each) for each in self._last.parameters()}
+        self._lock, self._tables, self._numbers, self._seen = threading.RLock(), {}, itertools.count(), threading.local()
+        last = module.get_submodule(layer)
+        own = {id(each) for each in last.parameters()}
         elsewhere = {id(each) for name, each in module.named_parameters(remove_duplicate=False) if not name.startswith(f"{layer}.")}
+        self._leaves = {}
+
+        def leaf(value):
+            if id(value) not in self._leaves:
+                counts = isinstance(value, torch.nn.Parameter) and value.is_floating_point() and (id(value) not in own or id(value) in elsewhere)
+                shared = self._shared(value)
+                self._leaves[id(value)] = shared.requires_grad_(counts) if isinstance(value, torch.nn.Parameter) else shared.clone()
+            return self._leaves[id(value)]
+
         with torch.inference_mode(False), torch.enable_grad():
-            self._values = {name: self._leaf(each, id(each) not in own or id(each) in elsewhere) for name, each in module.named_parameters()}
-            self._buffers = {name: self._shared(each) for name, each in module.named_buffers()}
-        self.names = [name for name, each in self._values.items() if each.requires_grad]
+            self._net = _shadow(module, leaf, {}).eval()
+        self._last = self._net.get_submodule(layer)
+        self._last.register_forward_hook(self._keep, with_kwargs=True)
+        named = {name: self._leaves[id(each)] for name, each in module.named_parameters()}
+        self.names = [name for name, each in named.items() if each.requires_grad]
+        self._parameters = [named[name] for name in self.names]
         self.untrained = [name for name, each in module.named_parameters() if not each.requires_grad]
-        floats = [each for each in self._values.values() if each.is_floating_point()]
+        floats = [each for each in named.values() if each.is_floating_point()]
         self.dtype = floats[0].dtype if floats else torch.float32
-        with torch.no_grad(), _in_evaluation_mode(module), _computed(self._last):
+        self.fingerprint = self._fingerprint()
+        with torch.no_grad(), _computed(self._last):
             self.weight = self._shared(self._last.weight)
             self.bias = None if getattr(self._last, "bias", None) is None else self._shared(self._last.bias)
-        self.fingerprint = self._fingerprint()
+        self._versions = self._version()
 
     @staticmethod
     def _shared(value):
         value = value.detach().cpu()
         return value.clone() if value.is_inference() else value
 
-    def _leaf(self, value, counts):
-        return self._shared(value).requires_grad_(counts and value.is_floating_point())
+    def _version(self):
+        """Changes with the weights: a leaf has the counter of the parameter whose memory it shares."""
+        return [each._version for each in self._parameters]
 
     def _fingerprint(self):
-        digest, kind = hashlib.sha256(), type(self.module)
-        state = self._values | self._buffers
+        """Weights, and the kind of each part. The code of a forward is not in it."""
+        digest = hashlib.sha256()
+        for name, part in self.module.named_modules():
+            digest.update(f"{name} {type(part).__qualname__} {part.extra_repr()}\n".encode())
+        state = dict(self.module.named_parameters()) | dict(self.module.named_buffers())
         for name, each in state.items():
-            digest.update(f"{name} {each.dtype} {tuple(each.shape)}".encode())
-            digest.update(each.detach().contiguous().view(torch.uint8).numpy() if each.numel() and each.dim() else str(each.tolist()).encode())
-        return json.dumps({"class": f"{kind.__module__}.{kind.__qualname__}", "layer": self.layer, "sha256": digest.hexdigest(),
+            value = self._shared(each)
+            digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+            digest.update(value.contiguous().view(torch.uint8).numpy() if value.numel() and value.dim() else str(value.tolist()).encode())
+        return json.dumps({"class": type(self.module).__qualname__, "layer": self.layer, "sha256": digest.hexdigest(),
                            "numbers": sum(each.numel() for each in state.values())})
+
+    def _keep(self, _, given, named, out):
+        self._seen.calls.append((given[0] if given else next(iter(named.values())), out))
 
     # What C++ reads: pointers to tensors that this object holds.
     def weight_handle(self):
@@ -126,7 +157,7 @@ class Host:
         return None if self.bias is None else torch._C._tensor_impl_raw_handle(self.bias)
 
     def parameter_handles(self):
-        return [torch._C._tensor_impl_raw_handle(self._values[name]) for name in self.names]
+        return [torch._C._tensor_impl_raw_handle(each) for each in self._parameters]
 
     @contextmanager
     def table(self, inputs):
@@ -142,22 +173,29 @@ class Host:
         """The module's output and the inputs and outputs of its last layer, at rows [b, 2]; and a handle of each."""
         rows = torch._C._wrap_tensor_impl(handle)
         number, = {*rows[:, 0].tolist()} or {next(iter(self._tables))}
-        inputs, seen = picked(self._tables[number], rows[:, 1]), []
+        if self._version() != self._versions:
+            raise ValueError("expected the weights that the posterior was made of; received others: the module was trained since")
+        inputs = picked(self._tables[number], rows[:, 1])
         args, kwargs = ((), inputs) if isinstance(inputs, dict) else (inputs if isinstance(inputs, tuple) else (inputs,), {})
-        with self._lock, _in_evaluation_mode(self.module):
-            hook = self._last.register_forward_hook(lambda _, given, out: seen.append((given[0], out)))
-            try:
-                found = torch.func.functional_call(self.module, self._values | self._buffers, args, kwargs)
-            finally:
-                hook.remove()
-        if len(seen) != 1:
-            raise ValueError(f"expected one call of the layer '{self.layer}' in a pass; received {len(seen)}")
-        hidden, output = seen[0]
-        whole = next((each for each in _tensors_in(found) if each.numel() == output.numel()), None)
-        if whole is None:
-            raise ValueError(f"expected the output of the layer '{self.layer}' among what the module returns; received {type(found).__name__} without it")
-        tensors = whole, hidden, output
+        with self._lock:
+            self._seen.calls = []
+            found = self._net(*args, **kwargs)
+            calls, self._seen.calls = self._seen.calls, []
+        if len(calls) != 1:
+            raise ValueError(f"expected one call of the layer '{self.layer}' in a pass; received {len(calls)}")
+        hidden, output = calls[0]
+        tensors = _output_in(found, output, self.layer), hidden, output
         return tensors, tuple(torch._C._tensor_impl_raw_handle(each) for each in tensors)
+
+
+def _output_in(found, output, layer):
+    """The one of the tensors that a module returns that is its last layer's output: the same memory, else the same numbers, else as many."""
+    alike = [each for each in _tensors_in(found) if each.numel() == output.numel()]
+    for same in (lambda each: each.data_ptr() == output.data_ptr(), lambda each: torch.equal(each.detach().reshape(-1), output.detach().reshape(-1)),
+                 lambda each: True):
+        if (chosen := next((each for each in alike if same(each)), None)) is not None:
+            return chosen
+    raise ValueError(f"expected the output of the layer '{layer}' among what the module returns; received {type(found).__name__} without it")
 
 
 @contextmanager

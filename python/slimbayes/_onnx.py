@@ -5,6 +5,7 @@ import io
 import json
 import logging
 import math
+import os
 import sys
 import warnings
 from statistics import NormalDist
@@ -14,6 +15,7 @@ import torch
 from torch import nn
 
 from slimbayes import _texts
+from slimbayes._notes import warn
 from slimbayes._torch import Numbers, TorchModel, served
 
 OPSET = 18
@@ -91,8 +93,8 @@ def _translated(module, columns):
 
 
 def _nodes_of(column, number, missing, helper, proto):
-    """The input of a column and the nodes that make its numbers [n, 1] in float64, `columns/NUMBER`."""
-    name, out = column["name"], f"columns/{number}"
+    """The input of a column and the nodes that make its numbers [n, 1] in float64, `net/column/NUMBER`."""
+    name, out = column["name"], f"{INSIDE}column/{number}"
     kind = {"categorical": proto.STRING, "datetime": proto.DOUBLE}.get(column["kind"], proto.FLOAT)
     given = helper.make_tensor_value_info(name, kind, ["n", 1])
     if kind != proto.STRING:
@@ -107,7 +109,8 @@ def _with_columns(model, columns, missing, outputs):
     """Puts an input for each column in the place of `rows`."""
     from onnx import TensorProto, helper
 
-    if clash := sorted({column["name"] for column in columns} & {*outputs}):
+    names = [column["name"] for column in columns]
+    if clash := sorted(name for name in names if name in outputs or name.startswith(INSIDE)):
         raise ValueError(f"export_onnx: expected columns with other names than the outputs; received {', '.join(clash)}; pass encoded=True, or rename")
     inputs, nodes = [], []
     for number, column in enumerate(columns):
@@ -115,7 +118,7 @@ def _with_columns(model, columns, missing, outputs):
         inputs.append(given)
         nodes += own
     rows = model.graph.input[0].name
-    nodes.append(helper.make_node("Concat", [f"columns/{number}" for number in range(len(columns))], [rows], axis=1))
+    nodes.append(helper.make_node("Concat", [f"{INSIDE}column/{number}" for number in range(len(columns))], [rows], axis=1))
     del model.graph.input[:]
     model.graph.input.extend(inputs)
     body = list(model.graph.node)
@@ -138,6 +141,8 @@ def export(model, method, path, level, encoded):
     if not module.mixture:
         scores = arrays.get("calibration.scores")
         factor = NormalDist().inv_cdf((1 + level) / 2) if scores is None else conformal_factor(scores, arrays.get("calibration.groups"), level)
+    if module.mixture and "calibration.scores" in arrays:
+        warn(["the components in the ONNX graph are those before the conformal calibration, which moves the interval of `predict` alone"])
     answers = _Answers(module, factor, ["sd_aleatoric", "sd_epistemic"] if serve["epistemic"] else [])
     graph = _translated(answers, len(module.columns))
     if not encoded:
@@ -146,7 +151,9 @@ def export(model, method, path, level, encoded):
     import onnx
 
     onnx.checker.check_model(graph, full_check=True)
-    onnx.save_model(graph, _texts.path(path))
+    path = os.fspath(_texts.path(path))
+    onnx.save_model(graph, f"{path}.part")
+    os.replace(f"{path}.part", path)
 
 
 def _describe(graph, module, facts):
@@ -155,6 +162,7 @@ def _describe(graph, module, facts):
     if module.levels:
         facts["levels"] = module.levels
     if module.mixture:
+        facts["least"] = None if math.isinf(float(module.of.low)) else float(module.of.low)
         shapes, _, _ = module.components(torch.zeros(1, len(module.columns), dtype=torch.float64))
         facts["components"] = [{"weight": float(one.weight), "dof": None if math.isinf(one.dof) else one.dof, "log": one.log,
                                 "shift": float(one.shift), "scale": float(one.scale)} for one in shapes]
@@ -177,7 +185,7 @@ def main():
     try:
         model = core.Model.load(given.model)
         export(model, json.loads(model.facts())["method"], given.onnx, given.level, given.encoded)
-    except (ImportError, OSError, TypeError, ValueError, RuntimeError) as error:
+    except Exception as error:  # noqa: BLE001  the tool's users want a sentence
         print(f"error: {error}", file=sys.stderr)
         sys.exit(3)
 

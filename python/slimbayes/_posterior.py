@@ -116,8 +116,8 @@ class _Stored:
 def posterior(module, data, method="rich-bll", layer=None, *, valid=None, valid_fraction=0.1, classes=None, seed=0, **options):
     """Adds a posterior variance to a trained torch module, without training. Its mean stays the module's output.
 
-    module : torch.nn.Module that returns numbers or logits, alone or among other outputs. It is called as it is, in evaluation mode and on the
-        CPU, and stays as it is; no script, no trace. Its weights must not change afterwards. A TorchScript module is run by C++.
+    module : torch.nn.Module that returns numbers or logits, alone or among other outputs. Its forward is called in evaluation mode and on
+        the CPU, and the module stays as it is; no script, no trace, no copy of its weights. Training it further ends the posterior. A TorchScript module is run by C++.
     data : (x, y), the rows that it was trained on, or a DataLoader. x: a tensor or array; a tuple of them for a module of several inputs, a
         dictionary for named ones, such as what a tokenizer returns. y: numbers, or class numbers from 0.
     method : "rich-bll" (all layers, projected on the last), "bll" (the last layer alone) or "last-layer-laplace" (classes: with the
@@ -276,8 +276,8 @@ class Posterior:
             return Posterior(self._made.forget(rows), self._network)
 
     def save(self, path):
-        """Writes a file for `slimbayes.load(path, module=net)`. It holds the posterior and the fingerprint of the module, not the module. Around a
-        TorchScript module it holds that too, which is a program: load only files that you trust."""
+        """Writes a file for `slimbayes.load(path, module=net)`. It holds the posterior and the fingerprint of the module (its weights and the kinds
+        of its parts; the code of its forward is not in it), not the module. Around a TorchScript module it holds that too, which is a program: load only files that you trust."""
         self._made.save(_texts.path(path))
 
     def _rows(self, x, y):
@@ -323,4 +323,6 @@ def read(path, module):
     if module is None:
         raise ValueError("load: expected the module that the posterior was made of; received none: slimbayes.load(path, module=net)")
     network, _ = _network(module, str(_metadata(path).get("module_layer", "")))
+    if isinstance(network, _Script):
+        raise ValueError("load: expected the torch.nn.Module that the posterior was made of; received a TorchScript module")
     return Posterior(core.ModulePosterior.load(path, network), network)

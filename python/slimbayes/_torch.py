@@ -332,6 +332,12 @@ class TorchModel(nn.Module):
         self.of = Numbers(shift=encoder["y_shift"], scale=encoder["y_scale"], low=low,  # no interval goes below `low`
                           least=low if self.mixture else -math.inf, least_noise=0.0 if self.mixture else serve["least_noise"])
 
+    def _apply(self, fn, recurse=True):
+        moved = super()._apply(fn, recurse)
+        if self.of.scale.dtype != torch.float64:
+            raise TypeError(f"to_torch: expected float64, in which the posterior is computed; received {self.of.scale.dtype}; make the module anew")
+        return moved
+
     def _checked(self, x):
         if x.shape[-1] != len(self.columns):
             raise ValueError(f"expected rows of the columns {', '.join(self.columns)}; received {x.shape[-1]} columns")

@@ -129,6 +129,8 @@ class LinearRowModel : public RowModel {
 
 std::shared_ptr<const RowModel> linear_row_model(std::shared_ptr<const Features> features,
                                                  const LinearHead& head) {
+  check(!(head.largest && head.prior_var), "linear_row_model", "one form of what the features do not cover",
+        "two", "the model file is damaged");
   const auto at_least_0 = [](double one) { return std::isfinite(one) && one >= 0; };
   check(std::isfinite(head.constant) && std::isfinite(head.response_constant) && at_least_0(head.noise_var) &&
             at_least_0(head.constant_var) && (!head.largest || at_least_0(*head.largest)) &&

@@ -12,9 +12,9 @@ void check_model_kind(const TensorFile& file, const std::string& name) {
   const std::string expected = "expected a model of slimbayes fit, which knows the columns of its data";
   if (!has("summary")) throw DataError(name, expected + "; received another tensor file; check the path");
   throw DataError(name,
-                  fmt::format("{}; received the posterior{} that a C++ program has saved, without columns; "
+                  fmt::format("{}; received a posterior{}, without columns; "
                               "registry_row(METHOD).load reads it in C++ (examples/own_network.cpp)",
-                              expected, has("module_layer") ? " around a TorchScript module" : ""));
+                              expected, has("module_layer") ? " around a module of somebody's own" : ""));
 }
 
 }  // namespace slimbayes

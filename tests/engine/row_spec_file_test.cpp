@@ -79,6 +79,24 @@ TEST(StoredRows, RefuseWhatADamagedFileHas) {
   EXPECT_THROW(stored_rows(stored, broken), std::invalid_argument);
 }
 
+// A few bytes must not ask for r^2 numbers and r^3 operations.
+TEST(RowModelOfASpec, NeedsAHeadForItsInducingPointsBeforeTheirKernel) {
+  LinearRows rows;
+  rows.features = {.inputs = 1, .network = NetworkSpec{}, .basis = "rbf", .rank = int64_t{1} << 20};
+  rows.features.network->input = Shape{{1}};
+  rows.features.values = {{"basis.inducing_points", std::vector<float>(size_t{1} << 20)},
+                          {"basis.log_lengthscale", {0}},
+                          {"basis.log_amplitude", {0}}};
+  for (const size_t root : {size_t{0}, size_t{1}, size_t{1} << 20}) {
+    rows.head.root.assign(root, 1.0);
+    EXPECT_THROW(row_model({rows}), std::invalid_argument) << root;
+  }
+  LinearRows two = std::get<LinearRows>(std::get<MixtureRows>(sample().of).candidates[0].members[0].of);
+  EXPECT_NO_THROW(row_model({two}));
+  two.head.prior_var = 1;  // beside `largest`
+  EXPECT_THROW(row_model({two}), std::invalid_argument);
+}
+
 TEST(StoredRows, RefuseASmallFileThatWouldFillTheMemory) {
   TensorFile file;
   json stored = store_rows(sample(), file);

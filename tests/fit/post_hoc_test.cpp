@@ -235,7 +235,7 @@ TEST(PostHoc, ItsFileIsNoModelOfColumnsAndSaysWhatReadsIt) {
     const std::string text = error.what();
     EXPECT_TRUE(text.starts_with("rich.safetensors: expected a model of slimbayes fit")) << text;
     EXPECT_TRUE(
-        text.ends_with("the posterior around a TorchScript module that a C++ program has saved, without "
+        text.ends_with("a posterior around a module of somebody's own, without "
                        "columns; registry_row(METHOD).load reads it in C++ (examples/own_network.cpp)"))
         << text;
   }

@@ -74,7 +74,7 @@ def test_botorch_optimises_an_acquisition_function(model, make):
 
 def test_a_run_of_bayesian_optimisation_finds_the_hill():
     x, y = sample(25)
-    model, seen = Model(sb.Regressor("rich-bll", steps=400, hidden=32).fit(x, y)), torch.tensor(x)
+    model, seen = Model(sb.Regressor("rich-bll", steps=400, hidden=32, mean="posterior").fit(x, y)), torch.tensor(x)
     start, best = y.max(), -np.inf
     for step in range(6):
         torch.manual_seed(step)
@@ -96,19 +96,44 @@ def test_observations_are_learned_exactly():
     assert after.posterior(new).mean.flatten().detach().numpy() == pytest.approx(same.mean, rel=1e-5, abs=1e-6)
     assert (after.posterior(new).variance < old.variance).all()
     assert torch.equal(before.posterior(new).mean, old.mean)
+    wild = before.condition_on_observations(new, value + 30)
+    assert ((wild.posterior(new).mean - old.mean) > 3).all(), "what was observed must move the mean"
+    kept = Model(sb.Regressor("bll", steps=40).fit(x, y))
+    with pytest.raises(ValueError, match="expected a mean that observations move.*mean=\"posterior\""):
+        kept.condition_on_observations(new, value)
+
+
+@pytest.mark.parametrize("method", ["bll", "rich-bll", "dbk-exact", "gp-exact", "dbk"])
+def test_many_rows_at_once_have_samples(method):
+    """More rows than features, and rows that are the same: the covariance is singular up to rounding."""
+    options = {"iterations": 40} if method == "gp-exact" else {"steps": 100, "hidden": 16}
+    model = Model(sb.Regressor(method, **options).fit(*sample()))
+    x = torch.rand(200, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    x[1] = x[0]
+    posterior = model.posterior(x)
+    draws = posterior.rsample(torch.Size([8]))
+    assert torch.isfinite(draws).all() and torch.allclose(draws[:, 0], draws[:, 1], atol=float(posterior.variance.max()) ** 0.5 / 100)
+    assert torch.allclose(posterior.variance.squeeze(-1), model.module(x).epistemic_var, rtol=1e-6, atol=2e-9 * float(posterior.variance.max()))
 
 
 def test_columns_of_a_frame():
     frame, y = rows(140, 1)
-    model = Model(sb.Regressor("bll", steps=60, hidden=16).fit(frame, y))
+    model = Model(sb.Regressor("bll", steps=60, hidden=16, mean="posterior").fit(frame, y))
     fresh, price = rows(6, 2)
     fresh, price = fresh[1:], price.to_numpy()[1:]  # the first has a missing cell
     x = numbers(fresh, model.module)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         after = model.condition_on_observations(x, torch.tensor(price[:, None]))
-        same = sb.Regressor("bll", steps=60, hidden=16).fit(frame, y).update(fresh, price).predict_dist(fresh)
+        same = sb.Regressor("bll", steps=60, hidden=16, mean="posterior").fit(frame, y).update(fresh, price).predict_dist(fresh)
     assert after.posterior(x).variance.flatten().detach().numpy() == pytest.approx(same.epistemic_var, rel=1e-3)
+    learned = model._rows(torch.tensor([[np.nan, 3.0, np.nan, 2.0], [80.0, 1.0, 1.0, 2.0]], dtype=torch.float64))
+    assert learned["street"].tolist() == ["other_____", "park"] and learned["old"].tolist() == [None, True] and np.isnan(learned["size"][0])
+    with pytest.raises(ValueError, match="the place of a category in column 'street', from 0 to 3; received 1.6"):
+        model._rows(torch.tensor([[80.0, 1.6, 1.0, 2.0]], dtype=torch.float64))
+    fixed = np.column_stack([np.random.default_rng(1).random((60, 2)), np.ones(60)])
+    with pytest.raises(ValueError, match="expected columns that vary in training; received 3 columns"):
+        Model(sb.Regressor("bll", steps=40).fit(fixed, sample()[1]))
 
 
 def test_refuses_what_has_no_such_posterior(monkeypatch):
@@ -122,8 +147,10 @@ def test_refuses_what_has_no_such_posterior(monkeypatch):
         plain.condition_on_observations(torch.zeros(2, 3, 2), torch.zeros(2, 3, 1))
     with pytest.raises(ValueError, match="expected the output 0; received .1."):
         plain.posterior(torch.zeros(1, 2), output_indices=[1])
-    with pytest.raises(Exception, match="gp-exact"):
+    with pytest.raises(ValueError, match="expected a method with an exact posterior; received gp-exact"):
         plain.condition_on_observations(torch.zeros(1, 2, dtype=torch.float64), torch.zeros(1, 1, dtype=torch.float64))
+    with pytest.raises(ValueError, match="expected no noise"):
+        plain.condition_on_observations(torch.zeros(1, 2), torch.zeros(1, 1), noise=torch.ones(1, 1))
     monkeypatch.setitem(sys.modules, "botorch.models.model", None)
     monkeypatch.delitem(sys.modules, "slimbayes.botorch")
     with pytest.raises(ImportError, match="pip install botorch"):

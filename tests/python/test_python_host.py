@@ -34,6 +34,18 @@ class Named(TwoInputs):
         return {"aside": left.sum(), "answer": super().forward(left, right)}
 
 
+class TwoAnswers(nn.Module):
+    """Two outputs of one size; the second is the one that counts."""
+
+    def __init__(self):
+        super().__init__()
+        self.body, self.log_var, self.mu = body(3), nn.Linear(16, 1), nn.Linear(16, 1)
+
+    def forward(self, x):
+        h = self.body(x)
+        return self.log_var(h), self.mu(input=h)
+
+
 class Branching(nn.Module):
     """Its way depends on each row's values, in Python."""
 
@@ -67,6 +79,13 @@ def test_modules_that_no_script_holds(module, inputs):
     assert np.isfinite(sd).all() and np.ptp(bayes.predict_dist(inputs).epistemic_var) > 0
     plain = sb.posterior(module, (inputs, Y), "bll", layer="head").predict_dist(inputs).epistemic_var
     assert (bayes.predict_dist(inputs).epistemic_var >= 0.999 * plain).all(), "rich-bll is never below bll"
+
+
+def test_the_output_is_that_of_the_named_layer():
+    module = TwoAnswers()
+    with torch.no_grad():
+        expected = module(ROWS)[1].flatten().numpy()
+    np.testing.assert_allclose(sb.posterior(module, (X, Y), layer="mu").predict(X), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_the_features_are_enriched_by_the_gradients_of_the_module():
@@ -107,14 +126,52 @@ def test_a_huggingface_model_of_random_weights():
 def test_the_module_stays_as_it_is():
     module = TwoInputs().train()
     module.left[0].weight.requires_grad_(False)
-    before = {name: (value.clone(), value.data_ptr(), value.requires_grad) for name, value in module.named_parameters()}
+    before = {name: (value, value.clone(), value.data_ptr(), value.requires_grad) for name, value in module.named_parameters()}
     bayes = sb.posterior(module, ((ROWS[:, :2], ROWS[:, 2:]), Y))
     bayes.predict((ROWS[:, :2], ROWS[:, 2:]))
-    assert bayes._network._values["head.weight"].data_ptr() == module.head.weight.data_ptr(), "the posterior would hold a copy"
+    leaves = {each.data_ptr() for each in bayes._network._leaves.values()}
+    assert all(value.data_ptr() in leaves for value in module.parameters()), "the posterior would hold a copy"
     for name, value in module.named_parameters():
-        assert torch.equal(value, before[name][0]) and (value.data_ptr(), value.requires_grad) == before[name][1:] and value.grad is None
+        old, values, place, trained = before[name]
+        assert value is old and torch.equal(value, values) and (value.data_ptr(), value.requires_grad) == (place, trained) and value.grad is None
     assert all(part.training and not part._forward_hooks for part in module.modules())
     assert any("left.0.weight" in str(fact) or "frozen" in str(fact) for fact in sb.posterior(module, ((ROWS[:, :2], ROWS[:, 2:]), Y))._made.notes())
+
+
+def test_a_module_that_was_trained_since_is_refused():
+    module = nn.Sequential(body(3), nn.Linear(16, 1))
+    bayes = sb.posterior(module, (X, Y))
+    with torch.no_grad():
+        module[1].weight += 0.1
+        bayes_of_head = pytest.raises(ValueError, match="the module was trained since")
+        module[0][0].weight += 0.1
+    with bayes_of_head:
+        bayes.predict(X)
+
+
+class Counting(nn.Module):
+    """It writes a buffer in each pass, and has a training flag of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.body, self.head, self.noisy = body(3), nn.Linear(16, 1), True
+        self.register_buffer("passes", torch.zeros(()))
+
+    def train(self, mode=True):
+        self.noisy = mode
+        return super().train(mode)
+
+    def forward(self, x):
+        self.passes += 1
+        return self.head(self.body(x)) + (100 if self.noisy else 0)
+
+
+def test_what_a_pass_changes_stays_out_of_the_module(tmp_path):
+    module = Counting()
+    bayes = sb.posterior(module, (X, Y))
+    assert module.noisy and module.passes == 0 and abs(bayes.predict(X)).max() < 10
+    bayes.save(tmp_path / "p.safetensors")
+    assert (sb.load(tmp_path / "p.safetensors", module=module).predict(X) == bayes.predict(X)).all()
 
 
 def test_a_file_knows_its_module(tmp_path):
@@ -122,19 +179,30 @@ def test_a_file_knows_its_module(tmp_path):
     inputs = ROWS[:, :2], ROWS[:, 2:]
     bayes = sb.posterior(module, (inputs, Y))
     bayes.save(tmp_path / "p.safetensors")
-    twin = TwoInputs()
+    twin = type("TwoInputs", (TwoInputs,), {"__module__": "elsewhere", "__qualname__": TwoInputs.__qualname__})()
     twin.load_state_dict(module.state_dict())
     for again in sb.load(tmp_path / "p.safetensors", module=twin), pickle.loads(pickle.dumps(bayes)):
         assert (again.predict_dist(inputs).epistemic_var == bayes.predict_dist(inputs).epistemic_var).all()
         assert np.isfinite(again.update(inputs, Y).predict(inputs)).all()
     assert (tmp_path / "p.safetensors").stat().st_size < 60_000
+    other = "expected the module that the posterior was made of; received another, or other weights"
     with torch.no_grad():
         twin.head.weight[0, 0] += 1e-3
-    with pytest.raises(ValueError, match="expected the module that the posterior was made of; received another, or other weights"):
+    with pytest.raises(ValueError, match=other):
         sb.load(tmp_path / "p.safetensors", module=twin)
+    relu = TwoInputs()
+    relu.load_state_dict(module.state_dict())
+    relu.left[1] = nn.ReLU()
+    with pytest.raises(ValueError, match=other):
+        sb.load(tmp_path / "p.safetensors", module=relu)
     with pytest.raises(ValueError, match="received none: slimbayes.load.path, module=net."):
         sb.load(tmp_path / "p.safetensors")
-    sb.posterior(torch.jit.script(nn.Sequential(body(3), nn.Linear(16, 1))), (X, Y)).save(tmp_path / "s.safetensors")
+    script = torch.jit.script(nn.Sequential(body(3), nn.Linear(16, 1)))
+    plain = nn.Sequential(body(3), nn.Linear(16, 1))
+    sb.posterior(plain, (X, Y)).save(tmp_path / "n.safetensors")
+    with pytest.raises(ValueError, match="received a TorchScript module"):
+        sb.load(tmp_path / "n.safetensors", module=script)
+    sb.posterior(script, (X, Y)).save(tmp_path / "s.safetensors")
     with pytest.raises(ValueError, match="no module for a file that holds one"):
         sb.load(tmp_path / "s.safetensors", module=twin)
     sb.Regressor("ridge").fit(X, Y).save(tmp_path / "r.safetensors")
@@ -142,20 +210,31 @@ def test_a_file_knows_its_module(tmp_path):
         sb.load(tmp_path / "r.safetensors", module=twin)
 
 
-def test_threads_share_a_posterior():
-    bayes = sb.posterior(Branching(), (ROWS, Y), layer="head")
-    whole, found = bayes.predict_dist(X).epistemic_var, {}
+def test_threads_share_a_module():
+    """Two posteriors around one module, and the user's own passes, at once."""
+    module = nn.Sequential(body(3), nn.Linear(16, 1))
+    pair = [sb.posterior(module, (X, Y), method) for method in ("rich-bll", "bll")]
+    whole, errors, answered = [bayes.predict_dist(X).epistemic_var for bayes in pair], [], []
+    with torch.no_grad():
+        expected = module(ROWS)
 
     def ask(k):
-        found[k] = bayes.predict_dist(X[10 * k:10 * k + 10]).epistemic_var
+        try:
+            for _ in range(20):
+                np.testing.assert_allclose(pair[k % 2].predict_dist(X[10:40]).epistemic_var, whole[k % 2][10:40], rtol=1e-5)
+                with torch.no_grad():
+                    assert torch.equal(module(ROWS), expected)
+            answered.append(k)
+        except BaseException as error:  # noqa: BLE001  of the thread
+            errors.append(error)
 
     threads = [threading.Thread(target=ask, args=(k,)) for k in range(6)]
     for one in threads:
         one.start()
     for one in threads:
         one.join()
-    for k, values in found.items():
-        np.testing.assert_allclose(values, whole[10 * k:10 * k + 10], rtol=1e-5)
+    assert not errors and sorted(answered) == list(range(6)), errors
+    assert all(isinstance(each, nn.Parameter) and each.requires_grad for each in module.parameters())
 
 
 def test_a_shared_weight_counts():
@@ -204,6 +283,9 @@ BAD = {"a module of two inputs, given one": (TwoInputs(), (X, Y), {}, "says: .*m
        "a layer that is called twice": (Twice(), (X, LABELS), {"layer": "head"}, "one call of the layer 'head' in a pass; received 2"),
        "probabilities": (softmaxed(), (X, LABELS), {}, "the output to be '1' applied to its inputs"),
        "an error of its own": (Raising(KeyError("lost")), (X, Y), {}, "says: .*lost"),
+       "an assertion without a word": (Raising(AssertionError()), (X, Y), {}, "says: AssertionError"),
+       "a single number": (Named(), ({"left": ROWS[:, :2], "right": torch.tensor(1.0)}, Y), {"layer": "head"}, "a row each; received a single number"),
+       "a script inside": (nn.Sequential(torch.jit.script(body(3)), nn.Linear(16, 1)), (X, Y), {}, "a TorchScript module inside"),
        "no such input": (Named(), ({"other": X}, Y), {"layer": "head"}, "unexpected keyword argument 'other'")}
 
 

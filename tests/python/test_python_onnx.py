@@ -150,6 +150,14 @@ def test_refuses_what_has_no_graph(tmp_path):
     with pytest.raises(ValueError, match="a level between 0 and 1; received 2"):
         named.export_onnx(tmp_path / "m.onnx", level=2, encoded=True)
     assert not (tmp_path / "m.onnx").exists()
+    with pytest.raises(ValueError, match="received net/column/0"):
+        sb.Regressor("ridge").fit(frame.rename(columns={"rooms": "net/column/0"}), y).export_onnx(tmp_path / "m.onnx")
+    calibrated = sb.Regressor("auto", candidates="constant,ridge", calibrate="conformal", calibration_fraction=0.4).fit(frame, y)
+    with pytest.warns(sb.Note, match="before the conformal calibration"):
+        calibrated.export_onnx(tmp_path / "m.onnx")
+    assert facts(tmp_path)["least"] == 0 and not list(tmp_path.glob("*.part"))
+    with pytest.raises(TypeError, match="expected float64"):
+        mixture.to_torch().float()
 
 
 def test_says_which_packages_it_needs(tmp_path, monkeypatch):
@@ -162,11 +170,12 @@ def test_says_which_packages_it_needs(tmp_path, monkeypatch):
 def test_the_tool_calls_python(tmp_path):
     model, scale = fitted("dbk")
     model.save(tmp_path / "m.safetensors")
-    python = {"SLIMBAYES_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
+    python = {"SLIMBAYES_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
     def run(*words, **variables):
         return subprocess.run([TOOL, "export", *words], cwd=tmp_path, capture_output=True, text=True, timeout=120, env={**os.environ, **python, **variables})
 
+    (tmp_path / "onnx.py").write_text("raise SystemExit('code of the working folder ran')")
     done = run("m.safetensors", "--onnx", "m.onnx", "--level", "0.9", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"onnx": "m.onnx", "bytes": (tmp_path / "m.onnx").stat().st_size}
@@ -177,6 +186,7 @@ def test_the_tool_calls_python(tmp_path):
             (("m.safetensors",), {}, 2, "expected --out or --onnx"), (("m.safetensors", "--onnx", "a", "--level", "3"), {}, 2, "a level between 0 and 1"),
             (("m.safetensors", "--onnx", "a"), {"SLIMBAYES_PYTHON": "no-python"}, 1, "received 'no-python'"),
             (("m.safetensors", "--onnx", "a"), {"SLIMBAYES_PYTHON": "false"}, 1, "expected a Python with slimbayes, onnx and onnxscript"),
-            (("absent", "--onnx", "a"), {}, 2, "absent"), (("m.safetensors", "--level", "0.5"), {}, 2, "--level requires --onnx")]:
+            (("m.safetensors", "--onnx", "m.safetensors"), {}, 2, "another file than the model itself"), (("m.safetensors", "--onnx", "-"), {}, 2, "a file name"),
+            (("m.safetensors", "--onnx", "a", "--level", "0"), {}, 2, "a level between 0 and 1"), (("absent", "--onnx", "a"), {}, 2, "absent"), (("m.safetensors", "--level", "0.5"), {}, 2, "--level requires --onnx")]:
         done = run(*words, **variables)
         assert done.returncode == code and said in done.stderr and not (tmp_path / "a").exists(), (words, done.stderr)

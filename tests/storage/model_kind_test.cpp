@@ -16,11 +16,10 @@ TEST(ModelKind, APosteriorWithoutColumnsIsToldFromOtherFiles) {
   EXPECT_NO_THROW(check_model_kind({{{"kind", "checkpoint"}}, {}}, "m"));
   EXPECT_EQ(refused({}), expected + "received another tensor file; check the path");
   const std::string reader = "registry_row(METHOD).load reads it in C++ (examples/own_network.cpp)";
-  EXPECT_EQ(refused({{"summary", "{}"}}),
-            expected + "received the posterior that a C++ program has saved, without columns; " + reader);
+  EXPECT_EQ(refused({{"summary", "{}"}}), expected + "received a posterior, without columns; " + reader);
   EXPECT_EQ(refused({{"summary", "{}"}, {"module_layer", "head"}}),
             expected +
-                "received the posterior around a TorchScript module that a C++ program has saved, "
+                "received a posterior around a module of somebody's own, "
                 "without columns; " +
                 reader);
 }

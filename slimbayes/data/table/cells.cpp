@@ -8,10 +8,14 @@
 // cell); text takes at least one more.
 #include "slimbayes/data/table/cells.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <unordered_map>
+
+#include "slimbayes/storage/error.h"
 
 namespace slimbayes {
 namespace {
