@@ -1,6 +1,6 @@
 # Most targets only call a script of scripts/; the scripts use the CMake presets.
 .DEFAULT_GOAL := build
-.PHONY: help setup build test check stress demo asan fuzz differential debug bench format tidy clean
+.PHONY: help setup build test check stress demo asan fuzz differential debug bench format tidy wheel clean
 
 help:     ## lists the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ format:   ## runs clang-format on every C++ file
 
 tidy: setup  ## runs clang-tidy on the library and the tool
 	@scripts/tidy.sh
+
+wheel: setup ## builds the wheel slimbayes-serve in dist/: serving from Python without torch
+	@.venv/bin/pip wheel -q --no-deps -w dist python/serve && ls dist
 
 clean:    ## removes the builds; keeps .venv and the compiler cache
 	@rm -rf build build-debug build-asan build-bench

@@ -1,0 +1,169 @@
+"""Answers rows by a model file without torch: `libslimbayes_serve` through ctypes. It needs numpy alone, and is a package of its own, too:
+`slimbayes_serve` (`pip install slimbayes-serve`) for containers and functions in the cloud.
+
+    from slimbayes.serve import Model        # or: from slimbayes_serve import Model
+    model = Model("price.safetensors")
+    answer = model.predict([{"size": 80, "street": "north"}], level=0.9)
+    answer.mean, answer.sd, answer.lower, answer.upper
+"""
+
+import ctypes
+import json
+import math
+import os
+import pathlib
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Answers", "Model", "ServeError"]
+_NAME = "libslimbayes_serve.so"
+
+
+class ServeError(ValueError):
+    """A file that cannot be served, or a row that the model refuses; the message says why."""
+
+
+class Answers(NamedTuple):
+    """The answers to n rows, in units of the target, [n] each. The two parts of the sd are aleatoric and epistemic where `describe()` says so."""
+
+    mean: np.ndarray
+    sd: np.ndarray
+    sd_aleatoric: np.ndarray
+    sd_epistemic: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+class _Answer(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), *[(name, ctypes.c_double) for name in Answers._fields]]
+
+
+def _library():
+    """The library beside this file, or the one that SLIMBAYES_SERVE_LIBRARY names."""
+    here = pathlib.Path(__file__).resolve().parent
+    path = os.environ.get("SLIMBAYES_SERVE_LIBRARY") or next((str(each) for each in (pathlib.Path(__file__).parent / _NAME, here / _NAME) if each.exists()), None)
+    if path is None:
+        raise ImportError(f"slimbayes.serve: expected {_NAME} in {here}; received none; install slimbayes-serve, or name the library by SLIMBAYES_SERVE_LIBRARY")
+    library = ctypes.CDLL(path)
+    text, size, number, pointer = ctypes.c_char_p, ctypes.c_size_t, ctypes.c_double, ctypes.c_void_p
+    doubles, texts = ctypes.POINTER(number), ctypes.POINTER(text)
+    for name, result, arguments in [
+            ("version", text, []), ("error", text, []), ("open", pointer, [text]), ("open_bytes", pointer, [text, size]), ("close", None, [pointer]),
+            ("describe", text, [pointer]), ("columns", size, [pointer]),
+            ("predict", ctypes.c_int, [pointer, doubles, size, number, ctypes.POINTER(_Answer)]),
+            ("predict_cells", ctypes.c_int, [pointer, texts, size, number, ctypes.POINTER(_Answer)]),
+            ("numbers", ctypes.c_int, [pointer, texts, doubles]), ("quantile", ctypes.c_int, [pointer, doubles, number, doubles]),
+            ("scores", ctypes.c_int, [pointer, doubles, doubles, doubles])]:
+        function = getattr(library, f"slimbayes_{name}")
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+_lib = _library()
+__version__ = _lib.slimbayes_version().decode()
+
+
+def _text(cell):
+    """A cell as a CSV file has it, or None for a missing one."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)) or str(cell) in ("NaT", "<NA>", "nan"):
+        return None
+    return str(bool(cell)).lower().encode() if isinstance(cell, (bool, np.bool_)) else str(cell).encode()
+
+
+def _checked(status):
+    if status != 0:
+        raise ServeError(_lib.slimbayes_error().decode())
+
+
+class Model:
+    """A model file, by its path or its bytes. Immutable; threads may share it. Raises ServeError for a file that cannot be served."""
+
+    def __init__(self, source):
+        self._model = None
+        opened = _lib.slimbayes_open_bytes(source, len(source)) if isinstance(source, bytes) else _lib.slimbayes_open(os.fsencode(source))
+        if not opened:
+            raise ServeError(_lib.slimbayes_error().decode())
+        self._model = opened
+        self._facts = json.loads(_lib.slimbayes_describe(opened).decode())
+        self.columns = [column["name"] for column in self._facts["columns"]]
+
+    def __del__(self):
+        if getattr(self, "_model", None):
+            _lib.slimbayes_close(self._model)
+
+    def describe(self):
+        """What the model is: method, target, `sd_parts`, and the columns with their types and levels."""
+        return self._facts
+
+    def predict(self, rows, level=0.95):
+        """The `Answers` to the rows, with intervals at `level`. rows: an array [n, columns] of numbers (NaN is a missing cell, yes and no are 1 and 0,
+        times are seconds since 1970 UTC, a category is its place in its levels); or cells as a CSV file has them, as a list of
+        dictionaries or of lists, or as a data frame. A column that a dictionary leaves out is missing."""
+        if self._is_frame(rows) or not isinstance(rows, np.ndarray):
+            cells = self._cells(rows)
+            count, given = len(cells), [_text(cell) for row in cells for cell in row]
+            answers = (_Answer * max(count, 1))()
+            answers[0].size = ctypes.sizeof(_Answer)
+            _checked(_lib.slimbayes_predict_cells(self._model, (ctypes.c_char_p * max(len(given), 1))(*given), count, level, answers))
+        else:
+            numbers = self._numbers(rows)
+            count = len(numbers)
+            answers = (_Answer * max(count, 1))()
+            answers[0].size = ctypes.sizeof(_Answer)
+            _checked(_lib.slimbayes_predict(self._model, numbers.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), count, level, answers))
+        table = np.frombuffer(answers, dtype=[("size", np.uintp), *[(name, np.float64) for name in Answers._fields]])[:count]
+        return Answers(*(table[name].copy() for name in Answers._fields))
+
+    def quantile(self, rows, probability):
+        """The quantile of each answer at this probability [n]. rows: as for `predict`."""
+        return np.array([self._one(row, "quantile", probability)[0] for row in self._as_numbers(rows)])
+
+    def scores(self, rows):
+        """How far each row lies from the training rows: half-ranges beyond the training range of a column [n], and the root mean square distance in
+        training sds [n]. rows: as for `predict`."""
+        found = [self._one(row, "scores") for row in self._as_numbers(rows)]
+        return np.array([one[0] for one in found]), np.array([one[1] for one in found])
+
+    def _one(self, row, name, *arguments):
+        out = ctypes.c_double(), ctypes.c_double()
+        places = [ctypes.byref(each) for each in (out[:1] if name == "quantile" else out)]
+        _checked(getattr(_lib, f"slimbayes_{name}")(self._model, row.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), *arguments, *places))
+        return [each.value for each in out]
+
+    def _as_numbers(self, rows):
+        if isinstance(rows, np.ndarray):
+            return self._numbers(rows)
+        cells = self._cells(rows)
+        out = np.empty((len(cells), len(self.columns)))
+        for row, to in zip(cells, out):
+            given = (ctypes.c_char_p * max(len(row), 1))(*map(_text, row))
+            _checked(_lib.slimbayes_numbers(self._model, given, to.ctypes.data_as(ctypes.POINTER(ctypes.c_double))))
+        return out
+
+    def _numbers(self, rows):
+        numbers = np.ascontiguousarray(rows, dtype=np.float64)
+        if numbers.ndim != 2 or numbers.shape[1] != len(self.columns):
+            raise ServeError(f"expected rows [n, {len(self.columns)}] of the columns {', '.join(self.columns)}; received {list(numbers.shape)}")
+        return numbers
+
+    @staticmethod
+    def _is_frame(rows):
+        return hasattr(rows, "columns") and not isinstance(rows, np.ndarray)
+
+    def _cells(self, rows):
+        """A list of cells in the order of the columns for each row."""
+        if self._is_frame(rows):
+            if absent := [name for name in self.columns if name not in list(rows.columns)]:
+                raise ServeError(f"expected a frame with the columns {', '.join(self.columns)}; received one without {', '.join(absent)}")
+            return list(zip(*(rows[name].to_list() for name in self.columns))) if self.columns else [() for _ in range(len(rows))]
+        found = []
+        for number, row in enumerate(rows, 1):
+            if isinstance(row, dict):
+                if foreign := [str(name) for name in row if name not in self.columns]:
+                    raise ServeError(f"row {number}: expected the columns {', '.join(self.columns)}; received {', '.join(foreign)}")
+                row = [row.get(name) for name in self.columns]
+            if isinstance(row, (str, bytes)) or not hasattr(row, "__len__") or len(row) != len(self.columns):
+                raise ServeError(f"row {number}: expected a dictionary or {len(self.columns)} cells; received {row!r}")
+            found.append(list(row))
+        return found

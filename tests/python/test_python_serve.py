@@ -1,0 +1,112 @@
+"""slimbayes.serve answers as the estimators, without torch."""
+
+import json
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import slimbayes as sb
+from slimbayes import serve
+from test_python_torch import rows
+
+pytestmark = pytest.mark.filterwarnings("ignore::slimbayes.Note")
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    frame, y = rows(140, 1)
+    frame["sold"] = pd.date_range("2024-01-01", periods=140, freq="31h")
+    model = sb.Regressor("dbk", steps=60, hidden=16, rank=12).fit(frame, y)
+    path = tmp_path_factory.mktemp("serve") / "m.safetensors"
+    model.save(path)
+    return model, serve.Model(path), path
+
+
+def fresh_rows():
+    frame, _ = rows(40, 2)
+    frame["sold"] = pd.date_range("2024-02-01", periods=40, freq="7h")
+    frame.loc[3, "street"] = "elsewhere"
+    frame.loc[4, "street"] = None
+    return frame
+
+
+def dictionaries(frame):
+    return frame.to_dict("records")
+
+
+@pytest.mark.parametrize("form", [lambda frame: frame, pl.from_pandas, dictionaries, lambda frame: frame.to_numpy(object).tolist()],
+                         ids=["pandas", "polars", "dictionaries", "lists"])
+def test_the_answers_are_those_of_the_estimator(pair, form):
+    model, served, _ = pair
+    frame = fresh_rows()[served.columns]
+    found = served.predict(form(frame), level=0.8)
+    mean, sd = model.predict(frame, return_std=True)
+    low, high = model.predict_interval(frame, level=0.8)
+    for told, expected in (found.mean, mean), (found.sd, sd), (found.lower, low), (found.upper, high):
+        assert told == pytest.approx(expected, rel=1e-9)
+    assert np.hypot(found.sd_aleatoric, found.sd_epistemic) == pytest.approx(sd, rel=1e-9)
+
+
+def test_numbers_quantiles_and_scores(pair):
+    _, served, path = pair
+    frame = fresh_rows().dropna()[served.columns][1:]
+    levels = {column["name"]: column["levels"] for column in served.describe()["columns"] if column["type"] == "category"}
+    numbers = frame.assign(street=[levels["street"].index(name) if name in levels["street"] else 3 for name in frame["street"]], old=frame["old"].astype(float),
+                           sold=(frame["sold"] - pd.Timestamp(0)).dt.total_seconds()).to_numpy(float)
+    by_cells, by_numbers = served.predict(frame, 0.9), served.predict(numbers, 0.9)
+    assert (by_cells.mean == by_numbers.mean).all() and (by_cells.upper == by_numbers.upper).all()
+    assert served.quantile(numbers, 0.95) == pytest.approx(by_numbers.upper, rel=1e-9)
+    assert (served.quantile(frame.to_numpy(object).tolist(), 0.95) == served.quantile(numbers, 0.95)).all()
+    beyond, distance = served.scores(numbers)
+    assert (beyond >= 0).all() and (distance > 0).all() and beyond.shape == (len(frame),)
+    assert serve.Model(path.read_bytes()).predict(numbers).mean == pytest.approx(by_numbers.mean, rel=0)
+    assert served.predict(numbers[:0]).mean.shape == (0,)
+
+
+def test_threads_share_a_model(pair):
+    _, served, _ = pair
+    frame, found = fresh_rows(), {}
+    whole = served.predict(frame).mean
+    threads = [threading.Thread(target=lambda k=k: found.update({k: served.predict(frame[k:k + 5]).mean})) for k in range(0, 40, 5)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(found) == 8 and all((values == whole[k:k + 5]).all() for k, values in found.items())
+
+
+def test_needs_no_torch(pair, tmp_path):
+    """Neither here nor as the file of a package of its own."""
+    library = next(path for path in map(str, [serve.__file__]) if path)
+    program = ("import sys, json, importlib.util\n"
+               "spec = importlib.util.spec_from_file_location('slimbayes_serve', sys.argv[1]); module = importlib.util.module_from_spec(spec)\n"
+               "spec.loader.exec_module(module); model = module.Model(sys.argv[2])\n"
+               "foreign = sorted({name.partition('.')[0] for name in sys.modules} & {'torch', 'pyarrow', 'slimbayes', 'pandas'})\n"
+               "print(json.dumps([foreign, model.predict([{'size': 80, 'rooms': 3, 'old': True}]).mean[0]]))")
+    done = subprocess.run([sys.executable, "-c", program, library, str(pair[2])], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    foreign, mean = json.loads(done.stdout)
+    assert foreign == [] and mean == pair[1].predict([{"size": 80, "rooms": 3, "old": True}]).mean[0]
+
+
+@pytest.mark.parametrize(("given", "text"), [
+    ([{"sise": 80}], "row 1: expected the columns .*; received sise"), ([[80]], "row 1: expected a dictionary or 5 cells"), (["eighty"], "row 1"),
+    (np.zeros((2, 3)), "expected rows .n, 5."), (pd.DataFrame({"size": [1.0]}), "received one without"), ([{"size": "eighty"}], "row.*'size'"),
+    ([{"size": 80}, {"size": 1e30}], "row 2: ")])
+def test_what_it_cannot_answer_is_refused(pair, given, text):
+    with pytest.raises(serve.ServeError, match=text):
+        pair[1].predict(given)
+
+
+def test_files_and_levels_are_refused(pair, tmp_path):
+    frame, y = rows(100, 1)
+    sb.Regressor("mc-dropout", steps=40).fit(frame, y).save(tmp_path / "d.safetensors")
+    for source, text in ((tmp_path / "d.safetensors", "mc-dropout"), (tmp_path / "absent", "absent"), (b"nothing", "the model")):
+        with pytest.raises(serve.ServeError, match=text):
+            serve.Model(source)
+    with pytest.raises(serve.ServeError, match="level"):
+        pair[1].predict([{}], level=1.0)
