@@ -151,7 +151,7 @@ def export(model, method, path, level, encoded):
     import onnx
 
     onnx.checker.check_model(graph, full_check=True)
-    path = os.fspath(_texts.path(path))
+    path = os.fsdecode(_texts.path(path))
     onnx.save_model(graph, f"{path}.part")
     os.replace(f"{path}.part", path)
 
