@@ -5,7 +5,7 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime CCACHE_DIR=${CMAKE_SOURCE_DIR}/.cache/ccache CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CCACHE})
 endif()
 find_program(MOLD mold)
-if(MOLD)
+if(MOLD AND NOT CMAKE_CROSSCOMPILING)  # a cross compiler looks for a linker of its own
   add_link_options(-fuse-ld=mold)
 endif()
 
