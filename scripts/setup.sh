@@ -136,7 +136,7 @@ python_packages() {
   cat requirements.txt tests/requirements.txt >"$list"
   if [[ -n ${Torch_DIR-} ]]; then
     say "using libtorch of Torch_DIR=$Torch_DIR"
-    sed -i '/^torch==/d' "$list"
+    sed -i '/^torch==/d; /^botorch==/d' "$list"  # botorch would bring a torch of its own
   elif [[ -n $torch_home ]]; then
     say "using the torch in $torch_home"
     sed -i '/^torch==/d' "$list"
