@@ -211,6 +211,46 @@ class Writer {
   json node_ = json::object();
 };
 
+/// Looks for numbers that no file may hold.
+class Soundness {
+ public:
+  bool sound() const { return sound_; }
+
+  void operator()(const char*, const std::string&) {}
+  void operator()(const char*, int64_t) {}
+  void operator()(const char*, bool) {}
+  void operator()(const char*, double number) { sound_ = sound_ && !std::isnan(number); }
+  void operator()(const char* name, const std::optional<double>& number) {
+    if (number) (*this)(name, *number);
+  }
+  void operator()(const char*, const std::vector<double>& values) { all_finite(values); }
+  void operator()(const char*, const std::map<std::string, std::vector<float>>& values) {
+    for (const auto& [key, own] : values) all_finite(own);
+  }
+  void network(const char*, const std::optional<NetworkSpec>&) {}
+  template <class Choice>
+  void choice(const char*, Choice, std::initializer_list<const char*>) {}
+  template <class Part>
+  void part(const char*, const Part& part) {
+    fields(part, *this);
+  }
+  template <class Part>
+  void parts(const char*, const std::vector<Part>& parts) {
+    for (const Part& part : parts) fields(part, *this);
+  }
+  template <class Variant>
+  void alternative(const Variant& of, std::initializer_list<const char*>) {
+    std::visit([this](const auto& part) { fields(part, *this); }, of);
+  }
+
+ private:
+  template <class Number>
+  void all_finite(const std::vector<Number>& values) {
+    sound_ = sound_ && std::ranges::all_of(values, [](Number one) { return std::isfinite(one); });
+  }
+  bool sound_ = true;
+};
+
 /// What a file may give. Several parts may share an array, such as the weights of one network, but a small
 /// hostile file could name its arrays so often that they fill the memory.
 class Source {
@@ -306,6 +346,12 @@ class Reader {
 };
 
 }  // namespace
+
+bool storable(const RowSpec& spec) {
+  Soundness found;
+  fields(spec, found);
+  return found.sound();
+}
 
 json store_rows(const RowSpec& spec, TensorFile& file) {
   Arrays arrays(file);

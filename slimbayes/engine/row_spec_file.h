@@ -7,9 +7,14 @@
 
 namespace slimbayes::engine {
 
+/// Returns whether store_rows() can store it: no number is NaN, and no number of an array infinite. A model that was
+/// read from a damaged file may have such numbers.
+bool storable(const RowSpec& spec);
+
 /// Stores a regression as data: adds its arrays to `file`, with names that begin with kRowsPrefix
 /// (storage/model_kind.h), and returns the rest as JSON, which names them. An
 /// array that the file holds already with the same bytes, such as a weight of a network, is not added again.
+/// Requires storable().
 nlohmann::json store_rows(const RowSpec& spec, TensorFile& file);
 
 /// Reads what store_rows() stored. The contents may be untrusted: throws std::invalid_argument or an

@@ -10,6 +10,7 @@
 #include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/engine/row_spec_file.h"
 #include "slimbayes/method/head.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/trained_network.h"
@@ -215,7 +216,7 @@ TensorFile Model::to_file() const {
   if (parts_.tuning) file.metadata["tuning"] = fields_to_json(*parts_.tuning).dump();
   if (!parts_.noise.empty()) file.metadata["noise"] = slimbayes::to_json(parts_.noise).dump();
   if (std::holds_alternative<Encoder>(*parts_.encoder) && schema().task.kind == TaskKind::regression)
-    if (const auto rows = parts_.fitted->row_spec())
+    if (const auto rows = parts_.fitted->row_spec(); rows && engine::storable(*rows))
       store_served(*rows, parts_.noise.var,
                    ood_score(find_method(parts_.method), parts_.options) == "epistemic_sd", file);
   return file;

@@ -44,6 +44,21 @@ TEST(StoredRows, GiveTheSameBits) {
   EXPECT_FALSE(std::get<LinearRows>(mixture.candidates[0].members[0].of).features.network.has_value());
 }
 
+TEST(StoredRows, AreOfNumbersThatAFileMayHold) {
+  EXPECT_TRUE(storable(sample()));  // with infinite degrees of freedom
+  const auto broken = [](auto change) {
+    RowSpec spec = sample();
+    auto& candidate = std::get<MixtureRows>(spec.of).candidates[1];
+    change(candidate, std::get<LinearRows>(candidate.members[0].of));
+    return !storable(spec);
+  };
+  EXPECT_TRUE(broken([](auto&, LinearRows& member) { member.head.constant = NAN; }));
+  EXPECT_TRUE(broken([](auto&, LinearRows& member) { member.head.largest = NAN; }));
+  EXPECT_TRUE(broken([](auto&, LinearRows& member) { member.head.root[2] = INFINITY; }));
+  EXPECT_TRUE(broken([](auto&, LinearRows& member) { member.features.values["w"] = {NAN}; }));
+  EXPECT_TRUE(broken([](CandidateRows& candidate, auto&) { candidate.view.low = NAN; }));
+}
+
 TEST(StoredRows, HoldAnArrayOnce) {
   TensorFile file;
   file.tensors["posterior.mean"] = {StoredType::f64, {2}, std::vector<std::byte>(2 * sizeof(double))};
