@@ -14,6 +14,7 @@
 #include "cli/report.h"
 #include "cli/terminal.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/model/materialised.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/file_lock.h"

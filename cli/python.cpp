@@ -9,7 +9,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "slimbayes/storage/printable.h"
+#include "slimbayes/data/table/cell.h"
 
 extern char** environ;
 
