@@ -71,8 +71,9 @@ def _tensors_in(found):
 
 
 def _shadow(module, leaf, seen):
-    """A module of the same class with the same children, whose parameters and buffers are `leaf` of the user's: what a call changes, such as
-    hooks, flags and the buffers, it changes there alone. `seen`: by the user's modules, their shadows."""
+    """A module of the same class with the same children. `leaf` gives the tensor that takes the place of each of the user's parameters and
+    buffers. What a call changes, such as hooks, flags and buffers, it changes in the shadow alone. `seen`: the shadows that were made
+    already, by the user's modules, so that a module in two places has one."""
     if isinstance(module, torch.jit.ScriptModule):
         raise ValueError(f"posterior: expected modules of Python; received a TorchScript module inside, {type(module).__name__}")
     if module in seen:
@@ -122,6 +123,7 @@ class Host:
         with torch.no_grad(), _computed(self._last):
             self.weight = self._shared(self._last.weight)
             self.bias = None if getattr(self._last, "bias", None) is None else self._shared(self._last.bias)
+        self._watched = list(named.values())
         self._versions = self._version()
 
     @staticmethod
@@ -130,8 +132,8 @@ class Host:
         return value.clone() if value.is_inference() else value
 
     def _version(self):
-        """Changes with the weights: a leaf has the counter of the parameter whose memory it shares."""
-        return [each._version for each in self._parameters]
+        """Changes with the weights, the last layer's too: a leaf has the counter of the parameter whose memory it shares."""
+        return [each._version for each in self._watched]
 
     def _fingerprint(self):
         """Weights, and the kind of each part. The code of a forward is not in it."""

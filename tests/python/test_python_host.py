@@ -138,15 +138,15 @@ def test_the_module_stays_as_it_is():
     assert any("left.0.weight" in str(fact) or "frozen" in str(fact) for fact in sb.posterior(module, ((ROWS[:, :2], ROWS[:, 2:]), Y))._made.notes())
 
 
-def test_a_module_that_was_trained_since_is_refused():
+@pytest.mark.parametrize("part", ["0.0", "1"])
+def test_a_module_that_was_trained_since_is_refused(part):
     module = nn.Sequential(body(3), nn.Linear(16, 1))
     bayes = sb.posterior(module, (X, Y))
     with torch.no_grad():
-        module[1].weight += 0.1
-        bayes_of_head = pytest.raises(ValueError, match="the module was trained since")
-        module[0][0].weight += 0.1
-    with bayes_of_head:
-        bayes.predict(X)
+        module.get_submodule(part).weight += 0.1
+    for ask in bayes.predict, bayes.predict_dist, bayes.ood_scores:
+        with pytest.raises(ValueError, match="the module was trained since"):
+            ask(X)
 
 
 class Counting(nn.Module):
