@@ -1,5 +1,5 @@
-// export: writes a model with random weights as a dnn with one set of them (materialised()), or as an ONNX graph,
-// for which it calls Python.
+// export: writes a model with random weights as a dnn with one set of them (materialised()), or as an ONNX
+// graph, for which it calls Python.
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// A posterior around a network that PyTorch trained: a module of Python, which is called as it is, or a TorchScript
-// archive.
+// A posterior around a network that PyTorch trained: a module of Python, which is called as it is, or a
+// TorchScript archive.
 //
 // Tensors cross between Python and C++ as pointers to their implementation, in capsules of
 // torch._C._tensor_impl_raw_handle and torch._C._wrap_tensor_impl. So the graph that Python builds is the one
@@ -66,7 +66,8 @@ at::Tensor optional_from_handle(const py::object& capsule) {
   return capsule.is_none() ? at::Tensor() : from_handle(capsule);
 }
 
-/// Calls the method `run` of a Host (slimbayes/_host.py) from any thread. It returns tensors and their handles.
+/// Calls the method `run` of a Host (slimbayes/_host.py) from any thread. It returns tensors and their
+/// handles.
 std::vector<at::Tensor> run_host(const py::object& host, const at::Tensor& x) {
   const py::gil_scoped_acquire locked;
   try {

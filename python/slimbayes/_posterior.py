@@ -117,7 +117,8 @@ def posterior(module, data, method="rich-bll", layer=None, *, valid=None, valid_
     """Adds a posterior variance to a trained torch module, without training. Its mean stays the module's output.
 
     module : torch.nn.Module that returns numbers or logits, alone or among other outputs. Its forward is called in evaluation mode and on
-        the CPU, and the module stays as it is; no script, no trace, no copy of its weights. Training it further ends the posterior. A TorchScript module is run by C++.
+        the CPU, and the module stays as it is; no script, no trace, no copy of its weights. Training it further ends the posterior.
+        A TorchScript module is run by C++.
     data : (x, y), the rows that it was trained on, or a DataLoader. x: a tensor or array; a tuple of them for a module of several inputs, a
         dictionary for named ones, such as what a tokenizer returns. y: numbers, or class numbers from 0.
     method : "rich-bll" (all layers, projected on the last), "bll" (the last layer alone) or "last-layer-laplace" (classes: with the

@@ -118,7 +118,8 @@ bool InducingPoints::prepare(const InducingValues<const float>& values) {
 
 // --- Passes
 
-/// Computes k_Z [rows, ld] and phi [rows, ld] from u; `half` [rows] and `division` are for intermediate results.
+/// Computes k_Z [rows, ld] and phi [rows, ld] from u; `half` [rows] and `division` are for intermediate
+/// results.
 void InducingPoints::expand(int64_t rows, const double* u, double* cross, double* phi, double* half,
                             double* division) const {
   kernels_.row_squares64({rows, h_, ldh_}, u, half);

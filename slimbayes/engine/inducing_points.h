@@ -63,9 +63,9 @@ class InducingPoints {
   int64_t feature_doubles() const {
     return tape_doubles() + kChunkRows + UpperFactor::work_doubles(kChunkRows);
   }
-  /// Computes `rows` rows, at most kChunkRows, as forward() does, from g [rows, h] in float64 with padded rows.
-  /// Returns phi [rows, r] with padded rows, which lies in `scratch`, aligned to 64 bytes. Several threads may
-  /// call it, each with a scratch of its own.
+  /// Computes `rows` rows, at most kChunkRows, as forward() does, from g [rows, h] in float64 with padded
+  /// rows. Returns phi [rows, r] with padded rows, which lies in `scratch`, aligned to 64 bytes. Several
+  /// threads may call it, each with a scratch of its own.
   double* features(const double* g, int64_t rows, double* scratch) const;
 
   /// Adds the parts of the rows of a forward pass to `sums`. grad_phi [rows, r] with padded rows is the

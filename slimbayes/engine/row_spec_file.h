@@ -7,8 +7,8 @@
 
 namespace slimbayes::engine {
 
-/// Returns whether store_rows() can store it: no number is NaN, and no number of an array infinite. A model that was
-/// read from a damaged file may have such numbers.
+/// Returns whether store_rows() can store it: no number is NaN, and no number of an array infinite. A model
+/// that was read from a damaged file may have such numbers.
 bool storable(const RowSpec& spec);
 
 /// Stores a regression as data: adds its arrays to `file`, with names that begin with kRowsPrefix

@@ -23,8 +23,8 @@ struct ScriptRows {
   at::Tensor output;  // [b, k] outputs of the last layer, before any squeeze(-1)
 };
 
-/// A module that the program around the library calls, such as a torch.nn.Module of Python: its layers run there,
-/// and gradients go through the graph that they build.
+/// A module that the program around the library calls, such as a torch.nn.Module of Python: its layers run
+/// there, and gradients go through the graph that they build.
 struct HostModule {
   std::string last_layer;              // the path of the linear layer that computes the output
   at::Tensor weight, bias;             // of this layer, without gradients; bias undefined: none
@@ -32,16 +32,16 @@ struct HostModule {
   std::vector<at::Tensor> parameters;  // those that count, as leaves that require gradients, each once
   std::vector<std::string> untrained;  // names of parameters that were frozen in training
   /// Evaluates the module in evaluation mode at rows x [b, ...]: returns its output, then the inputs and the
-  /// outputs of its last layer, with an autograd graph to `parameters` if gradients are enabled. Called by any
-  /// thread. Throws std::invalid_argument for rows that it does not take.
+  /// outputs of its last layer, with an autograd graph to `parameters` if gradients are enabled. Called by
+  /// any thread. Throws std::invalid_argument for rows that it does not take.
   std::function<std::vector<at::Tensor>(const at::Tensor& x)> run;
   std::vector<std::byte> fingerprint;  // by which a file knows its module
 };
 
-/// A network that was made elsewhere: a TorchScript module (torch.jit.script or torch.jit.trace), or a module of
-/// the program around the library. The user names the linear layer that computes its output. The other layers are not known, but the module can be
-/// evaluated and differentiated. An immutable value; copies share its parameters. Threads may share it if the
-/// module does not change its own attributes.
+/// A network that was made elsewhere: a TorchScript module (torch.jit.script or torch.jit.trace), or a module
+/// of the program around the library. The user names the linear layer that computes its output. The other
+/// layers are not known, but the module can be evaluated and differentiated. An immutable value; copies share
+/// its parameters. Threads may share it if the module does not change its own attributes.
 ///
 /// The module always runs in evaluation mode, on the CPU, in the type of its parameters (float32 or float64).
 /// Loading and evaluating a module runs the program in its archive: load only files that you trust.
