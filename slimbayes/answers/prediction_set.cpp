@@ -19,7 +19,7 @@
 
 #include "slimbayes/answers/class_likelihood.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/random.h"
+#include "slimbayes/density/conformal_rank.h"
 
 namespace slimbayes {
 
@@ -42,11 +42,9 @@ at::Tensor row_uniforms(const at::Tensor& inputs) {
   const at::Tensor rows = (inputs.reshape({n, -1}) + 0).contiguous();  // + 0 turns -0 into 0
   const auto* bytes = static_cast<const char*>(rows.const_data_ptr());
   const size_t width = static_cast<size_t>(rows.size(1)) * rows.element_size();
-  const Stream stream = Stream(0).split("prediction set");
   at::Tensor u = at::empty({n}, at::kDouble);
   for (int64_t i = 0; i < n; ++i)
-    u.data_ptr<double>()[i] =
-        stream.split(std::string_view(bytes + static_cast<size_t>(i) * width, width)).uniform(uint64_t{0});
+    u.data_ptr<double>()[i] = row_uniform(std::string_view(bytes + static_cast<size_t>(i) * width, width));
   return u;
 }
 

@@ -1,54 +1,16 @@
-// Random numbers without state.
-//
-// Problem: results must not depend on the order in which parts of a program draw numbers, on threads, or on
-// what another library did to a global generator.
-// Method: a counter-based generator. Philox4x32-10 maps a key and a counter to a block of 128 random bits by
-// ten rounds of multiplication and exchange. The key belongs to the stream, and block i / 2 holds the numbers
-// i and i + 1 (i even). Any number therefore costs O(1), and a tensor can be filled in any order. The key of
-// a child stream is also computed as a block under the parent's key. Half of that block's counter holds a tag
-// that blocks of numbers never have, so the child's key is unrelated to the parent's numbers.
-// Source: Salmon, Moraes, Dror and Shaw, Parallel random numbers: as easy as 1, 2, 3 (SC 2011). The bits are
-// the same on every machine. Normal numbers are the same up to the log, sin and cos of the C library.
-
+// Tensors of the numbers of a stream. The numbers themselves are in density/philox.
 #include "slimbayes/core/random.h"
 
 #include <ATen/ATen.h>
-#include <Random123/philox.h>
 
-#include <array>
-#include <cmath>
-#include <cstring>
-#include <numbers>
 #include <utility>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/density/philox.h"
 
 namespace slimbayes {
 
 namespace {
-
-using Words = std::array<uint64_t, 2>;
-
-enum Tag : uint32_t { kNumbers = 0, kIndex = 1, kPurpose = 2 };  // random_float32.cpp has 3
-
-Words block(uint64_t key, uint64_t counter, Tag tag = kNumbers, uint32_t extra = 0) {
-  philox4x32_ctr_t c = {{static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), tag, extra}};
-  philox4x32_key_t k = {{static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)}};
-  philox4x32_ctr_t out = philox4x32(c, k);
-  return {out[0] | static_cast<uint64_t>(out[1]) << 32, out[2] | static_cast<uint64_t>(out[3]) << 32};
-}
-
-// Returns a number in (0, 1) from 64 random bits: the midpoint of one of 2^52 equal cells. It lies strictly
-// between 0 and 1, so its logarithm is finite.
-double unit(uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52; }
-
-std::pair<double, double> uniforms(Words bits) { return {unit(bits[0]), unit(bits[1])}; }
-
-std::pair<double, double> normals(Words bits) {  // Box and Muller 1958
-  double radius = std::sqrt(-2.0 * std::log(unit(bits[0])));
-  double angle = 2.0 * std::numbers::pi * unit(bits[1]);
-  return {radius * std::cos(angle), radius * std::sin(angle)};
-}
 
 double narrowed(double x, double) { return x; }
 float narrowed(double x, float) {
@@ -83,39 +45,20 @@ at::Tensor filled(at::IntArrayRef shape, at::ScalarType type, const char* functi
 
 Stream::Stream(uint64_t seed) : key_(seed) {}
 
-Stream Stream::split(uint64_t index) const { return Stream(block(key_, index, kIndex)[0]); }
+Stream Stream::split(uint64_t index) const { return Stream(philox::split(key_, index)); }
+Stream Stream::split(std::string_view purpose) const { return Stream(philox::split(key_, purpose)); }
 
-Stream Stream::split(std::string_view purpose) const {
-  // Chains one block per eight bytes of the text: the bytes are the counter, and the output is the key of the
-  // next block. The length of the text is part of the counter, so that "a" and "a\0" give different streams.
-  uint64_t key = key_;
-  size_t at = 0;
-  do {
-    uint64_t chunk = 0;
-    std::string_view part = purpose.substr(at, sizeof chunk);
-    for (size_t i = 0; i < part.size(); ++i)
-      chunk |= static_cast<uint64_t>(static_cast<uint8_t>(part[i])) << (8 * i);
-    key = block(key, chunk, kPurpose, static_cast<uint32_t>(purpose.size()))[0];
-    at += sizeof chunk;
-  } while (at < purpose.size());
-  return Stream(key);
-}
-
-uint64_t Stream::bits(uint64_t i) const { return block(key_, i / 2)[i % 2]; }
-
-double Stream::uniform(uint64_t i) const { return unit(bits(i)); }
-
-double Stream::normal(uint64_t i) const {
-  auto [first, second] = normals(block(key_, i / 2));
-  return i % 2 ? second : first;
-}
+uint64_t Stream::bits(uint64_t i) const { return philox::bits(key_, i); }
+double Stream::uniform(uint64_t i) const { return philox::uniform(key_, i); }
+double Stream::normal(uint64_t i) const { return philox::normal(key_, i); }
 
 at::Tensor Stream::uniform(at::IntArrayRef shape, at::ScalarType type) const {
-  return filled(shape, type, "Stream::uniform", [key = key_](uint64_t i) { return uniforms(block(key, i)); });
+  return filled(shape, type, "Stream::uniform",
+                [key = key_](uint64_t i) { return philox::uniforms(key, i); });
 }
 
 at::Tensor Stream::normal(at::IntArrayRef shape, at::ScalarType type) const {
-  return filled(shape, type, "Stream::normal", [key = key_](uint64_t i) { return normals(block(key, i)); });
+  return filled(shape, type, "Stream::normal", [key = key_](uint64_t i) { return philox::normals(key, i); });
 }
 
 at::Tensor Stream::permutation(int64_t n) const {

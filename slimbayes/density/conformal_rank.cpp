@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "slimbayes/catalog/call_options.h"
+#include "slimbayes/density/philox.h"
 #include "slimbayes/storage/check.h"
 
 namespace slimbayes {
@@ -55,6 +56,21 @@ double conformal_factor(std::span<const double> scores, std::span<const int64_t>
     if (weight >= needed) break;
   }
   return scores[reached];
+}
+
+double row_uniform(std::string_view bytes) {
+  static const uint64_t key = philox::split(0, "prediction set");
+  return philox::uniform(philox::split(key, bytes), 0);
+}
+
+void mark_set(std::span<const double> p, double u, double factor, std::span<unsigned char> set) {
+  // The factor 1 + 1e-9 is for rounding: a class whose score equals the threshold must be in the set.
+  for (size_t c = 0; c < p.size(); ++c) {
+    double before = 0;  // sum over the more probable classes
+    for (size_t d = 0; d < p.size(); ++d)
+      if (p[d] > p[c] || (p[d] == p[c] && d < c)) before += p[d];
+    set[c] = before + u * p[c] <= factor * (1 + 1e-9);
+  }
 }
 
 }  // namespace slimbayes

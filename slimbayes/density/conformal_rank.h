@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace slimbayes {
 
@@ -24,5 +25,14 @@ void check_conformal_rows(int64_t groups, double level, int64_t rows);
 /// group of each, from 0 to groups - 1. Throws std::invalid_argument as check_conformal_rows does.
 double conformal_factor(std::span<const double> scores, std::span<const int64_t> group, int64_t groups,
                         double level);
+
+/// Returns the number in (0, 1) by which the prediction set of a row is randomised (answers/prediction_set.h):
+/// a function of the bytes of the row's float32 inputs alone, in which no 0 is negative.
+double row_uniform(std::string_view bytes);
+
+/// Marks the classes of a row's prediction set in `set` [C], of the probabilities `p` [C]: those whose score,
+/// the sum of the more probable classes plus `u` times their own probability, is at most `factor`, a
+/// conformal_factor(). Of equal classes the first counts as the more probable.
+void mark_set(std::span<const double> p, double u, double factor, std::span<unsigned char> set);
 
 }  // namespace slimbayes

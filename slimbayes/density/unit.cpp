@@ -33,6 +33,19 @@ double normal_quantile(double p) {
   return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * p);  // 2 p has no rounding error
 }
 
+double scaled_erfc(double x) {
+  constexpr double kFar = 20;  // beyond, the terms below fall under rounding before they rise
+  if (x < kFar) return std::exp(x * x) * std::erfc(x);
+  double term = 1, sum = 1;
+  for (int k = 1; k <= 10; ++k) sum += term *= -(2 * k - 1) / (2 * x * x);
+  return sum * std::numbers::inv_sqrtpi / x;
+}
+
+double log_normal_cdf(double z) {
+  if (z > -1) return std::log1p(-0.5 * std::erfc(z / std::numbers::sqrt2));
+  return std::log(0.5 * scaled_erfc(-z / std::numbers::sqrt2)) - 0.5 * z * z;
+}
+
 double student_log_constant(double dof) {
   if (std::isinf(dof)) return -0.5 * std::log(2 * std::numbers::pi);
   return std::lgamma((dof + 1) / 2) - std::lgamma(dof / 2) - 0.5 * std::log(dof * std::numbers::pi);

@@ -8,6 +8,10 @@ namespace slimbayes {
 /// Returns the quantile of the standard normal distribution at probability p. The relative error is below
 /// 1e-12 for p > 1e-300. Throws std::invalid_argument unless 0 < p < 1.
 double normal_quantile(double p);
+/// Returns the logarithm of P(Z <= z), with full relative accuracy in both tails.
+double log_normal_cdf(double z);
+/// Returns e^(x^2) erfc(x), which does not underflow, for x >= 0.
+double scaled_erfc(double x);
 
 /// Returns the constant of the log density: its value at 0.
 double student_log_constant(double dof);

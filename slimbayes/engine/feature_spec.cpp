@@ -7,6 +7,7 @@
 
 #include "slimbayes/engine/inducing_features.h"
 #include "slimbayes/storage/check.h"
+#include "slimbayes/storage/memory.h"
 
 namespace slimbayes::engine {
 
@@ -78,6 +79,15 @@ std::optional<std::vector<TensorSize>> tensors_of(const FeatureSpec& spec) {
   const std::shared_ptr<const Plan> plan = plan_of(spec);
   if (!plan || plan->inputs() != spec.inputs) return {};
   return tensors_of(*plan, spec);
+}
+
+bool fits_in_memory(const FeatureSpec& spec, int64_t root) {
+  if (spec.basis != kRbf) return true;
+  const int64_t r = spec.rank;
+  check(r > 0 && root / r == r, "row_model", "a head for the inducing points of the features", "another",
+        "the model file is damaged");
+  const double needed = 6.0 * static_cast<double>(r) * static_cast<double>(r) * sizeof(double);
+  return needed <= static_cast<double>(memory_at_hand());
 }
 
 std::shared_ptr<const Features> features_of(const FeatureSpec& spec) {

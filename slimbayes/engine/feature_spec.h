@@ -38,6 +38,11 @@ std::shared_ptr<const Plan> feature_plan(const std::string& basis, int64_t rank,
 /// `values` are ignored.
 std::optional<std::vector<TensorSize>> tensors_of(const FeatureSpec& spec);
 
+/// Returns whether the memory at hand holds the features of a damaged file, before r^2 numbers of memory and
+/// r^3 operations go into the kernel of its inducing points. `root`: the numbers of the head's root for them.
+/// Throws std::invalid_argument if there are no r^2 of them.
+bool fits_in_memory(const FeatureSpec& spec, int64_t root);
+
 /// Returns the features; nullptr where the engine does not know them. Throws std::invalid_argument if the
 /// values are not those of the plan: one is absent or has another size.
 std::shared_ptr<const Features> features_of(const FeatureSpec& spec);

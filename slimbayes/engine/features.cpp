@@ -23,9 +23,17 @@ struct Places {
     last_layer = of == FeaturesOf::last_layer;
     if (!last_layer) return true;
     const auto* last = plan.steps().empty() ? nullptr : std::get_if<DenseStep>(&plan.steps().back());
-    if (last == nullptr || last->out.width != 1) return false;
+    if (last == nullptr) return false;
     features = last->in;
     return true;
+  }
+  int64_t outputs() const { return last_layer ? output.width : 0; }
+
+  /// Copies the outputs of the rows without their padding.
+  template <class Number>
+  void copy_outputs(const Number* tape, int64_t rows, double* out) const {
+    for (int64_t i = 0; i < rows; ++i)
+      std::copy_n(tape + output.offset + i * output.ld(), output.width, out + i * output.width);
   }
 };
 
@@ -39,9 +47,10 @@ class FloatFeatures : public Features {
 
   int64_t inputs() const override { return plan_.inputs(); }
   int64_t rank() const override { return places_.features.width; }
+  int64_t outputs() const override { return places_.outputs(); }
   int64_t scratch() const override {
     return doubles_of(plan_.tape_floats(/*keep=*/false)) + doubles_of(kChunkRows * inputs()) +
-           kChunkRows * places_.features.ld() + padded(kChunkRows);
+           kChunkRows * places_.features.ld() + padded(kChunkRows * outputs());
   }
 
   Rows run(const double* x, int64_t rows, double* scratch) const override {
@@ -53,7 +62,7 @@ class FloatFeatures : public Features {
     kernels::kernels().widen(places_.features.of(rows), tape + places_.features.offset, nullptr, nullptr,
                              phi);
     if (!places_.last_layer) return {phi, nullptr};
-    for (int64_t i = 0; i < rows; ++i) scratch[i] = tape[places_.output.offset + i * places_.output.ld()];
+    places_.copy_outputs(tape, rows, scratch);
     return {phi, scratch};
   }
 
@@ -72,12 +81,13 @@ class DoubleFeatures : public Features {
 
   int64_t inputs() const override { return plan_->inputs(); }
   int64_t rank() const override { return places_.features.width; }
-  int64_t scratch() const override { return padded(plan_->scratch()) + padded(kChunkRows); }
+  int64_t outputs() const override { return places_.outputs(); }
+  int64_t scratch() const override { return padded(plan_->scratch()) + padded(kChunkRows * outputs()); }
 
   Rows run(const double* x, int64_t rows, double* scratch) const override {
     double* tape = plan_->run(x, rows, part_of(scratch, plan_->scratch()));
     if (!places_.last_layer) return {tape + places_.features.offset, nullptr};
-    for (int64_t i = 0; i < rows; ++i) scratch[i] = tape[places_.output.offset + i * places_.output.ld()];
+    places_.copy_outputs(tape, rows, scratch);
     return {tape + places_.features.offset, scratch};
   }
 

@@ -12,27 +12,27 @@ namespace slimbayes::engine {
 class Features {
  public:
   /// The features phi [rows, rank] with padded rows, and where the features are the inputs of a network's
-  /// last layer, the network's output [rows]; else nullptr.
+  /// last layer, the network's output [rows, outputs]; else nullptr.
   struct Rows {
     const double* phi;
     const double* output;
   };
 
   virtual ~Features() = default;
-  virtual int64_t inputs() const = 0;   // d
-  virtual int64_t rank() const = 0;     // r
+  virtual int64_t inputs() const = 0;  // d
+  virtual int64_t rank() const = 0;    // r
+  virtual int64_t outputs() const { return 0; }
   virtual int64_t scratch() const = 0;  // doubles of memory that run() needs
   /// x [rows, inputs], at most kChunkRows rows. The result lies in `scratch`.
   virtual Rows run(const double* x, int64_t rows, double* scratch) const = 0;
 };
 
-/// What the features of a network are: its outputs, or the inputs of its last layer, which is dense with one
-/// output.
+/// What the features of a network are: its outputs, or the inputs of its last layer, which is dense.
 enum class FeaturesOf : uint8_t { outputs, last_layer };
 
 /// Return the features of a plan's network, computed in the type of its parameters. The parameters are in the
 /// order of Plan::tensors() and are copied. nullptr: the plan has a step that float64 does not know, or, for
-/// last_layer, does not end in a dense layer with one output.
+/// last_layer, does not end in a dense layer.
 std::shared_ptr<const Features> network_features(const Plan& plan, std::span<const float* const> values,
                                                  FeaturesOf of);
 std::shared_ptr<const Features> network_features(const Plan& plan, std::span<const double* const> values,

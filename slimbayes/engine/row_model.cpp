@@ -14,6 +14,12 @@ double* part_of(double*& scratch, int64_t count) {
   return part;
 }
 
+const double* in_view(const std::vector<double>& shift, const std::vector<double>& scale, const double* x,
+                      double* out) {
+  for (size_t j = 0; j < shift.size(); ++j) out[j] = static_cast<float>((x[j] - shift[j]) / scale[j]);
+  return out;
+}
+
 double rounded_row_variance(double var, double scale, int64_t& zeroed) {
   constexpr double kRounding = -1e-10;
   if (!std::isfinite(scale)) return std::numeric_limits<double>::quiet_NaN();

@@ -14,6 +14,11 @@ namespace slimbayes::engine {
 /// alignment.
 double* part_of(double*& scratch, int64_t count);
 
+/// Writes (x - shift) / scale to `out`, in the float32 in which a member of `auto` learned its inputs; returns
+/// it.
+const double* in_view(const std::vector<double>& shift, const std::vector<double>& scale, const double* x,
+                      double* out);
+
 /// A fitted regression that answers rows without libtorch. Immutable: threads share it, each with memory of
 /// its own. The answer to a row has the same bits whatever other rows are asked with it.
 class RowModel {

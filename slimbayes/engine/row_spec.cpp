@@ -2,23 +2,13 @@
 
 #include <iterator>
 
-#include "slimbayes/storage/check.h"
-#include "slimbayes/storage/memory.h"
-
 namespace slimbayes::engine {
 
 namespace {
 
 struct ModelOf {
   std::shared_ptr<const RowModel> operator()(const LinearRows& spec) const {
-    // Before r^2 numbers of memory and r^3 operations go into the kernel of the points of a damaged file.
-    if (spec.features.basis == "rbf") {
-      const int64_t r = spec.features.rank;
-      check(r > 0 && std::ssize(spec.head.root) / r == r, "row_model",
-            "a head for the inducing points of the features", "another", "the model file is damaged");
-      const auto needed = 6.0 * static_cast<double>(r) * static_cast<double>(r) * sizeof(double);
-      if (needed > static_cast<double>(memory_at_hand())) return nullptr;
-    }
+    if (!fits_in_memory(spec.features, std::ssize(spec.head.root))) return nullptr;
     std::shared_ptr<const Features> features = features_of(spec.features);
     return features ? linear_row_model(std::move(features), spec.head) : nullptr;
   }

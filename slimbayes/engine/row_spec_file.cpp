@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "slimbayes/engine/spec_fields.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/model_kind.h"
 
@@ -22,101 +23,12 @@ using nlohmann::json;
 constexpr const char* kFunction = "stored_rows";
 constexpr const char* kDamaged = "the model file is damaged";
 
-// Each function names the fields of a part once, for both directions: `part` is const where it is stored.
-
-template <class Part, class Visitor>
-void fields(Part& part, Visitor& v) requires std::is_same_v<std::remove_const_t<Part>, FeatureSpec> {
-  v("inputs", part.inputs);
-  v.network("network", part.network);
-  v("basis", part.basis);
-  v("rank", part.rank);
-  v.choice("of", part.of, {"outputs", "last_layer"});
-  v("exact", part.exact);
-  v("values", part.values);
-}
-
-template <class Part, class Visitor>
-void fields(Part& part, Visitor& v) requires std::is_same_v<std::remove_const_t<Part>, LinearHead> {
-  v("constant", part.constant);
-  v("noise_var", part.noise_var);
-  v("weights", part.weights);
-  v("root", part.root);
-  v("root_constant", part.root_constant);
-  v("constant_var", part.constant_var);
-  v("response_constant", part.response_constant);
-  v("response", part.response);
-  v("largest", part.largest);
-  v("prior_var", part.prior_var);
-}
-
-template <class Part, class Visitor>
-void fields(Part& part, Visitor& v) requires std::is_same_v<std::remove_const_t<Part>, LinearRows> {
-  v.part("features", part.features);
-  v.part("head", part.head);
-}
-
-template <class Part, class Visitor>
-void fields(Part& part, Visitor& v) requires std::is_same_v<std::remove_const_t<Part>, KernelRows> {
-  v.part("features", part.features);
-  v("lengthscale", part.lengthscale);
-  v("rows", part.rows);
-  v("amplitude", part.amplitude);
-  v("noise_var", part.noise_var);
-  v("offset", part.offset);
-  v("diagonal", part.diagonal);
-  v("alpha", part.alpha);
-  v("ones", part.ones);
-}
-
-template <class Part, class Visitor>
-void fields(Part& part, Visitor& v) requires std::is_same_v<std::remove_const_t<Part>, ViewSpec> {
-  v("input_shift", part.input_shift);
-  v("input_scale", part.input_scale);
-  v.choice("warp", part.warp, {"none", "log"});
-  v("low", part.low);
-  v("unit", part.unit);
-  v("log_mean", part.log_mean);
-  v("log_sd", part.log_sd);
-  v("seen_low", part.seen_low);
-  v("seen_high", part.seen_high);
-  v("spare_sd", part.spare_sd);
-}
-
-template <class Part, class Visitor>
-void fields(Part& part, Visitor& v) requires std::is_same_v<std::remove_const_t<Part>, SpreadSpec> {
-  v("of_folds", part.of_folds);
-  v("factor", part.factor);
-  v("dof", part.dof);
-  v("wild_share", part.wild_share);
-  v("wild_factor", part.wild_factor);
-  v("centre", part.centre);
-  v("spread", part.spread);
-  v("weights", part.weights);
-  v("low", part.low);
-  v("high", part.high);
-  v("seen_epistemic", part.seen_epistemic);
-}
-
-template <class Part, class Visitor>
-void fields(Part& part, Visitor& v) requires std::is_same_v<std::remove_const_t<Part>, CandidateRows> {
-  v.parts("members", part.members);
-  v.part("view", part.view);
-  v.part("spread", part.spread);
-  v("weight", part.weight);
-}
-
-template <class Part, class Visitor>
-void fields(Part& part, Visitor& v) requires std::is_same_v<std::remove_const_t<Part>, MixtureRows> {
-  v("inputs", part.inputs);
-  v.parts("candidates", part.candidates);
-  v("wrong_share", part.wrong_share);
-  v("wrong_dof", part.wrong_dof);
-  v("wrong_factor", part.wrong_factor);
-}
-
-template <class Part, class Visitor>
-void fields(Part& part, Visitor& v) requires std::is_same_v<std::remove_const_t<Part>, RowSpec> {
-  v.alternative(part.of, {"linear", "kernel", "mixture"});
+template <class Number>
+constexpr StoredType stored_type() {
+  if constexpr (std::is_same_v<Number, float>) return StoredType::f32;
+  if constexpr (std::is_same_v<Number, int32_t>) return StoredType::i32;
+  if constexpr (std::is_same_v<Number, int64_t>) return StoredType::i64;
+  return StoredType::f64;
 }
 
 /// The arrays of a file by their size, to find one that is there already.
@@ -128,7 +40,7 @@ class Arrays {
 
   template <class Number>
   std::string name_of(const std::vector<Number>& values) {
-    constexpr StoredType type = std::is_same_v<Number, float> ? StoredType::f32 : StoredType::f64;
+    constexpr StoredType type = stored_type<Number>();
     const size_t bytes = values.size() * sizeof(Number);
     const auto [first, last] = by_size_.equal_range(bytes);
     for (auto at = first; at != last; ++at) {
@@ -159,6 +71,7 @@ class Writer {
 
   void operator()(const char* name, const std::string& text) { node_[name] = text; }
   void operator()(const char* name, int64_t number) { node_[name] = number; }
+  void operator()(const char* name, uint64_t number) { node_[name] = number; }
   void operator()(const char* name, bool flag) { node_[name] = flag; }
   void operator()(const char* name, double number) {
     internal_check(!std::isnan(number), "store_rows", "a number is NaN", name);
@@ -170,7 +83,8 @@ class Writer {
   void operator()(const char* name, const std::optional<double>& number) {
     if (number) (*this)(name, *number);
   }
-  void operator()(const char* name, const std::vector<double>& values) {
+  template <class Number>
+  void operator()(const char* name, const std::vector<Number>& values) {
     if (!values.empty()) node_[name] = arrays_.name_of(values);
   }
   void operator()(const char* name, const std::map<std::string, std::vector<float>>& values) {
@@ -193,9 +107,9 @@ class Writer {
     json& all = node_[name] = json::array();
     for (const Part& part : parts) all.push_back(written(part));
   }
-  template <class Variant>
-  void alternative(const Variant& of, std::initializer_list<const char*> words) {
-    node_["kind"] = words.begin()[of.index()];
+  template <class Variant, class Words>
+  void alternative(const Variant& of, const Words& words) {
+    node_["kind"] = words[of.index()];
     std::visit([this](const auto& part) { this->part("rows", part); }, of);
   }
 
@@ -218,12 +132,16 @@ class Soundness {
 
   void operator()(const char*, const std::string&) {}
   void operator()(const char*, int64_t) {}
+  void operator()(const char*, uint64_t) {}
   void operator()(const char*, bool) {}
   void operator()(const char*, double number) { sound_ = sound_ && !std::isnan(number); }
   void operator()(const char* name, const std::optional<double>& number) {
     if (number) (*this)(name, *number);
   }
-  void operator()(const char*, const std::vector<double>& values) { all_finite(values); }
+  template <class Number>
+  void operator()(const char*, const std::vector<Number>& values) {
+    if constexpr (std::is_floating_point_v<Number>) all_finite(values);
+  }
   void operator()(const char*, const std::map<std::string, std::vector<float>>& values) {
     for (const auto& [key, own] : values) all_finite(own);
   }
@@ -238,8 +156,8 @@ class Soundness {
   void parts(const char*, const std::vector<Part>& parts) {
     for (const Part& part : parts) fields(part, *this);
   }
-  template <class Variant>
-  void alternative(const Variant& of, std::initializer_list<const char*>) {
+  template <class Variant, class Words>
+  void alternative(const Variant& of, const Words&) {
     std::visit([this](const auto& part) { fields(part, *this); }, of);
   }
 
@@ -261,7 +179,7 @@ class Source {
 
   template <class Number>
   std::vector<Number> array(const std::string& name) {
-    constexpr StoredType type = std::is_same_v<Number, float> ? StoredType::f32 : StoredType::f64;
+    constexpr StoredType type = stored_type<Number>();
     const auto found = file_.tensors.find(name);
     const bool there = found != file_.tensors.end() && found->second.type == type;
     check(there, kFunction, "the arrays of the rows", "a file without one of them", kDamaged);
@@ -270,8 +188,9 @@ class Source {
     left_ -= bytes.size();
     std::vector<Number> values(bytes.size() / sizeof(Number));
     if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Number));
-    check(std::ranges::all_of(values, [](Number one) { return std::isfinite(one); }), kFunction,
-          "finite numbers", "NaN or infinity", kDamaged);
+    if constexpr (std::is_floating_point_v<Number>)
+      check(std::ranges::all_of(values, [](Number one) { return std::isfinite(one); }), kFunction,
+            "finite numbers", "NaN or infinity", kDamaged);
     return values;
   }
 
@@ -292,6 +211,11 @@ class Reader {
     number = given.is_number_integer() ? given.get<int64_t>() : -1;
     check(number >= 0 && number <= kMost, kFunction, "a number from 0 to 2^31", "another value", kDamaged);
   }
+  void operator()(const char* name, uint64_t& number) {
+    const json& given = node_.at(name);
+    check(given.is_number_unsigned(), kFunction, "a whole number of at least 0", "another value", kDamaged);
+    number = given.get<uint64_t>();
+  }
   void operator()(const char* name, double& number) {
     const json& given = node_.at(name);
     const double inf = std::numeric_limits<double>::infinity();
@@ -300,8 +224,9 @@ class Reader {
   void operator()(const char* name, std::optional<double>& number) {
     if (node_.contains(name)) (*this)(name, number.emplace());
   }
-  void operator()(const char* name, std::vector<double>& values) {
-    if (node_.contains(name)) values = source_.array<double>(node_.at(name).get<std::string>());
+  template <class Number>
+  void operator()(const char* name, std::vector<Number>& values) {
+    if (node_.contains(name)) values = source_.array<Number>(node_.at(name).get<std::string>());
   }
   void operator()(const char* name, std::map<std::string, std::vector<float>>& values) {
     for (const auto& [key, of] : node_.at(name).items())
@@ -326,19 +251,20 @@ class Reader {
       fields(parts.emplace_back(), own);
     }
   }
-  template <class... Parts>
-  void alternative(std::variant<Parts...>& of, std::initializer_list<const char*> words) {
+  template <class... Parts, class Words>
+  void alternative(std::variant<Parts...>& of, const Words& words) {
     const size_t index = index_of("kind", words);
     size_t i = 0;
     ((i++ == index ? part("rows", of.template emplace<Parts>()) : void()), ...);
   }
 
  private:
-  size_t index_of(const char* name, std::initializer_list<const char*> words) {
+  template <class Words>
+  size_t index_of(const char* name, const Words& words) {
     const auto given = node_.at(name).get<std::string>();
     const auto found = std::ranges::find(words, given);
     check(found != words.end(), kFunction, "a name that slimbayes writes", "another", kDamaged);
-    return static_cast<size_t>(found - words.begin());
+    return static_cast<size_t>(found - std::ranges::begin(words));
   }
 
   const json& node_;
@@ -347,24 +273,29 @@ class Reader {
 
 }  // namespace
 
-bool storable(const RowSpec& spec) {
+bool storable(const AnswerSpec& spec) {
   Soundness found;
-  fields(spec, found);
+  std::visit([&](const auto& one) { fields(one, found); }, spec);
   return found.sound();
 }
 
-json store_rows(const RowSpec& spec, TensorFile& file) {
+json store_rows(const AnswerSpec& spec, TensorFile& file) {
   Arrays arrays(file);
   Writer writer(arrays);
-  fields(spec, writer);
-  return writer.take();
+  std::visit([&](const auto& one) { fields(one, writer); }, spec);
+  json node = writer.take();
+  if (std::holds_alternative<RateSpec>(spec)) node["kind"] = kRateKind;
+  return node;
 }
 
-RowSpec stored_rows(const json& json, const TensorFile& file) {
-  RowSpec spec;
+AnswerSpec stored_rows(const json& json, const TensorFile& file) {
+  const auto kind = json.at("kind").get<std::string>();
+  AnswerSpec spec;
+  if (kind == kRateKind) spec = RateSpec();
+  if (std::ranges::find(kClassKinds, kind) != kClassKinds.end()) spec = ClassSpec();
   Source source(file);
   Reader reader(json, source);
-  fields(spec, reader);
+  std::visit([&](auto& one) { fields(one, reader); }, spec);
   return spec;
 }
 

@@ -6,7 +6,7 @@
 
 #include "slimbayes/answers/class_likelihood.h"
 #include "slimbayes/answers/pixels.h"
-#include "slimbayes/engine/row_spec.h"
+#include "slimbayes/engine/answer_spec.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/nn/engine_network.h"
@@ -27,6 +27,8 @@ Scores Fitted::ood(const Dataset& data) const {
 std::vector<ProjectorFact> Fitted::projectors() const { return {}; }
 
 std::optional<engine::RowSpec> Fitted::row_spec() const { return {}; }
+
+std::optional<engine::AnswerSpec> Fitted::answer_spec() const { return row_spec(); }
 
 std::shared_ptr<const engine::RowModel> Fitted::row_model() const {
   return row_model_.get([this]() -> LazyRowModel::Made {

@@ -24,8 +24,9 @@
 #include "slimbayes/train/trainer.h"
 
 namespace slimbayes::engine {
-class RowModel;  // engine/row_model.h
-struct RowSpec;  // engine/row_spec.h
+class RowModel;     // engine/row_model.h
+struct RowSpec;     // engine/row_spec.h
+struct AnswerSpec;  // engine/answer_spec.h
 }  // namespace slimbayes::engine
 
 namespace slimbayes {
@@ -116,6 +117,10 @@ class SLIMBAYES_EXPORT Fitted {
   /// predict(); empty if there is no such form: for other tasks, inputs that are no vectors, and whatever the
   /// engine does not know.
   virtual std::optional<engine::RowSpec> row_spec() const;
+
+  /// Returns the model as data for answers without libtorch, of every task: that of row_spec(), classes or
+  /// counts; empty if there is no such form.
+  virtual std::optional<engine::AnswerSpec> answer_spec() const;
 
   /// Returns the row model of row_spec(); nullptr if there is none, or if the engine is off. Made at its first
   /// use.

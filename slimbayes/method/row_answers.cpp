@@ -124,6 +124,19 @@ engine::LinearHead head_of(const LinearPosterior& p) {
   return head;
 }
 
+engine::CorrelatedLogits logits_of(const LaplacePosterior& p, int64_t outputs) {
+  engine::CorrelatedLogits logits;
+  logits.outputs = outputs;
+  if (p.half.defined()) {
+    logits.half = numbers_of(p.half);
+    return logits;
+  }
+  logits.of_features = numbers_of(p.of_features);
+  logits.of_classes = numbers_of(p.of_classes);
+  logits.variances = numbers_of(p.variances);
+  return logits;
+}
+
 engine::LinearHead of_scaled_features(engine::LinearHead head, int64_t features, double s, double t) {
   const auto h = static_cast<size_t>(features), r = head.weights.size();
   const size_t q = head.root.size() / std::max<size_t>(1, r);

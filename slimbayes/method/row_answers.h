@@ -10,9 +10,11 @@
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/core/gaussian_linear.h"
 #include "slimbayes/data/dataset.h"
+#include "slimbayes/engine/answer_spec.h"
 #include "slimbayes/engine/feature_spec.h"
 #include "slimbayes/engine/linear_head.h"
-#include "slimbayes/engine/row_spec.h"
+#include "slimbayes/engine/row_model.h"
+#include "slimbayes/method/laplace_posterior.h"
 #include "slimbayes/method/predict_options.h"
 #include "slimbayes/nn/network.h"
 
@@ -39,6 +41,10 @@ std::vector<double> numbers_of(const at::Tensor& tensor);
 /// Returns the head that answers as mean() and epistemic_var() of the posterior (core/gaussian_linear.h)
 /// with the noise sigma2, for its features phi. O(r^3).
 engine::LinearHead head_of(const LinearPosterior& posterior);
+
+/// Returns the covariance of a Laplace approximation as data, for `outputs` logits; the rest is left to the
+/// caller.
+engine::CorrelatedLogits logits_of(const LaplacePosterior& posterior, int64_t outputs);
 
 /// Rewrites a head for the features (s h, t) as a head for h, where s and t are constants. If `head` has no
 /// weight for t, its features were s h.

@@ -215,8 +215,8 @@ TensorFile Model::to_file() const {
   if (parts_.shard) file.metadata["shard"] = "true";
   if (parts_.tuning) file.metadata["tuning"] = fields_to_json(*parts_.tuning).dump();
   if (!parts_.noise.empty()) file.metadata["noise"] = slimbayes::to_json(parts_.noise).dump();
-  if (std::holds_alternative<Encoder>(*parts_.encoder) && schema().task.kind == TaskKind::regression)
-    if (const auto rows = parts_.fitted->row_spec(); rows && engine::storable(*rows))
+  if (std::holds_alternative<Encoder>(*parts_.encoder))
+    if (const auto rows = parts_.fitted->answer_spec(); rows && engine::storable(*rows))
       store_served(*rows, parts_.noise.var,
                    ood_score(find_method(parts_.method), parts_.options) == "epistemic_sd", file);
   return file;

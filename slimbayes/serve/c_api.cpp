@@ -19,6 +19,7 @@ struct slimbayes_model {
 namespace {
 
 using slimbayes::serve::Answer;
+using slimbayes::serve::ClassAnswer;
 using slimbayes::serve::Model;
 
 std::string& last_error() {
@@ -60,34 +61,50 @@ void expect(bool ok, const char* what) {
   if (!ok) throw std::invalid_argument(what);
 }
 
-/// Throws unless the arguments of a call on rows are there.
-void check_call(const slimbayes_model* model, const void* rows, size_t count, const slimbayes_answer* out) {
+/// Throws unless the caller has set the size of its struct.
+void check_size(size_t size) {
   constexpr size_t kLargest = 1024;  // a later version's struct is smaller; a size that nobody set rarely is
+  expect(size >= sizeof(size_t) + sizeof(double) && size <= kLargest && size % sizeof(double) == 0,
+         "expected the size of the struct in the field size of the first answer; received another number");
+}
+
+/// Throws unless the arguments of a call on rows are there.
+void check_call(const slimbayes_model* model, const void* rows, size_t count, const void* out) {
   expect(model != nullptr, "expected a model; received a null pointer");
-  if (count == 0) return;
-  expect(rows != nullptr && out != nullptr,
+  expect(count == 0 || (rows != nullptr && out != nullptr),
          "expected rows and a place for their answers; received a null pointer");
-  expect(out->size >= sizeof(size_t) + sizeof(double) && out->size <= kLargest &&
-             out->size % sizeof(double) == 0,
-         "expected sizeof(slimbayes_answer) in the field size of the first answer; received another number");
+}
+
+slimbayes_answer in_c(const Answer& answer, size_t size) {
+  return {size, answer.mean, answer.sd, answer.sd_aleatoric, answer.sd_epistemic, answer.lower, answer.upper};
+}
+
+slimbayes_class_answer in_c(const ClassAnswer& answer, size_t size) {
+  return {size, answer.label, answer.entropy, answer.mutual_information};
 }
 
 /// Writes what the caller's struct has room for: `size` bytes of the answer to row i.
-void write_answer(const Answer& answer, size_t size, slimbayes_answer* out, size_t i) {
-  const slimbayes_answer full = {
-      size, answer.mean, answer.sd, answer.sd_aleatoric, answer.sd_epistemic, answer.lower, answer.upper};
+template <class Answered, class Out>
+void write_answer(const Answered& answer, size_t size, Out* out, size_t i) {
+  const Out full = in_c(answer, size);
   std::memcpy(reinterpret_cast<char*>(out) + i * size, &full, size < sizeof full ? size : sizeof full);
 }
 
-/// Answers `count` rows to `out` by answer_of(i). Its errors name the row, if there are several.
-template <class AnswerOf>
-slimbayes_status answer_rows(const slimbayes_model* model, const void* rows, size_t count,
-                             slimbayes_answer* out, AnswerOf answer_of) {
+/// Answers `count` rows to `out`, which may be a null pointer for classes, by answer_of(i). `place`: where
+/// each answer goes. Errors name the row, if there are several.
+template <class Out, class AnswerOf>
+slimbayes_status answer_rows(const slimbayes_model* model, const void* rows, size_t count, const void* place,
+                             Out* out, AnswerOf answer_of) {
   size_t at = 0;
   const slimbayes_status status = guarded([&] {
-    check_call(model, rows, count, out);
-    const size_t size = count > 0 ? out->size : 0;
-    for (; at < count; ++at) write_answer(answer_of(at), size, out, at);
+    check_call(model, rows, count, place);
+    const bool writes = count > 0 && out != nullptr;
+    if (writes) check_size(out->size);
+    const size_t size = writes ? out->size : 0;
+    for (; at < count; ++at) {
+      const auto answer = answer_of(at);
+      if (writes) write_answer(answer, size, out, at);
+    }
   });
   if (status != SLIMBAYES_OK && count > 1)
     failed(status, ("row " + std::to_string(at + 1) + ": " + last_error()).c_str());
@@ -150,7 +167,7 @@ size_t slimbayes_columns(const slimbayes_model* model) {
 slimbayes_status slimbayes_predict(const slimbayes_model* model, const double* rows, size_t count,
                                    double level, slimbayes_answer* out) {
   const size_t columns = slimbayes_columns(model);
-  return answer_rows(model, rows, count, out, [&](size_t i) {
+  return answer_rows(model, rows, count, out, out, [&](size_t i) {
     return model->model.predict(std::span(rows + i * columns, columns), level);
   });
 }
@@ -158,10 +175,33 @@ slimbayes_status slimbayes_predict(const slimbayes_model* model, const double* r
 slimbayes_status slimbayes_predict_cells(const slimbayes_model* model, const char* const* cells, size_t count,
                                          double level, slimbayes_answer* out) {
   const size_t columns = slimbayes_columns(model);
-  return answer_rows(model, cells, count, out, [&](size_t i) {
+  return answer_rows(model, cells, count, out, out, [&](size_t i) {
     std::vector<std::string_view>& row = cell_views(columns);
     view_cells(cells + i * columns, row);
     return model->model.predict(std::span<const std::string_view>(row), level);
+  });
+}
+
+size_t slimbayes_classes(const slimbayes_model* model) {
+  return model == nullptr ? 0 : model->model.classes().size();
+}
+
+slimbayes_status slimbayes_classify(const slimbayes_model* model, const double* rows, size_t count,
+                                    double* probabilities, slimbayes_class_answer* out) {
+  const size_t columns = slimbayes_columns(model), classes = slimbayes_classes(model);
+  return answer_rows(model, rows, count, probabilities, out, [&](size_t i) {
+    return model->model.classify(std::span(rows + i * columns, columns),
+                                 std::span(probabilities + i * classes, classes));
+  });
+}
+
+slimbayes_status slimbayes_prediction_set(const slimbayes_model* model, const double* row, double level,
+                                          unsigned char* set) {
+  return guarded([&] {
+    expect(model != nullptr && row != nullptr && set != nullptr,
+           "expected a model, a row and a place for its set; received a null pointer");
+    model->model.prediction_set(std::span(row, slimbayes_columns(model)), level,
+                                std::span(set, slimbayes_classes(model)));
   });
 }
 

@@ -16,10 +16,14 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 
-#include "slimbayes/density/unit.h"
+#include "slimbayes/catalog/call_options.h"
+#include "slimbayes/density/conformal_rank.h"
+#include "slimbayes/density/count.h"
 #include "slimbayes/encoding/row_encoder.h"
 #include "slimbayes/engine/row_spec_file.h"
+#include "slimbayes/serve/row_classes.h"
 #include "slimbayes/serve/row_regression.h"
 #include "slimbayes/serve/serve_file.h"
 #include "slimbayes/storage/check.h"
@@ -54,24 +58,59 @@ const char* name_of(ColumnType type) {
   return names[static_cast<size_t>(type)];
 }
 
+using Rates = std::shared_ptr<const engine::RateModel>;
+
+/// What answers the rows, of each task.
+using RowAnswers = std::variant<RowRegression, RowClasses, Rates>;
+
+int64_t inputs_of(const RowAnswers& rows) {
+  if (const auto* rates = std::get_if<Rates>(&rows)) return (*rates)->inputs();
+  return std::holds_alternative<RowRegression>(rows) ? std::get<RowRegression>(rows).inputs()
+                                                     : std::get<RowClasses>(rows).inputs();
+}
+
+/// Returns a model of the engine, unless there is none or its answers need more memory than there is.
+template <class Made>
+Made usable(Made model) {
+  check(model != nullptr, "serve", "a model that the engine can compute in the memory at hand", "another");
+  check(static_cast<double>(model->scratch()) * sizeof(double) < static_cast<double>(memory_at_hand()),
+        "serve", "a model that the memory at hand can answer", "a larger one");
+  return model;
+}
+
+RowAnswers answers_of(const ServedFile& parts) {
+  const Task& task = parts.encoder.schema().task;
+  if (const auto* spec = std::get_if<engine::ClassSpec>(&parts.rows)) {
+    RowClasses classes(usable(engine::class_model(*spec)), parts.calibration);
+    check(classes.classes() == std::ssize(task.levels), "serve", "probabilities of the model's classes",
+          "those of others", "the model file is damaged");
+    return classes;
+  }
+  if (const auto* spec = std::get_if<engine::RateSpec>(&parts.rows)) return usable(engine::rate_model(*spec));
+  return RowRegression(usable(engine::row_model(std::get<engine::RowSpec>(parts.rows))), task,
+                       parts.least_noise, parts.calibration);
+}
+
 }  // namespace
 
 struct Model::State {
   uint64_t id;  // of this process, so that a thread knows whose level it prepared
   std::string method;
-  bool epistemic;  // ServedFile::epistemic
+  bool epistemic;   // ServedFile::epistemic
+  bool calibrated;  // whether intervals and sets are
   Encoder encoder;
   RowEncoder cells;
-  RowRegression rows;
+  RowAnswers rows;
   std::vector<ColumnInfo> columns;
 
-  State(ServedFile parts, RowRegression regression)
+  State(ServedFile parts, RowAnswers answers)
       : id(next_id()),
         method(std::move(parts.method)),
         epistemic(parts.epistemic),
+        calibrated(parts.calibration.groups > 0),
         encoder(std::move(parts.encoder)),
         cells(encoder, std::move(parts.missing)),
-        rows(std::move(regression)) {
+        rows(std::move(answers)) {
     for (const Encoder::Feature& feature : cells.columns())
       columns.push_back({feature.name, type_of(feature.kind), feature.levels});
   }
@@ -92,7 +131,7 @@ struct Worker {
   };
 
   RowRegression::Memory memory;
-  std::vector<double> numbers, x;
+  std::vector<double> numbers, x, probabilities;
   std::vector<float> encoded;
   std::array<Prepared, 8> prepared;
   size_t next = 0;
@@ -120,14 +159,39 @@ void check_answer(bool finite) {
         "training rows, or the level is too near 1");
 }
 
-RowAnswer answered(const RowEncoder& cells, const RowRegression& rows, std::span<const double> row,
-                   Worker& worker) {
-  worker.encoded.resize(static_cast<size_t>(rows.inputs()));
+const RowRegression& regression(const RowAnswers& rows) {
+  const auto* found = std::get_if<RowRegression>(&rows);
+  check(found != nullptr, kFunction, "a model of numbers or counts", "one of classes",
+        "classify() answers its rows");
+  return *found;
+}
+
+const RowClasses& classification(const RowAnswers& rows) {
+  const auto* found = std::get_if<RowClasses>(&rows);
+  check(found != nullptr, "classify", "a model of classes", "one of numbers or counts",
+        "predict() answers its rows");
+  return *found;
+}
+
+/// Encodes the row to worker.x.
+void encode(const RowEncoder& cells, int64_t inputs, std::span<const double> row, Worker& worker) {
+  worker.encoded.resize(static_cast<size_t>(inputs));
   cells.encode(row, worker.encoded);
   worker.x.assign(worker.encoded.begin(), worker.encoded.end());
+}
+
+/// Answers the encoded row.
+RowAnswer answered(const RowRegression& rows, Worker& worker) {
   const RowAnswer answer = rows.answer(worker.x, worker.memory);
   check_answer(std::isfinite(answer.mean) && std::isfinite(answer.sd()));
   return answer;
+}
+
+LogRate answered(const Rates& rows, Worker& worker) {
+  worker.memory.scratch.reserve(rows->scratch());
+  const LogRate rate = rows->answer(worker.x.data(), worker.memory.scratch.data());
+  check_answer(std::isfinite(rate.rate_mean()) && std::isfinite(rate.rate_var()));
+  return rate;
 }
 
 Answer with_interval(const RowAnswer& answer, const RowInterval& range) {
@@ -170,20 +234,18 @@ std::shared_ptr<const Model::State> Model::opened(const TensorFile& file, const 
   std::shared_ptr<const State> state;
   read_contents(name, "it cannot be served", [&] {
     ServedFile parts = served_file(file);
-    std::shared_ptr<const engine::RowModel> rows = engine::row_model(parts.rows);
-    check(rows != nullptr, "serve", "a model that the engine can compute in the memory at hand", "another");
-    check(static_cast<double>(rows->scratch()) * sizeof(double) < static_cast<double>(memory_at_hand()),
-          "serve", "a model that the memory at hand can answer", "a larger one");
-    const auto inputs = std::ssize(parts.encoder.schema().features);
-    check(rows->inputs() == inputs, "serve", "a model of the encoder's inputs", "one of others");
-    RowRegression regression(std::move(rows), parts.encoder.schema().task, parts.least_noise,
-                             std::move(parts.calibration));
-    state = std::make_shared<const State>(std::move(parts), std::move(regression));
+    RowAnswers rows = answers_of(parts);
+    check(inputs_of(rows) == std::ssize(parts.encoder.schema().features), "serve",
+          "a model of the encoder's inputs", "one of others");
+    parts.rows = {};
+    state = std::make_shared<const State>(std::move(parts), std::move(rows));
   });
   return state;
 }
 
 const std::vector<ColumnInfo>& Model::columns() const { return state_->columns; }
+
+const std::vector<std::string>& Model::classes() const { return state_->encoder.schema().task.levels; }
 
 std::string Model::describe() const {
   const Task& task = state_->encoder.schema().task;
@@ -192,21 +254,74 @@ std::string Model::describe() const {
     json& one = columns.emplace_back(json{{"name", column.name}, {"type", name_of(column.type)}});
     if (column.type == ColumnType::category) one["levels"] = column.levels;
   }
-  const json all = {{"method", state_->method},
-                    {"task", slimbayes::name_of(task.kind)},
-                    {"target", state_->encoder.target_name()},
-                    {"target_mean", task.y_shift},
-                    {"target_sd", task.y_scale},
-                    {"sd_parts", state_->epistemic ? "aleatoric and epistemic" : "noise and function"},
-                    {"columns", columns}};
+  json all = {{"method", state_->method},
+              {"task", slimbayes::name_of(task.kind)},
+              {"target", state_->encoder.target_name()},
+              {"calibrated", state_->calibrated},
+              {"columns", columns}};
+  if (task.kind == TaskKind::classification) {
+    all["classes"] = classes();
+    return all.dump();
+  }
+  all["target_mean"] = task.y_shift;
+  all["target_sd"] = task.y_scale;
+  const bool apart = state_->epistemic || task.kind == TaskKind::counts;
+  all["sd_parts"] = apart ? "aleatoric and epistemic" : "noise and function";
   return all.dump();
 }
 
 Answer Model::predict(std::span<const double> row, double level) const {
   Worker& worker = Worker::own();
-  const RowRegression::Level& at = worker.level_of(state_->id, state_->rows, level);
-  const RowAnswer answer = answered(state_->cells, state_->rows, row, worker);
-  return with_interval(answer, state_->rows.interval(answer, at, worker.memory));
+  encode(state_->cells, inputs_of(state_->rows), row, worker);
+  if (const auto* rates = std::get_if<Rates>(&state_->rows)) {
+    check_level(level, "interval");
+    const LogRate rate = answered(*rates, worker);
+    const double mean = rate.rate_mean(), var = rate.rate_var();
+    return {mean,
+            std::sqrt(mean + var),
+            std::sqrt(mean),
+            std::sqrt(var),
+            count_quantile(rate, (1 - level) / 2),
+            count_quantile(rate, (1 + level) / 2)};
+  }
+  const RowRegression& rows = regression(state_->rows);
+  const RowRegression::Level& at = worker.level_of(state_->id, rows, level);
+  const RowAnswer answer = answered(rows, worker);
+  return with_interval(answer, rows.interval(answer, at, worker.memory));
+}
+
+ClassAnswer Model::classify(std::span<const double> row, std::span<double> p) const {
+  const RowClasses& rows = classification(state_->rows);
+  if (p.size() != classes().size())
+    refuse("classify", fmt::format("a place for {} probabilities", classes().size()),
+           std::to_string(p.size()));
+  Worker& worker = Worker::own();
+  encode(state_->cells, rows.inputs(), row, worker);
+  const RowClasses::Entropies entropies = rows.answer(worker.x, p, worker.memory.scratch);
+  check_answer(std::isfinite(entropies.predictive) && std::isfinite(entropies.mutual_information));
+  const auto label = static_cast<size_t>(std::ranges::max_element(p) - p.begin());
+  return {label, entropies.predictive, entropies.mutual_information};
+}
+
+ClassAnswer Model::classify(std::span<const std::string_view> cells, std::span<double> p) const {
+  Worker& worker = Worker::own();
+  worker.numbers.resize(state_->columns.size());
+  numbers(cells, worker.numbers);
+  return classify(std::span<const double>(worker.numbers), p);
+}
+
+void Model::prediction_set(std::span<const double> row, double level, std::span<unsigned char> set) const {
+  const double threshold = classification(state_->rows).threshold(level);
+  Worker& worker = Worker::own();
+  if (set.size() != classes().size())
+    refuse("prediction_set", fmt::format("a place for {} classes", classes().size()),
+           std::to_string(set.size()));
+  worker.probabilities.resize(set.size());
+  classify(row, worker.probabilities);
+  for (float& one : worker.encoded) one += 0;  // turns -0 into 0
+  const std::string_view bytes(reinterpret_cast<const char*>(worker.encoded.data()),
+                               worker.encoded.size() * sizeof(float));
+  mark_set(worker.probabilities, row_uniform(bytes), threshold, set);
 }
 
 void Model::numbers(std::span<const std::string_view> cells, std::span<double> out) const {
@@ -234,8 +349,11 @@ void Model::predict(std::span<const double> rows, std::span<Answer> out, double 
 
 double Model::quantile(std::span<const double> row, double probability) const {
   Worker& worker = Worker::own();
-  const RowAnswer answer = answered(state_->cells, state_->rows, row, worker);
-  const double at = state_->rows.quantile(answer, probability, worker.memory);
+  encode(state_->cells, inputs_of(state_->rows), row, worker);
+  if (const auto* rates = std::get_if<Rates>(&state_->rows))
+    return count_quantile(answered(*rates, worker), probability);
+  const RowRegression& rows = regression(state_->rows);
+  const double at = rows.quantile(answered(rows, worker), probability, worker.memory);
   check_answer(std::isfinite(at));
   return at;
 }

@@ -26,6 +26,13 @@ struct Answer {
   double lower = 0, upper = 0;  // of the interval at the level that was asked for
 };
 
+/// The answer to a row of a classification, beside its probabilities.
+struct ClassAnswer {
+  size_t label = 0;               // number of the most probable class in Model::classes()
+  double entropy = 0;             // of the probabilities, in nats
+  double mutual_information = 0;  // its part that is ignorance of the model, in nats
+};
+
 /// How far a row lies from the training rows, over its columns of numbers, booleans and dates; NaN if there
 /// are none.
 struct Scores {
@@ -43,10 +50,11 @@ struct ColumnInfo {
   std::vector<std::string> levels = {};
 };
 
-/// A model file that answers rows without libtorch: a fit of a regression on the rows of a table, by a method
-/// and a network that the engine knows. Immutable, so that threads share it. A thread that has answered a row
+/// A model file that answers rows without libtorch: a fit of numbers, counts or classes on the rows of a table,
+/// by a method and a network that the engine knows. Immutable, so that threads share it. A thread that has answered a row
 /// by predict() answers the next ones without an allocation, with up to eight pairs of a model and a level in
-/// turn; it keeps that memory until it ends. The answers are those of slimbayes::Model, to 1e-9 relative.
+/// turn; it keeps that memory until it ends. The answers are those of slimbayes::Model, to 1e-9 relative; of
+/// classes and counts, whose networks the model computes by libtorch, to 1e-6.
 ///
 ///   const auto model = slimbayes::serve::Model::open("model.safetensors");
 ///   const auto answer = model.predict(std::vector<double>{540, 162, 28}, 0.9);
@@ -63,15 +71,17 @@ class SLIMBAYES_EXPORT Model {
 
   /// Returns the columns of a row, in the order in which predict() takes them.
   const std::vector<ColumnInfo>& columns() const;
-  /// Returns what the file is, as a JSON object: method, target, columns, the scale of the target, and what
-  /// the parts of the sd mean (Answer).
+  /// Returns the names of the classes in the order of their numbers; empty for numbers and counts.
+  const std::vector<std::string>& classes() const;
+  /// Returns what the file is, as a JSON object: method, task, target, columns, classes, the scale of the
+  /// target, what the parts of the sd mean (Answer), and whether intervals and sets are calibrated.
   std::string describe() const;
 
   /// Answers a row of numbers, one a column; NaN is a missing cell, a boolean is 0 or 1, a time is seconds
   /// since 1970 UTC, and a category the index in ColumnInfo::levels (their number for any other). `level` is
   /// that of the interval. Throws std::invalid_argument for another number of cells, a number that is too far
-  /// from the training rows (Encoder::kFarthest) or infinite, and a level that has no interval;
-  /// NumericalError if the answer overflows.
+  /// from the training rows (Encoder::kFarthest) or infinite, a level that has no interval, and a model of
+  /// classes; NumericalError if the answer overflows.
   Answer predict(std::span<const double> row, double level = 0.95) const;
   /// Answers a row of texts, as a CSV file has them. Throws also DataError for a text that is none of the
   /// column's type.
@@ -79,6 +89,17 @@ class SLIMBAYES_EXPORT Model {
   /// Answers rows of numbers, row after row in `rows` [n, columns], to `out` [n]. Throws as predict(row) for
   /// the first row that it refuses, with its number from 1.
   void predict(std::span<const double> rows, std::span<Answer> out, double level = 0.95) const;
+
+  /// Answers a row of a classification, given as for predict(): writes the probabilities to p [classes].
+  /// Throws as predict(), and std::invalid_argument for a model of another task.
+  ClassAnswer classify(std::span<const double> row, std::span<double> p) const;
+  ClassAnswer classify(std::span<const std::string_view> cells, std::span<double> p) const;
+
+  /// Writes 1 to `set` [classes] for the classes in the row's prediction set at this level, and 0 for the
+  /// others: that of Model::answers, which holds the class of a new row with this probability. Throws as
+  /// classify(), and std::invalid_argument for a model without calibration and for a level that its
+  /// calibration rows are too few for.
+  void prediction_set(std::span<const double> row, double level, std::span<unsigned char> set) const;
 
   /// Returns the quantile of the row's answer at this probability, in (0, 1); without calibration. Throws as
   /// predict().

@@ -69,14 +69,19 @@ CalibrationScores calibration_of(const TensorFile& file) {
 void check_served(const TensorFile& file, const std::string& method) {
   check(stored_text(file, "kind") == "model", "serve", "a model file", "another file of slimbayes");
   if (!file.metadata.contains(kServe))
-    refuse("serve", "a regression on the rows of a table, by a method and a network that the engine knows",
+    refuse("serve", "a model of the rows of a table, by a method and a network that the engine knows",
            fmt::format("a model of {}", foreign_text(method.substr(0, 40))),
            "`slimbayes predict` answers every model");
 }
 
+TaskKind task_of(const engine::AnswerSpec& rows) {
+  if (std::holds_alternative<engine::ClassSpec>(rows)) return TaskKind::classification;
+  return std::holds_alternative<engine::RateSpec>(rows) ? TaskKind::counts : TaskKind::regression;
+}
+
 }  // namespace
 
-void store_served(const engine::RowSpec& rows, double least_noise, bool epistemic, TensorFile& file) {
+void store_served(const engine::AnswerSpec& rows, double least_noise, bool epistemic, TensorFile& file) {
   json serve = {{kVersion, kServeVersion}, {kNoise, least_noise}, {kEpistemic, epistemic}};
   serve[kRows] = engine::store_rows(rows, file);
   file.metadata[kServe] = serve.dump();
@@ -97,7 +102,6 @@ ServedFile served_file(const TensorFile& file) {
   parts.missing = marks_of(given);
   parts.encoder = Encoder::from_json(stored_json(file, "encoder"));
   const Task& task = parts.encoder.schema().task;
-  check(task.kind == TaskKind::regression, "serve", "a regression", name_of(task.kind), kDamaged);
   const json serve = stored_json(file, kServe);
   check(serve.value(kVersion, 0) == kServeVersion, "serve", "a file of this version of the library",
         "one of another", "`slimbayes predict` and `slimbayes export` of the newer version read it");
@@ -106,6 +110,7 @@ ServedFile served_file(const TensorFile& file) {
         "another value", kDamaged);
   parts.epistemic = serve.at(kEpistemic).get<bool>();
   parts.rows = engine::stored_rows(serve.at(kRows), file);
+  check(task.kind == task_of(parts.rows), "serve", "rows of the model's task", "those of another", kDamaged);
   parts.calibration = calibration_of(file);
   return parts;
 }

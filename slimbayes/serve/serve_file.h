@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "slimbayes/encoding/encoder.h"
-#include "slimbayes/engine/row_spec.h"
+#include "slimbayes/engine/answer_spec.h"
 #include "slimbayes/serve/row_regression.h"
 #include "slimbayes/storage/tensor_file.h"
 
@@ -19,16 +19,16 @@ struct ServedFile {
   std::string method;
   std::vector<std::string> missing;  // texts of a missing cell, beside those of every table
   Encoder encoder;
-  engine::RowSpec rows;
-  double least_noise = 0;  // NoiseEstimate::var of the model
+  engine::AnswerSpec rows;
+  double least_noise = 0;  // NoiseEstimate::var of the model, for a regression
   /// Whether the parts of the variance are aleatoric and epistemic, as the columns of `predict` are named;
   /// else the noise and the function's, of which the sum alone is calibrated.
   bool epistemic = false;
   CalibrationScores calibration;
 };
 
-/// Adds the regression `rows` to a model file. `epistemic`: ServedFile::epistemic.
-void store_served(const engine::RowSpec& rows, double least_noise, bool epistemic, TensorFile& file);
+/// Adds the model `rows` as data to a model file. `epistemic`: ServedFile::epistemic.
+void store_served(const engine::AnswerSpec& rows, double least_noise, bool epistemic, TensorFile& file);
 
 /// Removes what store_served() added.
 void drop_served(TensorFile& file);

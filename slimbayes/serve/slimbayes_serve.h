@@ -51,6 +51,15 @@ typedef struct slimbayes_answer {
   double lower, upper; /* the interval at the level of the call */
 } slimbayes_answer;
 
+/* The answer to a row of a classification, beside its probabilities. Set `size` to
+ * sizeof(slimbayes_class_answer), as for slimbayes_answer. */
+typedef struct slimbayes_class_answer {
+  size_t size;
+  size_t label;              /* the most probable class: its place in the classes of slimbayes_describe() */
+  double entropy;            /* of the probabilities, in nats */
+  double mutual_information; /* its part that is ignorance of the model, in nats */
+} slimbayes_class_answer;
+
 /* Returns the version, such as "0.1.0". */
 SLIMBAYES_SERVE_API const char* slimbayes_version(void);
 
@@ -66,15 +75,18 @@ SLIMBAYES_SERVE_API slimbayes_model* slimbayes_open_bytes(const void* bytes, siz
  * memory for the next ones until it ends. */
 SLIMBAYES_SERVE_API void slimbayes_close(slimbayes_model* model);
 
-/* Returns what the model is as a JSON object: method, target, sd_parts, and the columns of a row in the order in
- * which the functions below take them, each with its type (number, boolean, category, time) and its
- * levels. Valid until slimbayes_close(). NULL for a null pointer. */
+/* Returns what the model is as a JSON object: method, task, target, sd_parts, the names of the classes, and the
+ * columns of a row in the order in which the functions below take them, each with its type (number, boolean,
+ * category, time) and its levels. Valid until slimbayes_close(). NULL for a null pointer. */
 SLIMBAYES_SERVE_API const char* slimbayes_describe(const slimbayes_model* model);
 
 /* Returns the number of columns of a row; 0 for a null pointer. */
 SLIMBAYES_SERVE_API size_t slimbayes_columns(const slimbayes_model* model);
 
-/* Answers `count` rows of numbers, row after row: NaN is a missing cell, a boolean is 0 or 1, a time is
+/* Returns the number of classes; 0 for a model of numbers or counts, and for a null pointer. */
+SLIMBAYES_SERVE_API size_t slimbayes_classes(const slimbayes_model* model);
+
+/* Answers `count` rows of numbers by a model of numbers or counts, row after row: NaN is a missing cell, a boolean is 0 or 1, a time is
  * seconds since 1970 UTC, a category its place in the levels (their number for any other). `level` is that
  * of the interval, in (0, 1). Stops at the first row that it cannot answer, whose number from 1
  * slimbayes_error() names; the rows before it are answered. */
@@ -85,6 +97,18 @@ SLIMBAYES_SERVE_API slimbayes_status slimbayes_predict(const slimbayes_model* mo
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_predict_cells(const slimbayes_model* model,
                                                              const char* const* cells, size_t count,
                                                              double level, slimbayes_answer* out);
+
+/* Answers `count` rows of numbers by a model of classes: writes the probabilities of each row to
+ * `probabilities` [count, classes], and more about it to `out`, which may be NULL. For texts call
+ * slimbayes_numbers() first. Stops as slimbayes_predict(). */
+SLIMBAYES_SERVE_API slimbayes_status slimbayes_classify(const slimbayes_model* model, const double* rows,
+                                                        size_t count, double* probabilities,
+                                                        slimbayes_class_answer* out);
+
+/* Writes 1 to `set` [classes] for each class in the prediction set of a row at this level, and 0 for the
+ * others. A model without conformal calibration has no sets. */
+SLIMBAYES_SERVE_API slimbayes_status slimbayes_prediction_set(const slimbayes_model* model, const double* row,
+                                                              double level, unsigned char* set);
 
 /* Writes the numbers of a row of texts, as slimbayes_predict takes them, to out [columns]. */
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_numbers(const slimbayes_model* model, const char* const* cells,

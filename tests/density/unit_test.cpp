@@ -10,6 +10,22 @@
 namespace slimbayes {
 namespace {
 
+// References by mpmath with 50 digits.
+TEST(LogNormalCdf, KeepsItsDigitsInBothTails) {
+  EXPECT_NEAR(log_normal_cdf(0), -0.693147180559945309, 1e-15);
+  EXPECT_NEAR(log_normal_cdf(-1), -1.84102164500926368, 2e-15);
+  EXPECT_NEAR(log_normal_cdf(-30), -454.321243956343197, 1e-12);
+  EXPECT_NEAR(log_normal_cdf(-1e5) / -5000000012.4318639983, 1, 1e-15);
+  EXPECT_NEAR(log_normal_cdf(8) / -6.22096057427178605e-16, 1, 1e-14);
+}
+
+TEST(ScaledErfc, IsContinuousWhereTheSeriesBegins) {
+  EXPECT_NEAR(scaled_erfc(0), 1, 1e-16);
+  EXPECT_NEAR(scaled_erfc(1) / 0.427583576155807004, 1, 1e-14);
+  EXPECT_NEAR(scaled_erfc(19.999999999) / scaled_erfc(20.000000001) - 1, 2e-9 / 20, 1e-12);
+  EXPECT_NEAR(scaled_erfc(1e8) * 1e8, 0.564189583547756287, 1e-15);
+}
+
 TEST(NormalQuantile, MatchesExtendedPrecision) {
   // Reference values: sqrt(2) erfinv(2p - 1) of the double p, by mpmath 1.3 with 60 to 400 digits.
   const std::pair<double, double> known[] = {{1e-300, -37.047096299361199237},

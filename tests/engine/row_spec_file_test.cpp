@@ -24,6 +24,11 @@ RowSpec sample() {
   return {MixtureRows{.inputs = 2, .candidates = {plain, scaled}, .wrong_share = 0.01}};
 }
 
+/// The regression that store_rows() stored.
+RowSpec read_rows(const json& stored, const TensorFile& file) {
+  return std::get<RowSpec>(stored_rows(stored, file));
+}
+
 std::vector<double> answered(const RowModel& model, const std::vector<double>& x) {
   std::vector<double> out(static_cast<size_t>(model.numbers()));
   Doubles scratch(model.scratch());
@@ -34,10 +39,10 @@ std::vector<double> answered(const RowModel& model, const std::vector<double>& x
 TEST(StoredRows, GiveTheSameBits) {
   TensorFile file;
   const json stored = json::parse(store_rows(sample(), file).dump());
-  const auto first = row_model(sample()), again = row_model(stored_rows(stored, file));
+  const auto first = row_model(sample()), again = row_model(read_rows(stored, file));
   EXPECT_EQ(answered(*first, {0.3, -1}), answered(*again, {0.3, -1}));
   // Infinite numbers, which JSON lacks, come back.
-  const RowSpec read = stored_rows(stored, file);
+  const RowSpec read = read_rows(stored, file);
   const auto& mixture = std::get<MixtureRows>(read.of);
   EXPECT_TRUE(std::isinf(mixture.candidates[0].spread.dof));
   EXPECT_EQ(mixture.candidates[1].view.warp, TargetWarp::log);
@@ -76,7 +81,7 @@ TEST(StoredRows, RefuseWhatADamagedFileHas) {
   const auto refused = [&](const char* path, const json& value) {
     json own = stored;
     own[json::json_pointer(path)] = value;
-    EXPECT_ANY_THROW(row_model(stored_rows(own, file))) << path;
+    EXPECT_ANY_THROW(row_model(read_rows(own, file))) << path;
   };
   refused("/kind", "forest");
   refused("/rows/inputs", -1);

@@ -14,11 +14,17 @@
 namespace slimbayes {
 namespace {
 
-std::vector<std::byte> model_bytes() {
+std::vector<std::byte> model_bytes(const std::string& target = "y") {
   FitOptions fit;
-  fit.target = "y";
-  fit.method = "ridge";
-  fit.ignore = {"bit", "code", "smoker", "gap", "z"};
+  fit.target = target;
+  fit.method = target == "y" ? "ridge" : "logistic";
+  if (target != "y") {
+    fit.calibrate = "conformal";
+    fit.calibration_fraction = 0.3;
+  }
+  fit.ignore = {"bit", "code", "smoker", "gap"};
+  for (const char* other : {"y", "z", "grade", "pass", "events"})
+    if (target != other) fit.ignore.emplace_back(other);
   return to_bytes(fit_model(served_table(200, 1), fit).to_file());
 }
 
@@ -64,6 +70,45 @@ TEST(ServeC, AnswersAsTheCppModel) {
   EXPECT_NEAR(lower, one.lower, 1e-9);
   ASSERT_EQ(slimbayes_scores(model.get(), numbers.data(), &beyond, &distance), SLIMBAYES_OK);
   EXPECT_EQ(distance, same.scores(numbers).distance);
+}
+
+TEST(ServeC, AnswersClasses) {
+  const std::vector<std::byte> bytes = model_bytes("grade");
+  const Handle model(slimbayes_open_bytes(bytes.data(), bytes.size()));
+  ASSERT_NE(model, nullptr) << slimbayes_error();
+  const serve::Model same = serve::Model::open(bytes);
+  ASSERT_EQ(slimbayes_classes(model.get()), 3U);
+  EXPECT_EQ(slimbayes_classes(nullptr), 0U);
+  const std::vector<double> rows = {11, 1, 2, 1.64e9, 1e6, NAN, 0, 3, 1.65e9, 5e5};
+  std::vector<double> p(6), again(6), own(3);
+  std::vector<slimbayes_class_answer> answers(2);
+  answers[0].size = sizeof(slimbayes_class_answer);
+  ASSERT_EQ(slimbayes_classify(model.get(), rows.data(), 2, p.data(), answers.data()), SLIMBAYES_OK)
+      << slimbayes_error();
+  ASSERT_EQ(slimbayes_classify(model.get(), rows.data(), 2, again.data(), nullptr), SLIMBAYES_OK);
+  EXPECT_EQ(p, again);
+  std::vector<unsigned char> set(3), set_of_cpp(3);
+  for (size_t i = 0; i < 2; ++i) {
+    const std::span<const double> row = std::span(rows).subspan(5 * i, 5);
+    const serve::ClassAnswer a = same.classify(row, own);
+    EXPECT_EQ(
+        std::vector<double>(p.begin() + 3 * static_cast<int>(i), p.begin() + 3 * static_cast<int>(i) + 3),
+        own);
+    EXPECT_EQ(answers[i].label, a.label);
+    EXPECT_EQ(answers[i].entropy, a.entropy);
+    EXPECT_EQ(answers[i].mutual_information, a.mutual_information);
+    ASSERT_EQ(slimbayes_prediction_set(model.get(), row.data(), 0.8, set.data()), SLIMBAYES_OK);
+    same.prediction_set(row, 0.8, set_of_cpp);
+    EXPECT_EQ(set, set_of_cpp);
+  }
+  slimbayes_answer number = {sizeof number, 0, 0, 0, 0, 0, 0};
+  EXPECT_EQ(slimbayes_predict(model.get(), rows.data(), 1, 0.9, &number), SLIMBAYES_BAD_ARGUMENT);
+  EXPECT_NE(std::strstr(slimbayes_error(), "classify"), nullptr) << slimbayes_error();
+  EXPECT_EQ(slimbayes_classify(model.get(), rows.data(), 1, nullptr, answers.data()), SLIMBAYES_BAD_ARGUMENT);
+  answers[0].size = 0;
+  EXPECT_EQ(slimbayes_classify(model.get(), rows.data(), 1, p.data(), answers.data()),
+            SLIMBAYES_BAD_ARGUMENT);
+  EXPECT_EQ(slimbayes_prediction_set(model.get(), nullptr, 0.8, set.data()), SLIMBAYES_BAD_ARGUMENT);
 }
 
 // A caller of an older version has a shorter struct.

@@ -10,11 +10,9 @@
 #include <new>
 #include <thread>
 
-#include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/outside.h"
-#include "slimbayes/fit/fit_model.h"
 #include "slimbayes/storage/error.h"
-#include "tests/serve/serve_sample.h"
+#include "tests/serve/serve_case.h"
 
 namespace {
 
@@ -40,57 +38,6 @@ void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace slimbayes {
 namespace {
-
-using nlohmann::json;
-
-struct Case {
-  std::string name, method;
-  json options;
-  std::string calibrate = "none";
-  json fit = json::object();  // further FitOptions
-  bool repeats = false;       // rows of the same inputs, which are groups for a calibration
-};
-
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
-
-FitOptions request_of(const Case& one) {
-  json all = {{"target", "y"}, {"categorical", {"smoker"}}};
-  all.update(one.fit);
-  all["ignore"] = {all["target"] == "y" ? "z" : "y"};
-  FitOptions fit = options_from_json<FitOptions>(all, "test");
-  fit.method = one.method;
-  fit.options = one.options;
-  fit.calibrate = one.calibrate;
-  if (one.calibrate != "none") fit.calibration_fraction = 0.3;
-  return fit;
-}
-
-serve::Model served(const Model& model) { return serve::Model::open(to_bytes(model.to_file()), "served"); }
-
-/// The numbers of a row as serve::Model takes them: a category's place in the levels of training.
-std::vector<double> row_of(const Table& table, const serve::Model& model, int64_t i) {
-  std::vector<double> row;
-  for (const serve::ColumnInfo& info : model.columns()) {
-    const Column& column = *table.find(info.name);
-    double cell = column.values[static_cast<size_t>(i)];
-    if (!info.levels.empty() && !std::isnan(cell)) {
-      const auto found = std::ranges::find(info.levels, column.levels[static_cast<size_t>(cell)]);
-      cell = static_cast<double>(found - info.levels.begin());
-    }
-    row.push_back(cell);
-  }
-  return row;
-}
-
-std::vector<std::string> texts_of(const Table& table, const serve::Model& model, int64_t i) {
-  std::vector<std::string> cells;
-  for (const serve::ColumnInfo& info : model.columns()) {
-    const Column& column = *table.find(info.name);
-    const double cell = column.values[static_cast<size_t>(i)];
-    cells.push_back(std::isnan(cell) ? " NA " : cell_text(column, cell));
-  }
-  return cells;
-}
 
 void expect_near(double a, const at::Tensor& b, int64_t i, const char* what) {
   const double expected = b[i].item<double>();
@@ -125,13 +72,6 @@ TEST_P(Served, AnswersAsTheModel) {
       EXPECT_EQ(again.upper, a.upper) << i;
     }
   }
-}
-
-const json kSmall = {{"steps", 40}, {"hidden", 16}};
-json small(json more) {
-  json all = kSmall;
-  all.update(more);
-  return all;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -338,8 +278,7 @@ TEST(ServedModel, SaysWhatItCannotServe) {
     return std::string();
   };
   const json quick = {{"steps", 20}, {"hidden", 8}};
-  EXPECT_NE(message({"", "logistic", json::object()}, "colour").find("a model of logistic"),
-            std::string::npos);
+  EXPECT_NE(message({"", "swag", quick}, "colour").find("a model of swag"), std::string::npos);
   EXPECT_NE(message({"", "mc-dropout", quick}, "y").find("a model of mc-dropout"), std::string::npos);
 }
 

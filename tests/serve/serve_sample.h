@@ -13,7 +13,7 @@ namespace slimbayes {
 /// A table of `n` rows with columns of each kind: numbers with missing cells, booleans, colours (of which
 /// `unseen` is in no row of the seed 1), dates, a constant, 0 and 1, 80 codes (more than have a feature of
 /// their own), yes and no as categories, and a constant that is missing in some rows. The target y is
-/// positive; z is not. With `repeats` every three rows have the same inputs.
+/// positive; z is not; grade has three classes and pass two; events are counts. With `repeats` every three rows have the same inputs.
 inline Table served_table(int64_t n, uint64_t seed, bool repeats = false) {
   const Stream stream(seed);
   Column a{"a", ColumnKind::numeric, {}, {}}, on{"on", ColumnKind::boolean, {}, {}},
@@ -22,7 +22,9 @@ inline Table served_table(int64_t n, uint64_t seed, bool repeats = false) {
       b{"b", ColumnKind::numeric, {}, {}}, bit{"bit", ColumnKind::numeric, {}, {}},
       code{"code", ColumnKind::categorical, {}, {}},
       smoker{"smoker", ColumnKind::categorical, {}, {"yes", "no"}}, gap{"gap", ColumnKind::numeric, {}, {}},
-      y{"y", ColumnKind::numeric, {}, {}}, z{"z", ColumnKind::numeric, {}, {}};
+      y{"y", ColumnKind::numeric, {}, {}}, z{"z", ColumnKind::numeric, {}, {}},
+      grade{"grade", ColumnKind::categorical, {}, {"low", "middle", "high"}},
+      pass{"pass", ColumnKind::boolean, {}, {}}, events{"events", ColumnKind::numeric, {}, {}};
   for (int i = 0; i < 80; ++i) code.levels.push_back("code " + std::to_string(i));
   for (int64_t i = 0; i < n; ++i) {
     const int64_t row = repeats ? i / 3 : i;
@@ -43,9 +45,15 @@ inline Table served_table(int64_t n, uint64_t seed, bool repeats = false) {
     const double t = std::sin(5 * u) + v + 0.3 * static_cast<double>(level) + (yes ? 0.4 : 0);
     y.values.push_back(std::exp(t + 0.1 * stream.split("e").normal(static_cast<uint64_t>(i))));
     z.values.push_back(y.values.back() - 3);
+    const double noisy = t + 0.5 * stream.split("grade").normal(static_cast<uint64_t>(i));
+    grade.values.push_back(noisy < 0.7 ? 0 : noisy < 1.6 ? 1 : 2);
+    pass.values.push_back(noisy > 1.1 ? 1 : 0);
+    events.values.push_back(
+        std::floor(std::exp(t) * 2 * stream.split("events").uniform(static_cast<uint64_t>(i))));
   }
   Table table{"served", {}, n};
-  for (Column* column : {&a, &on, &colour, &when, &same, &b, &bit, &code, &smoker, &gap, &y, &z})
+  for (Column* column :
+       {&a, &on, &colour, &when, &same, &b, &bit, &code, &smoker, &gap, &y, &z, &grade, &pass, &events})
     table.columns.push_back(std::move(*column));
   return table;
 }

@@ -67,20 +67,42 @@ class DeepKernelFitted : public Fitted {
   std::optional<engine::RowSpec> row_spec() const override {
     at::NoGradGuard no_grad;
     if (net_.head.likelihood != LikelihoodKind::gaussian) return {};
-    auto features = feature_spec(net_.spec, kernel_.basis, factor_.size(-1),
-                                 as_type(net_.weights, at::kFloat), at::kFloat, engine::FeaturesOf::outputs);
+    auto features = features_as_data();
     if (!features) return {};
-    engine::LinearHead head;
-    head.constant = model_.offset.item<double>();
+    engine::LinearHead head = head_of(0);
     head.noise_var = model_.noise_var().item<double>();
-    head.weights = numbers_of(model_.posterior.mean);
-    head.root = numbers_of(factor_.squeeze(0).t());
-    if (largest_.defined()) head.largest = largest_.item<double>();
-    if (model_.correction == DeepKernel::Correction::kernel) head.prior_var = model_.features.kernel_var();
     return engine::RowSpec{engine::LinearRows{std::move(*features), std::move(head)}};
   }
 
+  std::optional<engine::AnswerSpec> answer_spec() const override {
+    at::NoGradGuard no_grad;
+    const TaskKind task = task_of(net_.head.likelihood);
+    if (task == TaskKind::regression) return row_spec();
+    auto features = task == TaskKind::events ? std::nullopt : features_as_data();
+    if (!features) return {};
+    if (task == TaskKind::counts) return engine::RateSpec{{{{{std::move(*features), head_of(0)}}}}};
+    engine::IndependentLogits logits{std::move(*features), {}, static_cast<uint64_t>(draw_seed_)};
+    for (int64_t c = 0; c < factor_.size(0); ++c) logits.heads.push_back(head_of(c));
+    return engine::ClassSpec{std::move(logits)};
+  }
+
  private:
+  std::optional<engine::FeatureSpec> features_as_data() const {
+    return feature_spec(net_.spec, kernel_.basis, factor_.size(-1), as_type(net_.weights, at::kFloat),
+                        at::kFloat, engine::FeaturesOf::outputs);
+  }
+
+  /// The head of latent function c, without noise.
+  engine::LinearHead head_of(int64_t c) const {
+    engine::LinearHead head;
+    head.constant = model_.offset[c].item<double>();
+    head.weights = numbers_of(model_.posterior.mean[c]);
+    head.root = numbers_of(factor_[c].t());
+    if (largest_.defined()) head.largest = largest_.item<double>();
+    if (model_.correction == DeepKernel::Correction::kernel) head.prior_var = model_.features.kernel_var();
+    return head;
+  }
+
   DeepKernel kernel_;
   NetworkFile net_;  // weights in float32, as trained
   int64_t draw_seed_;

@@ -5,6 +5,7 @@
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/registry.h"
+#include "slimbayes/method/row_answers.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/last_layer/dnn_options.h"
 #include "slimbayes/methods/last_layer/last_layer_features.h"
@@ -68,6 +69,15 @@ class DnnFitted : public Fitted {
     auto features = last_layer_spec(*trained_, at::kFloat);
     if (!features) return {};
     return engine::RowSpec{engine::LinearRows{std::move(*features), {.noise_var = trained_->head.noise_var}}};
+  }
+
+  std::optional<engine::AnswerSpec> answer_spec() const override {
+    const Head& head = trained_->head;
+    if (head.is_regression()) return row_spec();
+    auto outputs = feature_spec(trained_->spec, "", 0, as_type(trained_->weights, at::kFloat), at::kFloat,
+                                engine::FeaturesOf::outputs);
+    if (outputs && head.is_classes()) return engine::ClassSpec{engine::KnownLogits{std::move(*outputs)}};
+    return {};
   }
 
  private:

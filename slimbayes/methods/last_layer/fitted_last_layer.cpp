@@ -11,6 +11,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/network_file.h"
+#include "slimbayes/method/row_answers.h"
 #include "slimbayes/method/stored_statistics.h"
 
 namespace slimbayes {
@@ -165,16 +166,30 @@ std::optional<engine::RowSpec> FittedLastLayer::row_spec() const {
   if (!regression() || layer_.sketch > 0) return {};
   auto features = last_layer_spec(*trained_, network_.type());
   if (!features) return {};
+  return engine::RowSpec{engine::LinearRows{std::move(*features), head_for_answers(outputs_[0])}};
+}
+
+std::optional<engine::AnswerSpec> FittedLastLayer::answer_spec() const {
+  if (regression()) return row_spec();
+  auto features = layer_.sketch > 0 ? std::nullopt : last_layer_spec(*trained_, network_.type());
+  if (!features) return {};
+  engine::IndependentLogits logits{std::move(*features)};
+  for (const LinearPosterior& one : outputs_) logits.heads.push_back(head_for_answers(one));
+  return engine::ClassSpec{std::move(logits)};
+}
+
+engine::LinearHead FittedLastLayer::head_for_answers(const LinearPosterior& posterior) const {
   const auto& last = std::get<Linear>(trained_->spec.layers.back());
-  engine::LinearHead head = head_of(outputs_[0]);
-  if (!posterior_mean()) {
+  const bool own_mean = regression() && posterior_mean();
+  engine::LinearHead head = head_of(posterior);
+  if (!own_mean) {
     head.constant = 0;
     std::ranges::fill(head.weights, 0);
   }
   head = of_scaled_features(std::move(head), network_.rank() - (last.bias ? 1 : 0), last.scales.weight,
                             last.scales.bias);
-  if (!posterior_mean()) head.weights.clear();
-  return engine::RowSpec{engine::LinearRows{std::move(*features), std::move(head)}};
+  if (!own_mean) head.weights.clear();
+  return head;
 }
 
 Predictive FittedLastLayer::predict(const Dataset& data, const PredictOptions& options) const {

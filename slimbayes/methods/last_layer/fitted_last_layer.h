@@ -8,6 +8,7 @@
 
 #include "slimbayes/answers/likelihood.h"
 #include "slimbayes/core/gaussian_linear.h"
+#include "slimbayes/engine/answer_spec.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/last_layer/last_layer.h"
 #include "slimbayes/methods/last_layer/last_layer_features.h"
@@ -67,6 +68,7 @@ class FittedLastLayer : public ExactPosterior {
   TensorFile save() const override;
   const Summary& summary() const override { return summary_; }
   std::optional<engine::RowSpec> row_spec() const override;
+  std::optional<engine::AnswerSpec> answer_spec() const override;
   std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
   /// Classes: averaged, over independent Gaussian logits. A regression: corrected with mean = "posterior".
   NetworkUse network_use() const override {
@@ -83,6 +85,8 @@ class FittedLastLayer : public ExactPosterior {
   bool regression() const { return trained_->head.is_regression(); }
   bool posterior_mean() const { return layer_.posterior.mean == "posterior"; }
   Predictive answer(const LastLayerRows& rows) const;
+  /// Returns the head of one output as data, for the features that last_layer_spec() describes.
+  engine::LinearHead head_for_answers(const LinearPosterior& posterior) const;
 
   LastLayer layer_;
   std::shared_ptr<const TrainedNetwork> trained_;

@@ -14,6 +14,7 @@
 #include "slimbayes/method/laplace_posterior.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/registry.h"
+#include "slimbayes/method/row_answers.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/last_layer/last_layer.h"
 #include "slimbayes/methods/last_layer/last_layer_features.h"
@@ -43,8 +44,9 @@ namespace {
 
 constexpr const char* kLastLayerLaplace = "last-layer-laplace";
 constexpr const char* kLaplacePriorSd = "prior_sd";
-constexpr int64_t kFullWeights = 2048;      // most weights for which the structure "auto" is full
-constexpr int64_t kMostFullWeights = 8192;  // half a gigabyte; its spectrum takes minutes
+constexpr int64_t kFullWeights = 2048;        // most weights for which the structure "auto" is full
+constexpr int64_t kMostServedWeights = 1024;  // whose factor adds 8 MB to the model file
+constexpr int64_t kMostFullWeights = 8192;    // half a gigabyte; its spectrum takes minutes
 constexpr int64_t kCovariancesAtOnce = int64_t{1} << 22;  // elements of [b, k, k] in a batch
 
 LastLayer regression_of(const LastLayerLaplaceOptions& o) {
@@ -133,6 +135,19 @@ class LaplaceFitted : public ExactPosterior {
   const Summary& summary() const override { return summary_; }
   std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
   NetworkUse network_use() const override { return NetworkUse::averaged; }
+
+  std::optional<engine::AnswerSpec> answer_spec() const override {
+    if (posterior_.half.defined() && posterior_.half.size(0) > kMostServedWeights) return {};
+    auto features = last_layer_spec(*trained_, network_.type());
+    if (!features) return {};
+    const auto& last = std::get<Linear>(trained_->spec.layers.back());
+    engine::CorrelatedLogits logits = logits_of(posterior_, network_.outputs());
+    logits.features = std::move(*features);
+    logits.scale = last.scales.weight;
+    if (last.bias) logits.last = last.scales.bias;
+    logits.centred = network_.outputs() > 1;
+    return engine::ClassSpec{std::move(logits)};
+  }
 
  private:
   /// Returns the covariance of each row's logits minus their mean over the classes. Softmax ignores a common

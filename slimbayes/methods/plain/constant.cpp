@@ -109,6 +109,18 @@ class ConstantFitted : public Fitted {
                                               {.constant = p[0], .noise_var = p[1] * (1 + 1 / p[2])}}};
   }
 
+  std::optional<engine::AnswerSpec> answer_spec() const override {
+    if (kind_ == TaskKind::regression || !input_.is_vector()) return row_spec();
+    const Predictive answer = answer_of(posterior_, kind_, 1);
+    if (const auto* p = std::get_if<Classes>(&answer))
+      return engine::ClassSpec{engine::FixedClasses{input_.width(), numbers_of(p->probabilities),
+                                                    p->expected_entropy.item<double>()}};
+    const LogNormalRate& rate = std::get<Counts>(answer).rate;
+    const engine::LinearHead head{.constant = rate.log_mean.item<double>(),
+                                  .constant_var = rate.log_var.item<double>()};
+    return engine::RateSpec{{{{{{.inputs = input_.width()}, head}}}}};
+  }
+
  private:
   ConstantOptions options_;
   Shape input_;

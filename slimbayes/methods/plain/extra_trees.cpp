@@ -14,6 +14,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/data/split/folds.h"
+#include "slimbayes/engine/answer_spec.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/methods/plain/plain_options.h"
@@ -117,7 +118,7 @@ std::optional<std::vector<double>> log_scores(const ClassRows& rows, const LeftO
     std::vector<double> p(fold.held.size(), 0.0);
     for (const Tree& tree : forest) {
       if (asked_to_end(callback)) return {};
-      const LeafPosterior leaves = leaf_posterior(tree, rows.classes, parent);
+      const engine::LeafPosterior leaves = leaf_posterior(tree, rows.classes, parent);
       for (size_t i = 0; i < p.size(); ++i) {
         const auto row = static_cast<size_t>(fold.held[i]);
         const float* x = some.x.const_data_ptr<float>() + fold.held[i] * rows.columns;
@@ -194,29 +195,19 @@ class ExtraTreesFitted : public Fitted {
     const auto rows = parent.item<double>();
     check(rows > 0 && std::isfinite(rows) && counts.size(1) >= 2, kExtraTrees,
           "two classes or more, and parent_rows above 0", "others", "the model file is damaged");
-    const int64_t classes = counts.size(1), trees = sizes.size(0);
-    const int64_t* const size = sizes.const_data_ptr<int64_t>();
-    std::vector<Tree> forest;
-    int64_t node = 0, leaf = 0;
-    for (int64_t t = 0; t < trees; ++t) {
-      const int64_t nodes = size[2 * t], leaves = size[2 * t + 1];
-      check(nodes > 0 && leaves > 0 && nodes <= columns.size(0) - node && leaves <= counts.size(0) - leaf,
-            kExtraTrees, "the nodes of each tree", "fewer", "the model file is damaged");
-      Tree& tree = forest.emplace_back();
-      for (const int64_t end = node + nodes; node < end; ++node)
-        tree.nodes.push_back({columns.const_data_ptr<int32_t>()[node],
-                              thresholds.const_data_ptr<float>()[node],
-                              rights.const_data_ptr<int32_t>()[node]});
-      const int32_t* const first = counts.const_data_ptr<int32_t>() + leaf * classes;
-      tree.counts.assign(first, first + leaves * classes);
-      leaf += leaves;
-      check_tree(tree, input.numel(), classes);
-    }
-    check(trees > 0 && node == columns.size(0) && leaf == counts.size(0), kExtraTrees, "trees of all nodes",
-          "others", "the model file is damaged");
+    const auto list = [](const at::Tensor& t, auto* first) { return std::vector(first, first + t.numel()); };
+    const engine::ForestSpec spec{.inputs = input.numel(),
+                                  .classes = counts.size(1),
+                                  .columns = list(columns, columns.const_data_ptr<int32_t>()),
+                                  .thresholds = list(thresholds, thresholds.const_data_ptr<float>()),
+                                  .rights = list(rights, rights.const_data_ptr<int32_t>()),
+                                  .counts = list(counts, counts.const_data_ptr<int32_t>()),
+                                  .sizes = list(sizes, sizes.const_data_ptr<int64_t>()),
+                                  .parent_rows = rows};
+    std::vector<Tree> forest = engine::trees_of(spec);
     return std::make_unique<ExtraTreesFitted>(
         options_from_json<ExtraTreesOptions>(stored_json(file, "options"), kExtraTrees), std::move(input),
-        classes, rows, std::move(forest), summary_from_json(stored_json(file, "summary")));
+        spec.classes, rows, std::move(forest), summary_from_json(stored_json(file, "summary")));
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
@@ -225,34 +216,32 @@ class ExtraTreesFitted : public Fitted {
   }
 
   TensorFile save() const override {
-    std::vector<int32_t> columns, rights, counts;
-    std::vector<float> thresholds;
-    std::vector<int64_t> sizes;
-    for (const Tree& tree : forest_) {
-      for (const Tree::Node& node : tree.nodes) {
-        columns.push_back(node.column);
-        thresholds.push_back(node.threshold);
-        rights.push_back(node.right);
-      }
-      counts.insert(counts.end(), tree.counts.begin(), tree.counts.end());
-      sizes.insert(sizes.end(), {std::ssize(tree.nodes), std::ssize(tree.counts) / classes_});
-    }
+    const engine::ForestSpec spec = as_data();
     TensorFile file;
     file.metadata["options"] = options_to_json(options_).dump();
     file.metadata["summary"] = to_json(summary_).dump();
     file.metadata["input"] = to_json(input_).dump();
-    file.tensors["columns"] = to_stored(at::tensor(columns, at::kInt));
-    file.tensors["thresholds"] = to_stored(at::tensor(thresholds, at::kFloat));
-    file.tensors["rights"] = to_stored(at::tensor(rights, at::kInt));
-    file.tensors["counts"] = to_stored(at::tensor(counts, at::kInt).view({-1, classes_}));
-    file.tensors["sizes"] = to_stored(at::tensor(sizes, at::kLong).view({-1, 2}));
+    file.tensors["columns"] = to_stored(at::tensor(spec.columns, at::kInt));
+    file.tensors["thresholds"] = to_stored(at::tensor(spec.thresholds, at::kFloat));
+    file.tensors["rights"] = to_stored(at::tensor(spec.rights, at::kInt));
+    file.tensors["counts"] = to_stored(at::tensor(spec.counts, at::kInt).view({-1, classes_}));
+    file.tensors["sizes"] = to_stored(at::tensor(spec.sizes, at::kLong).view({-1, 2}));
     file.tensors["parent_rows"] = to_stored(at::full({}, parent_rows_, at::kDouble));
     return file;
   }
 
   const Summary& summary() const override { return summary_; }
 
+  std::optional<engine::AnswerSpec> answer_spec() const override {
+    if (!input_.is_vector()) return {};
+    return engine::ClassSpec{as_data()};
+  }
+
  private:
+  engine::ForestSpec as_data() const {
+    return engine::forest_spec(forest_, input_.numel(), classes_, parent_rows_);
+  }
+
   /// Returns the mean of the trees' answers. x [b, ...] float32.
   Classes answer(const at::Tensor& inputs) const {
     constexpr int64_t kGrain = 64;
@@ -281,7 +270,7 @@ class ExtraTreesFitted : public Fitted {
   int64_t classes_;
   double parent_rows_;
   std::vector<Tree> forest_;
-  std::vector<LeafPosterior> leaves_;
+  std::vector<engine::LeafPosterior> leaves_;
   Summary summary_;
 };
 

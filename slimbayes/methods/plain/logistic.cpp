@@ -16,6 +16,7 @@
 #include "slimbayes/method/class_weights.h"
 #include "slimbayes/method/laplace_posterior.h"
 #include "slimbayes/method/registry.h"
+#include "slimbayes/method/row_answers.h"
 #include "slimbayes/methods/plain/logistic_fit.h"
 #include "slimbayes/methods/plain/logistic_left_out.h"
 #include "slimbayes/methods/plain/logistic_rows.h"
@@ -196,6 +197,21 @@ class LogisticFitted : public Fitted {
   }
 
   const Summary& summary() const override { return summary_; }
+
+  std::optional<engine::AnswerSpec> answer_spec() const override {
+    at::NoGradGuard no_grad;
+    if (!input_.is_vector()) return {};
+    const LogisticDesign& design = posterior_.design;
+    const int64_t d = input_.numel(), k = posterior_.coefficients.size(0);
+    engine::CorrelatedLogits logits = logits_of(posterior_.covariance, k);
+    logits.features.inputs = d;
+    logits.centre = numbers_of(design.centre);
+    logits.scale = design.prior_sd;
+    logits.last = design.features(at::zeros({1, d}, at::kDouble))[0][d].item<double>();
+    logits.weights = numbers_of(posterior_.coefficients);
+    if (k > 1) logits.contrasts = numbers_of(design.contrasts);
+    return engine::ClassSpec{std::move(logits)};
+  }
 
  private:
   /// Returns the options with a batch so small that the covariances of the logits fit in memory.

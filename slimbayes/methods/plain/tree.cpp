@@ -1,7 +1,6 @@
 #include "slimbayes/methods/plain/tree.h"
 
 #include <ATen/ATen.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,15 +22,6 @@ ClassRows::ClassRows(const at::Tensor& inputs, const at::Tensor& targets, int64_
   n_log_n.resize(static_cast<size_t>(rows + 1), 0.0);
   for (int64_t n = 2; n <= rows; ++n)
     n_log_n[static_cast<size_t>(n)] = static_cast<double>(n) * std::log(static_cast<double>(n));
-}
-
-int32_t Tree::leaf_of(const float* row) const {
-  int32_t i = 0;
-  while (nodes[static_cast<size_t>(i)].column >= 0) {
-    const Node& node = nodes[static_cast<size_t>(i)];
-    i = row[node.column] <= node.threshold ? i + 1 : node.right;
-  }
-  return nodes[static_cast<size_t>(i)].right;
 }
 
 namespace {
@@ -163,88 +153,11 @@ class Grower {
   int32_t leaves_ = 0;
 };
 
-/// Returns the numbers of training rows of each class in every node. [nodes * classes]
-std::vector<double> node_counts(const Tree& tree, size_t classes) {
-  std::vector<double> counts(tree.nodes.size() * classes);
-  for (size_t i = tree.nodes.size(); i-- > 0;) {
-    const Tree::Node& node = tree.nodes[i];
-    const auto right = static_cast<size_t>(node.right);
-    for (size_t k = 0; k < classes; ++k)
-      counts[i * classes + k] = node.column < 0 ? tree.counts[right * classes + k]
-                                                : counts[(i + 1) * classes + k] + counts[right * classes + k];
-  }
-  return counts;
-}
-
 }  // namespace
 
 Tree grown_tree(const ClassRows& rows, std::vector<int32_t> of, int64_t tried, const Stream& stream) {
   internal_check(!of.empty(), "grown_tree", "a tree needs rows");
   return Grower(rows, std::move(of), tried, stream).grow();
-}
-
-LeafPosterior leaf_posterior(const Tree& tree, int64_t classes, double parent_rows) {
-  const auto k = static_cast<size_t>(classes), n = tree.nodes.size(), leaves = tree.counts.size() / k;
-  const std::vector<double> counts = node_counts(tree, k);
-  std::vector<double> above(n * k, 1.0 / static_cast<double>(classes)), weight(n, 1.0), alpha(leaves * k);
-  for (size_t i = 0; i < n; ++i) {
-    const Tree::Node& node = tree.nodes[i];
-    double* const prior = &above[i * k];  // becomes the node's own parameters
-    double total = weight[i];
-    for (size_t c = 0; c < k; ++c) {
-      prior[c] = weight[i] * prior[c] + counts[i * k + c];
-      total += counts[i * k + c];
-    }
-    if (node.column < 0) {
-      std::copy_n(prior, k, &alpha[static_cast<size_t>(node.right) * k]);
-      continue;
-    }
-    for (const size_t child : {i + 1, static_cast<size_t>(node.right)}) {
-      weight[child] = parent_rows;
-      for (size_t c = 0; c < k; ++c) above[child * k + c] = prior[c] / total;
-    }
-  }
-  const at::Tensor a = at::tensor(alpha, at::kDouble).view({-1, classes}), total = a.sum(1, true),
-                   mean = a / total;
-  // E[-sum_k p_k log p_k] for p ~ Dirichlet(a).
-  const at::Tensor entropy = at::digamma(total + 1).squeeze(1) - (mean * at::digamma(a + 1)).sum(1);
-  LeafPosterior posterior;
-  posterior.mean.assign(mean.const_data_ptr<double>(), mean.const_data_ptr<double>() + mean.numel());
-  posterior.entropy.assign(entropy.const_data_ptr<double>(),
-                           entropy.const_data_ptr<double>() + entropy.numel());
-  return posterior;
-}
-
-void check_tree(const Tree& tree, int64_t columns, int64_t classes) {
-  constexpr const char *kName = "extra-trees", *kDamaged = "the model file is damaged";
-  const auto n = static_cast<int64_t>(tree.nodes.size());
-  const int64_t leaves = std::ssize(tree.counts) / classes;
-  std::vector<int8_t> reached(tree.nodes.size(), 0);
-  int32_t next_leaf = 0;
-  check(n > 0, kName, "nodes", "none", kDamaged);
-  reached[0] = 1;
-  for (int64_t i = 0; i < n; ++i) {
-    const auto& [column, threshold, right] = tree.nodes[static_cast<size_t>(i)];
-    if (column < 0) {
-      check(right == next_leaf++ && next_leaf <= leaves, kName, "leaves in their order", "others", kDamaged);
-      continue;
-    }
-    if (!(column < columns && i + 1 < right && right < n && std::isfinite(threshold)))
-      refuse(kName, "nodes that follow the one above", fmt::format("node {}", i), kDamaged);
-    ++reached[static_cast<size_t>(i + 1)];
-    check(reached[static_cast<size_t>(right)]++ == 0, kName, "one node above each", "two", kDamaged);
-  }
-  check(next_leaf == leaves && std::ranges::all_of(reached, [](int8_t r) { return r == 1; }), kName,
-        "one tree", "another structure", kDamaged);
-  for (int64_t leaf = 0; leaf < leaves; ++leaf) {
-    int64_t rows = 0;
-    for (int64_t k = 0; k < classes; ++k) {
-      const int32_t count = tree.counts[static_cast<size_t>(leaf * classes + k)];
-      if (!(count >= 0)) refuse(kName, "counts of at least 0", std::to_string(count), kDamaged);
-      rows += count;
-    }
-    check(rows > 0, kName, "rows in each leaf", "none", kDamaged);
-  }
 }
 
 }  // namespace slimbayes

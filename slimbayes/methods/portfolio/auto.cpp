@@ -245,6 +245,11 @@ class AutoFitted : public Fitted {
     return portfolio_row_spec(used_, correction_.wild_share, input_.numel());
   }
 
+  std::optional<engine::AnswerSpec> answer_spec() const override {
+    if (!input_.is_vector()) return {};
+    return portfolio_answer_spec(used_, correction_.wild_share, correction_.power, input_.numel());
+  }
+
  private:
   json options_;
   Shape input_;

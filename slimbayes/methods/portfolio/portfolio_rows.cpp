@@ -6,6 +6,14 @@ namespace slimbayes {
 
 namespace {
 
+/// Sets the shift and the scale of the inputs that a member sees.
+template <class Part>
+void set_view(const MemberView& view, Part& part) {
+  if (!view.input_shift.defined()) return;
+  part.input_shift = numbers_of(view.input_shift);
+  part.input_scale = numbers_of(view.input_scale);
+}
+
 engine::ViewSpec spec_of(const MemberView& view) {
   engine::ViewSpec spec{.warp = view.warp,
                         .low = view.low,
@@ -15,10 +23,7 @@ engine::ViewSpec spec_of(const MemberView& view) {
                         .seen_low = view.seen_low,
                         .seen_high = view.seen_high,
                         .spare_sd = view.spare_sd};
-  if (view.input_shift.defined()) {
-    spec.input_shift = numbers_of(view.input_shift);
-    spec.input_scale = numbers_of(view.input_scale);
-  }
+  set_view(view, spec);
   return spec;
 }
 
@@ -38,7 +43,75 @@ engine::SpreadSpec spread_of(const TriedCandidate& t) {
   return spec;
 }
 
+/// What the members of all candidates answer as data, candidate by candidate; empty if one has no such form.
+std::optional<std::vector<std::vector<engine::AnswerSpec>>> members_of(
+    const std::vector<TriedCandidate>& used) {
+  std::vector<std::vector<engine::AnswerSpec>> all;
+  for (const TriedCandidate& t : used) {
+    all.emplace_back();
+    for (const auto& member : t.members) {
+      std::optional<engine::AnswerSpec> spec = member->answer_spec();
+      if (!spec || spec->index() != (all.front().empty() ? *spec : all.front().front()).index()) return {};
+      all.back().push_back(std::move(*spec));
+    }
+  }
+  return all;
+}
+
+/// The one member of a candidate that answers counts by itself; empty for a mixture.
+std::optional<engine::LinearRows> linear_of(engine::RateSpec spec) {
+  if (spec.candidates.size() != 1 || spec.candidates[0].members.size() != 1) return {};
+  return std::move(spec.candidates[0].members[0]);
+}
+
+std::optional<engine::AnswerSpec> mixture_of_rates(const std::vector<TriedCandidate>& used,
+                                                   std::vector<std::vector<engine::AnswerSpec>> members) {
+  engine::RateSpec mixture;
+  for (size_t i = 0; i < used.size(); ++i) {
+    engine::RateCandidate& one = mixture.candidates.emplace_back();
+    one.weight = used[i].weight;
+    set_view(used[i].view, one);
+    for (engine::AnswerSpec& member : members[i]) {
+      auto rows = linear_of(std::get<engine::RateSpec>(std::move(member)));
+      if (!rows) return {};
+      one.members.push_back(std::move(*rows));
+    }
+  }
+  return mixture;
+}
+
+engine::ClassSpec pool_of(const std::vector<TriedCandidate>& used,
+                          std::vector<std::vector<engine::AnswerSpec>> members, double power,
+                          int64_t inputs) {
+  engine::PooledClasses pool{.inputs = inputs, .candidates = {}, .power = power};
+  for (size_t i = 0; i < used.size(); ++i) {
+    const TriedCandidate& t = used[i];
+    engine::ClassCandidate& one = pool.candidates.emplace_back();
+    one.weight = t.weight;
+    one.power = t.power;
+    one.of_folds = t.of_folds;
+    set_view(t.view, one);
+    for (engine::AnswerSpec& member : members[i])
+      one.members.push_back(std::get<engine::ClassSpec>(std::move(member)));
+  }
+  return {std::move(pool)};
+}
+
 }  // namespace
+
+std::optional<engine::AnswerSpec> portfolio_answer_spec(const std::vector<TriedCandidate>& used,
+                                                        double wild_share, std::optional<double> power,
+                                                        int64_t inputs) {
+  auto members = members_of(used);
+  if (!members) return {};
+  const engine::AnswerSpec& first = members->front().front();
+  if (std::holds_alternative<engine::ClassSpec>(first)) {
+    if (used.size() > 1 && !power) return {};  // such a model has no answers either
+    return pool_of(used, std::move(*members), power.value_or(1), inputs);
+  }
+  if (std::holds_alternative<engine::RateSpec>(first)) return mixture_of_rates(used, std::move(*members));
+  return portfolio_row_spec(used, wild_share, inputs);
+}
 
 std::optional<engine::RowSpec> portfolio_row_spec(const std::vector<TriedCandidate>& used, double wild_share,
                                                   int64_t inputs) {

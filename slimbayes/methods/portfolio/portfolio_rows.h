@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "slimbayes/engine/row_spec.h"
+#include "slimbayes/engine/answer_spec.h"
 #include "slimbayes/methods/portfolio/portfolio.h"
 
 namespace slimbayes {
@@ -14,5 +14,10 @@ namespace slimbayes {
 /// contaminated(), for float32 rows. Empty if a member has none. `inputs`: numbers of a row.
 std::optional<engine::RowSpec> portfolio_row_spec(const std::vector<TriedCandidate>& used, double wild_share,
                                                   int64_t inputs);
+
+/// The same for every task: of classes the pool of the candidates to this power, of counts their mixture.
+std::optional<engine::AnswerSpec> portfolio_answer_spec(const std::vector<TriedCandidate>& used,
+                                                        double wild_share, std::optional<double> power,
+                                                        int64_t inputs);
 
 }  // namespace slimbayes

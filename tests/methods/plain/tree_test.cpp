@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <stdexcept>
 
@@ -71,76 +70,6 @@ TEST(GrownTree, GrowsOnTheRowsThatItIsGiven) {
   const ClassRows rows(made.x, made.y, 2);
   const Tree tree = grown_tree(rows, {3, 4, 7}, 2, Stream(1));
   EXPECT_EQ(std::accumulate(tree.counts.begin(), tree.counts.end(), 0), 3);
-}
-
-/// A root with two leaves.
-Tree stump() { return {{{0, 0.5f, 2}, {-1, 0, 0}, {-1, 0, 1}}, {3, 0, 1, 2}}; }
-
-/// The expectation of the entropy of two classes with p ~ Beta(a, b), by the midpoint rule.
-double beta_entropy(double a, double b) {
-  const double log_norm = std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b);
-  double sum = 0;
-  constexpr int kSteps = 400000;
-  for (int i = 0; i < kSteps; ++i) {
-    const double p = (i + 0.5) / kSteps, q = 1 - p;
-    sum -= std::exp(log_norm + (a - 1) * std::log(p) + (b - 1) * std::log(q)) *
-           (p * std::log(p) + q * std::log(q)) / kSteps;
-  }
-  return sum;
-}
-
-TEST(LeafPosterior, IsTheDirichletAroundTheNodeAbove) {
-  const LeafPosterior found = leaf_posterior(stump(), 2, 2.0);
-  const double above = 4.5 / 7;  // 4 of 6 rows, and one row of equally probable classes
-  const double first = 3 + 2 * above, second = 1 + 2 * above;
-  EXPECT_NEAR(found.mean[0], first / 5, 1e-14);
-  EXPECT_NEAR(found.mean[1], 1 - first / 5, 1e-14);
-  EXPECT_NEAR(found.mean[2], second / 5, 1e-14);
-  EXPECT_NEAR(found.entropy[0], beta_entropy(first, 5 - first), 1e-4);
-  EXPECT_NEAR(found.entropy[1], beta_entropy(second, 5 - second), 1e-4);
-}
-
-TEST(LeafPosterior, OfTheRootAloneCountsOneRowOfTheClasses) {
-  const LeafPosterior found = leaf_posterior({{{-1, 0, 0}}, {2, 0, 1}}, 3, 5.0);
-  EXPECT_NEAR(found.mean[0], (2 + 1.0 / 3) / 4, 1e-15);
-  EXPECT_NEAR(found.mean[1], (1.0 / 3) / 4, 1e-15);
-}
-
-TEST(LeafPosterior, TendsToTheCountsAndToTheNodeAbove) {
-  const LeafPosterior own = leaf_posterior(stump(), 2, 1e-9), parent = leaf_posterior(stump(), 2, 1e9);
-  EXPECT_NEAR(own.mean[2], 1.0 / 3, 1e-8);
-  EXPECT_NEAR(parent.mean[0], 4.5 / 7, 1e-8);
-  EXPECT_NEAR(parent.mean[2], 4.5 / 7, 1e-8);
-}
-
-TEST(CheckTree, RefusesEachDamage) {
-  EXPECT_NO_THROW(check_tree(stump(), 1, 2));
-  const std::vector<std::function<void(Tree&)>> damages = {
-      [](Tree& t) { t.nodes.clear(); },
-      [](Tree& t) { t.nodes[0].column = 1; },       // beyond the columns
-      [](Tree& t) { t.nodes[0].right = 0; },        // above itself
-      [](Tree& t) { t.nodes[0].right = 1; },        // both children are one node
-      [](Tree& t) { t.nodes[0].right = 3; },        // beyond the nodes
-      [](Tree& t) { t.nodes[0].right = -2; },       //
-      [](Tree& t) { t.nodes[0].threshold = NAN; },  //
-      [](Tree& t) { t.nodes[1].right = 1; },        // leaves out of order
-      [](Tree& t) { t.nodes[2].right = 5; },        // beyond the leaves
-      [](Tree& t) { t.nodes[2].column = 0; },       // an inner node without children
-      [](Tree& t) {
-        t.nodes.push_back({-1, 0, 2});
-        t.counts.insert(t.counts.end(), {1, 1});
-      },  // not reached
-      [](Tree& t) { t.counts[0] = -1; },
-      [](Tree& t) {
-        t.counts = {0, 0, 1, 2};
-      },
-      [](Tree& t) { t.counts.resize(6, 1); },
-  };
-  for (size_t i = 0; i < damages.size(); ++i) {
-    Tree tree = stump();
-    damages[i](tree);
-    EXPECT_THROW(check_tree(tree, 1, 2), std::invalid_argument) << i;
-  }
 }
 
 }  // namespace

@@ -1,0 +1,168 @@
+#include "slimbayes/engine/classes/class_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "slimbayes/density/class_average.h"
+#include "slimbayes/engine/features.h"
+#include "slimbayes/engine/packed_head.h"
+#include "slimbayes/engine/row_model.h"
+#include "slimbayes/storage/memory.h"
+
+namespace slimbayes::engine {
+
+using kernels::padded;
+
+namespace {
+
+std::span<double> span_of(double* from, int64_t count) { return {from, static_cast<size_t>(count)}; }
+
+class KnownClassModel : public ClassModel {
+ public:
+  explicit KnownClassModel(std::shared_ptr<const Features> features) : features_(std::move(features)) {
+    check_parts(features_->outputs() == 0 && features_->rank() >= 1, "logits", "none");
+  }
+
+  int64_t inputs() const override { return features_->inputs(); }
+  int64_t classes() const override { return std::max<int64_t>(2, features_->rank()); }
+  int64_t scratch() const override { return padded(features_->scratch()); }
+
+  double answer(const double* x, double* p, double* scratch) const override {
+    const double* logits = features_->run(x, 1, scratch).phi;
+    softmax({logits, static_cast<size_t>(features_->rank())}, span_of(p, classes()));
+    return entropy_of(span_of(p, classes()));
+  }
+
+ private:
+  std::shared_ptr<const Features> features_;
+};
+
+class IndependentClassModel : public ClassModel {
+ public:
+  IndependentClassModel(std::shared_ptr<const Features> features, const std::vector<LinearHead>& heads,
+                        uint64_t draws)
+      : features_(std::move(features)), draws_(draws, std::ssize(heads)) {
+    const int64_t outputs = features_->outputs();
+    check_parts(!heads.empty() && (outputs == 0 || outputs == std::ssize(heads)),
+                "a head for each output of the network", "another number");
+    for (const LinearHead& head : heads) heads_.emplace_back(head, features_->rank());
+  }
+
+  int64_t inputs() const override { return features_->inputs(); }
+  int64_t classes() const override { return std::max<int64_t>(2, logits()); }
+  int64_t scratch() const override {
+    return padded(features_->scratch()) + padded(kChunkRows) + 5 * padded(logits());
+  }
+
+  double answer(const double* x, double* p, double* scratch) const override {
+    const int64_t k = logits();
+    const Features::Rows f = features_->run(x, 1, part_of(scratch, features_->scratch()));
+    double *work = part_of(scratch, kChunkRows), *mean = part_of(scratch, k), *var = part_of(scratch, k);
+    for (int64_t c = 0; c < k; ++c) {
+      double out[3];
+      heads_[static_cast<size_t>(c)].answer(f.phi, 1, out, 1, work);
+      mean[c] = out[0] + (f.output != nullptr ? f.output[c] : 0);
+      var[c] = out[2];
+    }
+    if (k == 1) return average_sigmoid(mean[0], var[0], span_of(p, 2));
+    for (int64_t c = 0; c < k; ++c) var[c] = std::sqrt(var[c]);
+    return draws_.average(span_of(mean, k), span_of(var, k), span_of(p, k), scratch);
+  }
+
+ private:
+  int64_t logits() const { return std::ssize(heads_); }
+
+  std::shared_ptr<const Features> features_;
+  std::vector<PackedHead> heads_;
+  SoftmaxDraws draws_;
+};
+
+class ForestClassModel : public ClassModel {
+ public:
+  explicit ForestClassModel(const ForestSpec& spec)
+      : inputs_(spec.inputs), classes_(spec.classes), trees_(trees_of(spec)) {
+    for (Tree& tree : trees_) {
+      leaves_.push_back(leaf_posterior(tree, classes_, spec.parent_rows));
+      tree.counts = {};
+    }
+  }
+
+  int64_t inputs() const override { return inputs_; }
+  int64_t classes() const override { return classes_; }
+  int64_t scratch() const override { return padded((inputs_ + 1) / 2); }
+
+  double answer(const double* x, double* p, double* scratch) const override {
+    auto* row = reinterpret_cast<float*>(scratch);
+    std::transform(x, x + inputs_, row, [](double one) { return static_cast<float>(one); });
+    std::fill_n(p, classes_, 0.0);
+    double expected = 0;
+    for (size_t t = 0; t < trees_.size(); ++t) {
+      const auto leaf = static_cast<size_t>(trees_[t].leaf_of(row));
+      const double* mean = leaves_[t].mean.data() + leaf * static_cast<size_t>(classes_);
+      for (int64_t c = 0; c < classes_; ++c) p[c] += mean[c];
+      expected += leaves_[t].entropy[leaf];
+    }
+    double sum = 0;
+    for (int64_t c = 0; c < classes_; ++c) sum += p[c];
+    for (int64_t c = 0; c < classes_; ++c) p[c] /= sum;
+    return expected / static_cast<double>(trees_.size());
+  }
+
+ private:
+  int64_t inputs_, classes_;
+  std::vector<Tree> trees_;
+  std::vector<LeafPosterior> leaves_;
+};
+
+class FixedClassModel : public ClassModel {
+ public:
+  explicit FixedClassModel(const FixedClasses& spec) : spec_(spec) {
+    const std::vector<double>& p = spec.probabilities;
+    check_parts(p.size() >= 2 && std::ranges::all_of(p, [](double one) { return one >= 0 && one <= 1; }) &&
+                    std::isfinite(spec.expected_entropy),
+                "probabilities of two classes or more", "others");
+  }
+
+  int64_t inputs() const override { return spec_.inputs; }
+  int64_t classes() const override { return std::ssize(spec_.probabilities); }
+  int64_t scratch() const override { return 0; }
+
+  double answer(const double*, double* p, double*) const override {
+    std::ranges::copy(spec_.probabilities, p);
+    return spec_.expected_entropy;
+  }
+
+ private:
+  FixedClasses spec_;
+};
+
+struct ModelOf {
+  using Made = std::shared_ptr<const ClassModel>;
+
+  Made operator()(const KnownLogits& spec) const {
+    std::shared_ptr<const Features> features = features_of(spec.features);
+    return features ? std::make_shared<KnownClassModel>(std::move(features)) : nullptr;
+  }
+  Made operator()(const IndependentLogits& spec) const {
+    check_parts(!spec.heads.empty(), "a head for each logit", "none");
+    if (!fits_in_memory(spec.features, std::ssize(spec.heads.front().root))) return nullptr;
+    std::shared_ptr<const Features> features = features_of(spec.features);
+    if (!features) return nullptr;
+    return std::make_shared<IndependentClassModel>(std::move(features), spec.heads, spec.draws);
+  }
+  Made operator()(const CorrelatedLogits& spec) const { return correlated_class_model(spec); }
+  Made operator()(const ForestSpec& spec) const { return std::make_shared<ForestClassModel>(spec); }
+  Made operator()(const FixedClasses& spec) const { return std::make_shared<FixedClassModel>(spec); }
+  Made operator()(const PooledClasses& spec) const { return pooled_class_model(spec); }
+};
+
+}  // namespace
+
+std::shared_ptr<const ClassModel> class_model(const ClassSpec& spec) {
+  return std::visit(ModelOf{}, spec.of);
+}
+
+}  // namespace slimbayes::engine

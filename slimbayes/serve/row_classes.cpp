@@ -1,0 +1,33 @@
+#include "slimbayes/serve/row_classes.h"
+
+#include <cmath>
+#include <utility>
+
+#include "slimbayes/density/class_average.h"
+#include "slimbayes/density/conformal_rank.h"
+#include "slimbayes/engine/row_model.h"
+#include "slimbayes/storage/check.h"
+
+namespace slimbayes {
+
+RowClasses::RowClasses(std::shared_ptr<const engine::ClassModel> rows, CalibrationScores calibration)
+    : rows_(std::move(rows)), calibration_(std::move(calibration)) {}
+
+RowClasses::Entropies RowClasses::answer(std::span<const double> x, std::span<double> p,
+                                         engine::Doubles& scratch) const {
+  scratch.reserve(rows_->scratch());
+  const double expected = rows_->answer(x.data(), p.data(), scratch.data());
+  const double predictive = entropy_of(p), most = std::log(static_cast<double>(p.size()));
+  int64_t zeroed = 0;
+  const bool finite = std::isfinite(predictive) && std::isfinite(expected);
+  // At most log C, which is the scale of the rounding errors of the difference.
+  return {predictive, finite ? engine::rounded_row_variance(predictive - expected, most, zeroed) : NAN};
+}
+
+double RowClasses::threshold(double level) const {
+  check(calibrated(), "prediction_set", "a model with conformal calibration", "one without",
+        "fit with `.calibrate=conformal`");
+  return conformal_factor(calibration_.value, calibration_.group, calibration_.groups, level);
+}
+
+}  // namespace slimbayes
