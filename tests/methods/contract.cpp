@@ -13,6 +13,7 @@
 #include "slimbayes/answers/density.h"
 #include "slimbayes/answers/metrics.h"
 #include "slimbayes/core/check.h"
+#include "tests/methods/served_answer.h"
 
 namespace slimbayes::contract {
 
@@ -202,6 +203,10 @@ void leaves_the_world_alone(const Subject& subject, const Fitted& fitted) {
   require(dtype == c10::get_default_dtype(), "a changed default dtype");
 }
 
+void served(const Subject& subject, const Fitted& fitted) {
+  serves(fitted, toy(33, 3), is_served(subject.info->name, TaskKind::regression));
+}
+
 }  // namespace
 
 Split toy_split(int64_t inputs) { return {toy(240, 1, inputs), toy(60, 2, inputs)}; }
@@ -227,7 +232,8 @@ const std::vector<Clause>& clauses() {
                                           {"rows_apart", rows_apart},
                                           {"tells_progress", tells_progress},
                                           {"learns_and_forgets", learns_and_forgets},
-                                          {"leaves_the_world_alone", leaves_the_world_alone}};
+                                          {"leaves_the_world_alone", leaves_the_world_alone},
+                                          {"served", served}};
   return all;
 }
 

@@ -9,6 +9,7 @@
 #include "slimbayes/answers/count_metrics.h"
 #include "slimbayes/data/synthetic_counts.h"
 #include "slimbayes/encoding/target.h"
+#include "tests/methods/served_answer.h"
 
 namespace slimbayes::contract {
 
@@ -157,6 +158,10 @@ void task_odd_data(const Subject& subject, LikelihoodKind likelihood, const Fitt
   require(at::isfinite(numbers_of(fitted->predict(few))).all().item<bool>(), "answers that are not finite");
 }
 
+void task_served(const Subject& subject, LikelihoodKind likelihood, const Fitted& fitted) {
+  serves(fitted, task_toy(likelihood, 33, 3), is_served(subject.info->name, task_of(likelihood)));
+}
+
 }  // namespace
 
 Dataset task_toy(LikelihoodKind likelihood, int64_t rows, uint64_t seed) {
@@ -199,7 +204,7 @@ const std::vector<TaskClause>& task_clauses() {
       {"shapes", task_shapes},       {"seeds", task_seeds},
       {"persists", task_persists},   {"beats_constant", task_beats_constant},
       {"bad_input", task_bad_input}, {"rows_apart", task_rows_apart},
-      {"odd_data", task_odd_data}};
+      {"odd_data", task_odd_data},   {"served", task_served}};
   return all;
 }
 
