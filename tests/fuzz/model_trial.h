@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,20 @@ inline void try_changes(const Model& model, const Examples& examples) {
   answers([&] { check_answers(model.merged(model.shard(examples)), examples); });
 }
 
+/// Asks a classification that is served for its answer to a row, and for its set.
+inline void check_classified(const serve::Model& model, std::span<const double> row) {
+  std::vector<double> p(model.classes().size());
+  std::vector<unsigned char> set(p.size());
+  answers([&] {
+    const serve::ClassAnswer a = model.classify(row, p);
+    const double sum = std::accumulate(p.begin(), p.end(), 0.0);
+    const bool sane = a.label < p.size() && std::abs(sum - 1) < 1e-6 && std::isfinite(a.entropy) &&
+                      a.mutual_information >= 0;
+    if (!sane) throw NotFinite("an answer of the serving library");
+    model.prediction_set(row, 0.5, set);
+  });
+}
+
 /// Opens a model file for serving, and asks it for answers to rows of numbers and of texts.
 inline void check_served(const Bytes& bytes) {
   const serve::Model model = serve::Model::open(bytes, "served");
@@ -56,6 +71,7 @@ inline void check_served(const Bytes& bytes) {
   for (const double cell : {0.0, 1.0, -3.5, 1e9, kMissing}) {
     const std::vector<double> row(columns, cell);
     answers([&] { check(model.predict(row, 0.5)); });
+    check_classified(model, row);
     answers([&] { model.scores(row); });
     answers([&] {
       if (std::isnan(model.quantile(row, 0.3))) throw NotFinite("a quantile of the serving library");

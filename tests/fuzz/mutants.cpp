@@ -1,5 +1,6 @@
-// mutants KIND FIRST COUNT SECONDS  Tries seeded mutants of one KIND (models: of tables; inputs: models of
-// windows, images and texts; checkpoints, csv, parquet or feather), beginning with seed FIRST: at most COUNT
+// mutants KIND FIRST COUNT SECONDS  Tries seeded mutants of one KIND (models: of tables; serve: the same, by
+// the serving library alone; inputs: models of windows, images and texts; checkpoints, csv, parquet or
+// feather), beginning with seed FIRST: at most COUNT
 // of them, for at most SECONDS. Each must end in a finite answer or in an error for the user, within five
 // seconds of processor time (thirty under a sanitiser) and 1 GB (8 GB under a sanitiser). Otherwise the
 // program prints the seed and fails. After a crash the seed is in the file that SLIMBAYES_MUTANT names.
@@ -78,6 +79,16 @@ void leave_seed(const std::string& text) {
 using Try = std::function<bool(std::mt19937_64&, std::string& what)>;
 
 Try kind_of(const std::string& kind, const Folder& folder) {
+  if (kind == "serve") {
+    std::vector<BaseModel> served = base_models(subjects());
+    std::erase_if(served, [](const BaseModel& one) { return !one.file.metadata.contains("serve"); });
+    return [all = std::move(served)](std::mt19937_64& random, std::string& what) {
+      const BaseModel& base = one_of(all, random);
+      what = base.name;
+      const Bytes bytes = mutant_for_serving(base.file, random);
+      return answers([&] { check_served(bytes); });
+    };
+  }
   if (kind == "models" || kind == "inputs") {
     const bool tables = kind == "models";
     return [&folder, tables, all = base_models(tables ? subjects() : input_subjects())](
@@ -99,7 +110,7 @@ Try kind_of(const std::string& kind, const Folder& folder) {
     };
   }
   if (kind != "csv" && kind != "parquet" && kind != "feather")
-    throw std::invalid_argument("KIND is models, inputs, checkpoints, csv, parquet or feather");
+    throw std::invalid_argument("KIND is models, serve, inputs, checkpoints, csv, parquet or feather");
   return [&folder, kind](std::mt19937_64& random, std::string&) { return try_table(folder, kind, random); };
 }
 

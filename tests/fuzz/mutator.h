@@ -124,4 +124,14 @@ inline Bytes mutant_of(const TensorFile& good, std::mt19937_64& random) {
   return sealed(std::move(file));
 }
 
+/// Returns a mutant of a model file of which half have changes in what answers without libtorch are made of
+/// (serve/serve_file.h).
+inline Bytes mutant_for_serving(const TensorFile& good, std::mt19937_64& random) {
+  const auto serve = good.metadata.find("serve");
+  if (serve == good.metadata.end() || below(random, 2) == 0) return mutant_of(good, random);
+  TensorFile file = good;
+  mutate_text(file.metadata["serve"], random);
+  return sealed(std::move(file));
+}
+
 }  // namespace slimbayes::trial
