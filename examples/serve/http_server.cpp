@@ -14,6 +14,7 @@
 #include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -42,6 +43,21 @@ void check_names(const Model& model, const json& row) {
   }
 }
 
+/// The answer to a row of cells: numbers or counts with an interval, or the probabilities of classes.
+json answer(const Model& model, std::span<const std::string_view> cells, double level) {
+  if (model.classes().empty()) {
+    const auto a = model.predict(cells, level);
+    return {{"mean", a.mean}, {"sd", a.sd}, {"lower", a.lower}, {"upper", a.upper}};
+  }
+  std::vector<double> p(model.classes().size());
+  const auto a = model.classify(cells, p);
+  json probabilities;
+  for (std::size_t c = 0; c < p.size(); ++c) probabilities[model.classes()[c]] = p[c];
+  return {{"label", model.classes()[a.label]},
+          {"probabilities", probabilities},
+          {"mutual_information", a.mutual_information}};
+}
+
 json answers(const Model& model, const json& request) {
   const double level = request.value("level", 0.95);
   json all = json::array();
@@ -50,8 +66,7 @@ json answers(const Model& model, const json& request) {
     std::vector<std::string> texts;
     for (const auto& column : model.columns()) texts.push_back(text_of(row.value(column.name, json())));
     const std::vector<std::string_view> cells(texts.begin(), texts.end());
-    const auto a = model.predict(std::span<const std::string_view>(cells), level);
-    all.push_back({{"mean", a.mean}, {"sd", a.sd}, {"lower", a.lower}, {"upper", a.upper}});
+    all.push_back(answer(model, cells, level));
   }
   return {{"level", level}, {"answers", all}};
 }

@@ -30,23 +30,46 @@ static size_t cut(char* line, const char** cells, size_t most) {
   }
 }
 
+/* Answers a row by a model of numbers or counts. */
+static int answer_number(const slimbayes_model* model, const char** cells, double level) {
+  slimbayes_answer answer = {sizeof answer, 0, 0, 0, 0, 0, 0};
+  if (slimbayes_predict_cells(model, cells, 1, level, &answer) != SLIMBAYES_OK) return fail(slimbayes_error());
+  printf("%.9g,%.9g,%.9g,%.9g,%.9g,%.9g\n", answer.mean, answer.sd, answer.sd_aleatoric, answer.sd_epistemic,
+         answer.lower, answer.upper);
+  return 0;
+}
+
+/* Answers a row by a model of classes: the place of the most probable one, and the probabilities. `numbers`
+ * has room for a number of each column and class. */
+static int answer_class(const slimbayes_model* model, const char** cells, double* numbers) {
+  const size_t classes = slimbayes_classes(model);
+  double* probabilities = numbers + slimbayes_columns(model);
+  slimbayes_class_answer answer = {sizeof answer, 0, 0, 0};
+  size_t i;
+  if (slimbayes_numbers(model, cells, numbers) != SLIMBAYES_OK ||
+      slimbayes_classify(model, numbers, 1, probabilities, &answer) != SLIMBAYES_OK)
+    return fail(slimbayes_error());
+  printf("%lu,%.9g", (unsigned long)answer.label, answer.mutual_information);
+  for (i = 0; i < classes; ++i) printf(",%.9g", probabilities[i]);
+  printf("\n");
+  return 0;
+}
+
 static int answer_rows(const slimbayes_model* model, double level) {
   static char line[LONGEST];
-  const size_t columns = slimbayes_columns(model);
-  const char** cells = malloc(columns * sizeof *cells);
-  int failed = cells == NULL ? fail("out of memory") : 0;
+  const size_t columns = slimbayes_columns(model), classes = slimbayes_classes(model);
+  const char** cells = malloc((columns + 1) * sizeof *cells);
+  double* numbers = malloc((columns + classes + 1) * sizeof *numbers);
+  int failed = cells == NULL || numbers == NULL ? fail("out of memory") : 0;
   while (!failed && fgets(line, sizeof line, stdin) != NULL) {
-    slimbayes_answer answer = {sizeof answer, 0, 0, 0, 0, 0, 0};
     if (strchr(line, '\n') == NULL && !feof(stdin))
       failed = fail("a line is too long");
     else if (cut(line, cells, columns) != columns)
       failed = fail("a row has another number of cells than the model has columns");
-    else if (slimbayes_predict_cells(model, cells, 1, level, &answer) != SLIMBAYES_OK)
-      failed = fail(slimbayes_error());
     else
-      printf("%.9g,%.9g,%.9g,%.9g,%.9g,%.9g\n", answer.mean, answer.sd, answer.sd_aleatoric, answer.sd_epistemic,
-             answer.lower, answer.upper);
+      failed = classes > 0 ? answer_class(model, cells, numbers) : answer_number(model, cells, level);
   }
+  free(numbers);
   free(cells);
   return failed;
 }
@@ -57,7 +80,9 @@ int main(int argc, char** argv) {
   if (argc < 2) return fail("expected a model file, and perhaps a level; received nothing");
   model = slimbayes_open(argv[1]);
   if (model == NULL) return fail(slimbayes_error());
-  printf("# %s\nmean,sd,sd_aleatoric,sd_epistemic,lower,upper\n", slimbayes_describe(model));
+  printf("# %s\n%s\n", slimbayes_describe(model),
+         slimbayes_classes(model) > 0 ? "label,mutual_information,probabilities"
+                                      : "mean,sd,sd_aleatoric,sd_epistemic,lower,upper");
   failed = answer_rows(model, argc > 2 ? atof(argv[2]) : 0.95);
   slimbayes_close(model);
   return failed;

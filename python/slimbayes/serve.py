@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Answers", "Model", "ServeError"]
+__all__ = ["Answers", "ClassAnswers", "Model", "ServeError"]
 _NAME = "libslimbayes_serve.so"
 
 
@@ -33,6 +33,19 @@ class Answers(NamedTuple):
     sd_epistemic: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+
+
+class ClassAnswers(NamedTuple):
+    """The answers to n rows of a classification."""
+
+    label: np.ndarray  # [n] the name of the most probable class
+    probabilities: np.ndarray  # [n, classes], in the order of `Model.classes`
+    entropy: np.ndarray  # [n] of the probabilities, in nats
+    mutual_information: np.ndarray  # [n] its part that is ignorance of the model, in nats
+
+
+class _ClassAnswer(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("label", ctypes.c_size_t), ("entropy", ctypes.c_double), ("mutual_information", ctypes.c_double)]
 
 
 class _Answer(ctypes.Structure):
@@ -54,7 +67,9 @@ def _library():
             ("predict", ctypes.c_int, [pointer, doubles, size, number, ctypes.POINTER(_Answer)]),
             ("predict_cells", ctypes.c_int, [pointer, texts, size, number, ctypes.POINTER(_Answer)]),
             ("numbers", ctypes.c_int, [pointer, texts, doubles]), ("quantile", ctypes.c_int, [pointer, doubles, number, doubles]),
-            ("scores", ctypes.c_int, [pointer, doubles, doubles, doubles])]:
+            ("scores", ctypes.c_int, [pointer, doubles, doubles, doubles]),
+            ("classify", ctypes.c_int, [pointer, doubles, size, doubles, ctypes.POINTER(_ClassAnswer)]),
+            ("prediction_set", ctypes.c_int, [pointer, doubles, number, ctypes.POINTER(ctypes.c_ubyte)])]:
         function = getattr(library, f"slimbayes_{name}")
         function.restype, function.argtypes = result, arguments
     return library
@@ -69,6 +84,10 @@ def _text(cell):
     if cell is None or (isinstance(cell, float) and math.isnan(cell)) or str(cell) in ("NaT", "<NA>", "nan"):
         return None
     return str(bool(cell)).lower().encode() if isinstance(cell, (bool, np.bool_)) else str(cell).encode()
+
+
+def _doubles(numbers):
+    return numbers.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
 
 
 def _checked(status):
@@ -87,17 +106,18 @@ class Model:
         self._model = opened
         self._facts = json.loads(_lib.slimbayes_describe(opened).decode())
         self.columns = [column["name"] for column in self._facts["columns"]]
+        self.classes = list(self._facts.get("classes", []))
 
     def __del__(self):
         if getattr(self, "_model", None):
             _lib.slimbayes_close(self._model)
 
     def describe(self):
-        """What the model is: method, target, `sd_parts`, and the columns with their types and levels."""
+        """What the model is: method, task, target, `sd_parts`, the classes, and the columns with their types and levels."""
         return self._facts
 
     def predict(self, rows, level=0.95):
-        """The `Answers` to the rows, with intervals at `level`. rows: an array [n, columns] of numbers (NaN is a missing cell, yes and no are 1 and 0,
+        """The `Answers` to the rows by a model of numbers or counts, with intervals at `level`. rows: an array [n, columns] of numbers (NaN is a missing cell, yes and no are 1 and 0,
         times are seconds since 1970 UTC, a category is its place in its levels); or cells as a CSV file has them, as a list of
         dictionaries or of lists, or as a data frame. A column that a dictionary leaves out is missing."""
         if self._is_frame(rows) or not isinstance(rows, np.ndarray):
@@ -111,9 +131,31 @@ class Model:
             count = len(numbers)
             answers = (_Answer * max(count, 1))()
             answers[0].size = ctypes.sizeof(_Answer)
-            _checked(_lib.slimbayes_predict(self._model, numbers.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), count, level, answers))
+            _checked(_lib.slimbayes_predict(self._model, _doubles(numbers), count, level, answers))
         table = np.frombuffer(answers, dtype=[("size", np.uintp), *[(name, np.float64) for name in Answers._fields]])[:count]
         return Answers(*(table[name].copy() for name in Answers._fields))
+
+    def classify(self, rows):
+        """The `ClassAnswers` to the rows by a model of classes. rows: as for `predict`."""
+        numbers = self._as_numbers(rows)
+        count = len(numbers)
+        probabilities = np.empty((count, max(len(self.classes), 1)))
+        answers = (_ClassAnswer * max(count, 1))()
+        answers[0].size = ctypes.sizeof(_ClassAnswer)
+        _checked(_lib.slimbayes_classify(self._model, _doubles(numbers), count, _doubles(probabilities), answers))
+        kinds = [("size", np.uintp), ("label", np.uintp), ("entropy", np.float64), ("mutual_information", np.float64)]
+        table = np.frombuffer(answers, dtype=kinds)[:count]
+        names = np.array(self.classes)[table["label"].astype(int)]
+        return ClassAnswers(names, probabilities, table["entropy"].copy(), table["mutual_information"].copy())
+
+    def prediction_set(self, rows, level=0.95):
+        """Whether each class is in the prediction set of each row at this level, [n, classes] bool: the set holds the class of a new row with this
+        probability. For a model that was fitted with `calibrate="conformal"`. rows: as for `predict`."""
+        numbers = self._as_numbers(rows)
+        sets = np.zeros((len(numbers), len(self.classes)), dtype=np.uint8)
+        for row, own in zip(numbers, sets):
+            _checked(_lib.slimbayes_prediction_set(self._model, _doubles(row), level, own.ctypes.data_as(ctypes.POINTER(ctypes.c_ubyte))))
+        return sets.astype(bool)
 
     def quantile(self, rows, probability):
         """The quantile of each answer at this probability [n]. rows: as for `predict`."""
@@ -128,7 +170,7 @@ class Model:
     def _one(self, row, name, *arguments):
         out = ctypes.c_double(), ctypes.c_double()
         places = [ctypes.byref(each) for each in (out[:1] if name == "quantile" else out)]
-        _checked(getattr(_lib, f"slimbayes_{name}")(self._model, row.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), *arguments, *places))
+        _checked(getattr(_lib, f"slimbayes_{name}")(self._model, _doubles(row), *arguments, *places))
         return [each.value for each in out]
 
     def _as_numbers(self, rows):
@@ -138,7 +180,7 @@ class Model:
         out = np.empty((len(cells), len(self.columns)))
         for row, to in zip(cells, out):
             given = (ctypes.c_char_p * max(len(row), 1))(*map(_text, row))
-            _checked(_lib.slimbayes_numbers(self._model, given, to.ctypes.data_as(ctypes.POINTER(ctypes.c_double))))
+            _checked(_lib.slimbayes_numbers(self._model, given, _doubles(to)))
         return out
 
     def _numbers(self, rows):

@@ -100,8 +100,9 @@ TEST(MarkSet, IsThePredictionSet) {
   const at::Tensor u = Stream(6).uniform({40}), y = p.argmax(1);
   std::vector<int64_t> group(40);
   std::iota(group.begin(), group.end(), 0);
-  const ConformalScores scores = sorted_scores(set_scores({p}, y, u), group);
-  const at::Tensor expected = prediction_set({p}, u, scores, 0.7);
+  const Classes classes{p, {}, {}};
+  const ConformalScores scores = sorted_scores(set_scores(classes, y, u), group);
+  const at::Tensor expected = prediction_set(classes, u, scores, 0.7);
   const double factor = conformal_factor(scores, 0.7);
   for (int64_t i = 0; i < 40; ++i) {
     unsigned char set[5];

@@ -51,6 +51,50 @@ def test_the_answers_are_those_of_the_estimator(pair, form):
     assert np.hypot(found.sd_aleatoric, found.sd_epistemic) == pytest.approx(sd, rel=1e-9)
 
 
+@pytest.fixture(scope="module")
+def of_classes(tmp_path_factory):
+    frame, y = rows(140, 1)
+    classes = np.where(y < np.quantile(y, 0.4), "cheap", np.where(y < np.quantile(y, 0.7), "fair", "dear"))
+    model = sb.Classifier("logistic", calibrate="conformal", calibration_fraction=0.3).fit(frame, classes)
+    path = tmp_path_factory.mktemp("serve") / "classes.safetensors"
+    model.save(path)
+    return model, serve.Model(path)
+
+
+def test_classes_are_those_of_the_estimator(of_classes):
+    model, served = of_classes
+    frame = rows(40, 2)[0]
+    found = served.classify(frame)
+    assert served.classes == list(model.classes_)
+    assert found.probabilities == pytest.approx(model.predict_proba(frame), rel=1e-6, abs=1e-9)
+    assert list(found.label) == list(model.predict(frame))
+    assert (found.mutual_information >= 0).all() and (found.entropy >= found.mutual_information).all()
+    assert (served.prediction_set(frame, level=0.8) == model.predict_set(frame, level=0.8)).all()
+    assert served.classify(frame[:0]).probabilities.shape == (0, 3)
+
+
+def test_classes_and_numbers_name_each_others_function(pair, of_classes):
+    frame = rows(3, 2)[0]
+    with pytest.raises(serve.ServeError, match="classify"):
+        of_classes[1].predict(frame)
+    with pytest.raises(serve.ServeError, match="predict"):
+        pair[1].classify(fresh_rows())
+    with pytest.raises(serve.ServeError, match="calibration"):
+        of_classes[1].prediction_set(frame, level=0.9999)
+
+
+def test_counts_are_served(tmp_path):
+    frame, y = rows(140, 1)
+    counts = np.floor(3 * (y - y.min())).astype(int)
+    model = sb.CountRegressor("vbll", steps=60, hidden=16, rank=12).fit(frame, counts)
+    model.save(tmp_path / "counts.safetensors")
+    served, fresh = serve.Model(tmp_path / "counts.safetensors"), rows(40, 2)[0]
+    found, (low, high) = served.predict(fresh, level=0.8), model.predict_interval(fresh, level=0.8)
+    assert found.mean == pytest.approx(model.predict(fresh), rel=1e-6)
+    assert (found.lower == low).all() and (found.upper == high).all()
+    assert found.sd_aleatoric == pytest.approx(np.sqrt(found.mean)) and served.describe()["task"] == "counts"
+
+
 def test_numbers_quantiles_and_scores(pair):
     _, served, path = pair
     frame = fresh_rows().dropna()[served.columns][1:]

@@ -86,11 +86,30 @@ def test_a_c_program_answers_as_the_tool(program, tmp_path, method):
             assert float(row[name]) == pytest.approx(float(told[next(key for key in told if key.startswith(name))]), rel=1e-6)
 
 
+def test_a_c_program_answers_classes_as_the_tool(program, tmp_path):
+    table = houses(tmp_path / "houses.csv")
+    run(TOOL, "fit", table, "--target", "street", "--method", "logistic", "--model", tmp_path / "m.safetensors")
+    run(TOOL, "predict", tmp_path / "m.safetensors", table, "--out", tmp_path / "p.csv")
+    with open(tmp_path / "p.csv", newline="") as file:
+        expected = list(csv.DictReader(file))
+    with open(table, newline="") as file:
+        cells = [",".join([row[0], row[2], row[3]]) for row in csv.reader(file)][1:]
+    out = run(program, tmp_path / "m.safetensors", input="\n".join(cells) + "\n").splitlines()
+    known = json.loads(out[0].removeprefix("# "))
+    assert known["task"] == "classification" and known["classes"] == ["north", "park", "south"]
+    answers = [[float(cell) for cell in line.split(",")] for line in out[2:]]
+    assert len(answers) == len(expected) == 160
+    for (label, information, *probabilities), told in zip(answers, expected):
+        assert known["classes"][int(label)] == told["label"]
+        assert probabilities == pytest.approx([float(told[f"p_{name}"]) for name in known["classes"]], rel=1e-6)
+        assert information == pytest.approx(float(told["mutual_information"]), rel=1e-5, abs=1e-8)
+
+
 def test_errors_are_sentences(program, tmp_path):
     table = houses(tmp_path / "houses.csv")
-    run(TOOL, "fit", table, "--target", "street", "--method", "logistic", "--model", tmp_path / "c.safetensors")
+    run(TOOL, "fit", table, "--target", "street", "--method", "swag", "--steps", "20", "--model", tmp_path / "c.safetensors")
     run(TOOL, "fit", table, "--target", "price", "--method", "ridge", "--model", tmp_path / "m.safetensors")
-    for model, line, part in (("c.safetensors", "80,north", "a model of logistic"), ("missing", "", "missing"),
+    for model, line, part in (("c.safetensors", "80,north", "a model of swag"), ("missing", "", "missing"),
                               ("m.safetensors", "eighty,north,2024-01-01", "'size'"), ("m.safetensors", "80", "another number of cells"),
                               ("m.safetensors", "80,north,2024-01-01,9", "another number of cells")):
         found = subprocess.run([str(program), str(tmp_path / model)], input=line + "\n", capture_output=True, text=True)

@@ -1,5 +1,6 @@
 """The programs of examples/serve in C++ and Rust, and the HTTP server under several clients at once, answer as the tool."""
 
+import contextlib
 import csv
 import json
 import os
@@ -79,21 +80,36 @@ def asked(port, path, body=None):
         return error.code, json.load(error)
 
 
-@pytest.mark.skipif(not has_httplib(), reason="no cpp-httplib on this machine (libcpp-httplib-dev)")
-def test_an_http_server_under_load(served):
-    folder, cells, expected = served
-    program = folder / "http_server"
+@pytest.fixture(scope="module")
+def http_server(tmp_path_factory):
+    program = tmp_path_factory.mktemp("server") / "http_server"
     run(CXX, "-std=c++20", "-O1", EXAMPLES / "http_server.cpp", *HEADERS, *LINKED, "-lcpp-httplib", "-lpthread", "-o", program)
+    return program
+
+
+@contextlib.contextmanager
+def serving(program, model):
+    """The port of a server of the model, which ends with the block."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = subprocess.Popen([program, folder / "m.safetensors", str(port)])
+    server = subprocess.Popen([program, model, str(port)])
     try:
         for _ in range(200):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.05)
+        yield port
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.mark.skipif(not has_httplib(), reason="no cpp-httplib on this machine (libcpp-httplib-dev)")
+def test_an_http_server_under_load(http_server, served):
+    folder, cells, expected = served
+    with serving(http_server, folder / "m.safetensors") as port:
         status, known = asked(port, "/model")
         assert status == 200 and known["method"] == "dbk"
         rows = [dict(zip(("size", "street", "sold"), (cell or None for cell in row))) for row in cells]
@@ -117,6 +133,19 @@ def test_an_http_server_under_load(served):
             status, answer = asked(port, "/predict", body)
             assert status == 400 and part in answer["error"], answer
         assert asked(port, "/predict", {"rows": [rows[0]]})[0] == 200, "a refusal ends no server"
-    finally:
-        server.kill()
-        server.wait()
+
+
+@pytest.mark.skipif(not has_httplib(), reason="no cpp-httplib on this machine (libcpp-httplib-dev)")
+def test_an_http_server_of_classes(http_server, tmp_path):
+    table = houses(tmp_path / "houses.csv")
+    run(TOOL, "fit", table, "--target", "street", "--method", "logistic", "--model", tmp_path / "m.safetensors")
+    run(TOOL, "predict", tmp_path / "m.safetensors", table, "--out", tmp_path / "p.csv")
+    with open(tmp_path / "p.csv", newline="") as file:
+        told = next(csv.DictReader(file))
+    with serving(http_server, tmp_path / "m.safetensors") as port:
+        status, answer = asked(port, "/predict", {"rows": [{"size": 40, "sold": "2024-01-01", "price": 1360}]})
+        assert status == 200, answer
+        found = answer["answers"][0]
+        assert found["label"] == told["label"] and set(found["probabilities"]) == {"north", "south", "park"}
+        for name, p in found["probabilities"].items():
+            assert p == pytest.approx(float(told[f"p_{name}"]), rel=1e-6)
