@@ -5,6 +5,7 @@
 #include "cli/bounds_report.h"
 #include "cli/commands.h"
 #include "cli/edge.h"
+#include "cli/files.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "slimbayes/core/check.h"

@@ -22,6 +22,11 @@ void print_error(std::string_view message) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
+void log_line(const std::string& text) {
+  const std::string line = fitted_to(STDERR_FILENO, shown(in_flags(text))) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 bool print_result(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;

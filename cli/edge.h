@@ -12,6 +12,9 @@ enum ExitCode { kDone = 0, kFailed = 1, kMisuse = 2, kInterrupted = 130 };
 /// Prints the message on stderr as one line that begins with "error:".
 void print_error(std::string_view message);
 
+/// Writes a line to stderr, which is the log of the tool.
+void log_line(const std::string& text);
+
 /// Writes the text to stdout and flushes it. Returns false if it could not be written, because stdout is
 /// closed or its disk is full.
 bool print_result(std::string_view text);

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "cli/edge.h"
+#include "cli/rows.h"
 #include "slimbayes/storage/memory.h"
 
 namespace slimbayes::cli {
@@ -21,18 +22,18 @@ fs::path program_folder() {
   return failed ? fs::current_path(ignored) : program.parent_path();
 }
 
-// Returns the path of the plugin. In a build tree it is in lib beside the tool; in an installation it is in
+// Returns the path of a plugin. In a build tree it is in lib beside the tool; in an installation it is in
 // the library folder that CMake chose. Throws std::runtime_error if it is not found.
-fs::path plugin_path() {
+fs::path plugin_path(const char* name) {
   const fs::path here = program_folder();
   std::error_code ignored;
   for (const fs::path& folder : {here / "lib", here / SLIMBAYES_LIBRARY_FOLDER, here / "../lib", here}) {
-    const fs::path path = folder / SLIMBAYES_PLUGIN;
+    const fs::path path = folder / name;
     if (fs::exists(path, ignored)) return path.lexically_normal();
   }
   throw std::runtime_error(
-      fmt::format("the engine could not be found: expected {} in {}; install slimbayes again",
-                  SLIMBAYES_PLUGIN, (here / "lib").string()));
+      fmt::format("the engine could not be found: expected {} in {}; install slimbayes again", name,
+                  (here / "lib").string()));
 }
 
 void* open_plugin(const fs::path& path) {
@@ -75,7 +76,29 @@ void check_address_space() {
                     bytes_text(kLeast), bytes_text(left)));
 }
 
+void prepare_arrow() {
+  // Makes Arrow use malloc. Its own allocator starts a thread and prints its own message if that fails.
+  setenv("ARROW_DEFAULT_MEMORY_POOL", "system", 0);
+}
+
 }  // namespace
+
+std::optional<int> run_without_engine(const Request& request) {
+  if (!std::holds_alternative<PredictRequest>(request.command)) return {};
+  std::error_code failed;
+  if (fs::current_path(failed).empty()) return {};  // run_in_engine() says why
+  prepare_arrow();
+  try {
+    void* plugin = dlopen(plugin_path(SLIMBAYES_ROWS_PLUGIN).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (plugin == nullptr) return {};
+    const auto run =
+        reinterpret_cast<decltype(&slimbayes_predict_rows)>(dlsym(plugin, "slimbayes_predict_rows"));
+    const int code = run == nullptr ? kLeftToTheEngine : run(request);
+    return code == kLeftToTheEngine ? std::nullopt : std::optional(code);
+  } catch (const std::exception&) {  // not installed, or too little memory to load it
+    return {};
+  }
+}
 
 fs::path share_folder() {
   if (const char* given = std::getenv("SLIMBAYES_SHARE")) return given;
@@ -88,12 +111,11 @@ fs::path share_folder() {
 int run_in_engine(const Request& request) {
   check_working_folder();
   check_address_space();
-  // Makes Arrow use malloc. Its own allocator starts a thread and prints its own message if that fails.
-  setenv("ARROW_DEFAULT_MEMORY_POOL", "system", 0);
+  prepare_arrow();
   // Threads of OpenMP that wait for work sleep instead of spinning. Where other programs keep the cores busy,
   // spinning made two threads 50 times slower than one. OpenMP reads this when the engine is loaded.
   setenv("OMP_WAIT_POLICY", "passive", 0);
-  void* plugin = open_plugin(plugin_path());
+  void* plugin = open_plugin(plugin_path(SLIMBAYES_PLUGIN));
   const auto run = reinterpret_cast<decltype(&slimbayes_run)>(dlsym(plugin, "slimbayes_run"));
   if (run == nullptr)
     throw std::runtime_error("the engine has no entry slimbayes_run; install slimbayes again");

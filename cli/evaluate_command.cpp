@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/edge.h"
+#include "cli/files.h"
 #include "cli/plots.h"
 #include "cli/progress.h"
 #include "cli/report.h"

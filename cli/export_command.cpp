@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/edge.h"
+#include "cli/files.h"
 #include "cli/progress.h"
 #include "cli/python.h"
 #include "cli/report.h"

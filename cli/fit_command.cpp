@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/edge.h"
+#include "cli/files.h"
 #include "cli/fit_report.h"
 #include "cli/progress.h"
 #include "cli/report.h"

@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/edge.h"
+#include "cli/files.h"
 #include "cli/report.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/synthetic.h"

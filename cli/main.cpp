@@ -31,6 +31,7 @@ int run(const std::vector<std::string>& words) {
     demo->share = share_folder().string();
     demo->threads = request.threads;
   }
+  if (const auto code = run_without_engine(request)) return *code;
   return run_in_engine(request);
 }
 

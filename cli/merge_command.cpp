@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/edge.h"
+#include "cli/files.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/terminal.h"

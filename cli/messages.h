@@ -14,6 +14,11 @@ namespace slimbayes::cli {
 // it is printed: errors in print_error(), notes in log_line(), JSON in print(), help and descriptions where
 // they are put together.
 
+/// Notes that a command writes with tensors and without.
+inline constexpr const char* kInterruptedNote =
+    "the fit of this model was stopped before its end: it is the best so far (fit --resume goes on)";
+inline constexpr const char* kOutsideHint = "; --keep-outside shows how far each row lies";
+
 /// Returns a message with its options as flags, and without the names of functions.
 inline std::string in_flags(std::string_view message) {
   return render_options(without_functions(message), OptionStyle::flags);

@@ -4,6 +4,8 @@
 
 #include "cli/commands.h"
 #include "cli/edge.h"
+#include "cli/files.h"
+#include "cli/messages.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/segmentation.h"
@@ -83,7 +85,7 @@ int run_command(const PredictRequest& r) {
   for (const std::string& note : notes_for(model.encoder(), data)) log_line("note: " + note);
   if (far && far->rows > 0)
     log_line(fmt::format("note: {}{}", outside_text(*far, std::get<Table>(data)),
-                         r.keep_outside ? "" : "; --keep-outside shows how far each row lies"));
+                         r.keep_outside ? "" : kOutsideHint));
   for (const std::string& note : answer_notes(model, data, a, shown)) log_line("note: " + note);
   return kDone;
 }

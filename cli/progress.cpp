@@ -210,11 +210,6 @@ void AnswerProgress::report(double share) {
   drawn_ = true;
 }
 
-void log_line(const std::string& text) {
-  const std::string line = fitted_to(STDERR_FILENO, shown(in_flags(text))) + "\n";
-  std::fwrite(line.data(), 1, line.size(), stderr);
-}
-
 void log_note(const std::string& sentence, const std::string& of) {
   static std::set<std::string> said;
   if (said.insert(sentence).second)

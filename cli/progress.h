@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "cli/edge.h"
 #include "slimbayes/train/callback.h"
 
 namespace slimbayes::cli {
@@ -61,9 +62,6 @@ class AnswerProgress {
   bool drawn_ = false;
   std::chrono::steady_clock::time_point started_, printed_;
 };
-
-/// Writes a line to stderr, which is the log of the tool.
-void log_line(const std::string& text);
 
 /// Writes a note to stderr, unless this process has written the same note before. Repetitions occur because a
 /// fit reports some notes both before and after the training, and several fits on one table have notes in

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/files.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/terminal.h"

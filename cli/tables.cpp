@@ -1,8 +1,11 @@
 // Reads the data of commands from a file or from stdin, within the memory limits of limit_tables().
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdio>
 
 #include "cli/commands.h"
+#include "cli/messages.h"
 #include "cli/progress.h"
 #include "slimbayes/data/table/csv.h"
 #include "slimbayes/storage/error.h"
@@ -38,10 +41,7 @@ DataSource data_source() {
 }
 
 void log_interrupted(const Model& model) {
-  if (model.interrupted())
-    log_line(
-        "note: the fit of this model was stopped before its end: it is the best so far (fit --resume goes "
-        "on)");
+  if (model.interrupted()) log_line(fmt::format("note: {}", kInterruptedNote));
 }
 
 Answers answers_with_progress(const std::string& title, const Model& model, const Examples& data,

@@ -73,17 +73,18 @@ class MixedRateModel : public RateModel {
   int64_t inputs() const override { return candidates_.front().members.front().rows->inputs(); }
   int64_t scratch() const override { return padded(inputs()) + padded(most_); }
 
-  LogRate answer(const double* x, double* scratch) const override {
+  RateRow answer(const double* x, double* scratch) const override {
     thread_local Moments of_members, of_candidates;  // keep their memory
     of_candidates.clear();
+    int64_t zeroed = 0;
     double* view = part_of(scratch, inputs());
     for (const MemberRates& one : candidates_) {
       of_members.clear();
       const double* seen = one.shift.empty() ? x : in_view(one.shift, one.scale, x, view);
       for (const RateMember& member : one.members) {
         double out[3];
-        member.rows->answer(seen, 1, out, 1, scratch);
-        if (candidates_.size() == 1 && one.members.size() == 1) return {out[0], out[2]};
+        zeroed += member.rows->answer(seen, 1, out, 1, scratch);
+        if (candidates_.size() == 1 && one.members.size() == 1) return {{out[0], out[2]}, zeroed};
         of_members.add({out[0], out[2]}, member.share);
       }
       of_candidates.add(
@@ -92,7 +93,7 @@ class MixedRateModel : public RateModel {
               : of_members.rate(),
           one.share);
     }
-    return of_candidates.rate();
+    return {of_candidates.rate(), zeroed};
   }
 
  private:

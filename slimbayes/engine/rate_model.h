@@ -22,6 +22,12 @@ struct RateSpec {
   std::vector<RateCandidate> candidates;
 };
 
+/// The answer to a row.
+struct RateRow {
+  LogRate rate = {};
+  int64_t zeroed = 0;  // variances that rounding made negative; they were set to 0
+};
+
 /// A regression of counts that answers rows without libtorch. Immutable: threads share it, each with memory
 /// of its own.
 class RateModel {
@@ -30,7 +36,7 @@ class RateModel {
   virtual int64_t inputs() const = 0;   // d, numbers of an encoded row
   virtual int64_t scratch() const = 0;  // doubles of memory that answer() needs
   /// Answers a row x [inputs] of finite numbers. `scratch` is aligned to 64 bytes.
-  virtual LogRate answer(const double* x, double* scratch) const = 0;
+  virtual RateRow answer(const double* x, double* scratch) const = 0;
 };
 
 /// Returns the model of this data; nullptr where the engine does not know a network. Throws

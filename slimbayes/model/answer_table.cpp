@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
 #include <optional>
 
 #include "slimbayes/answers/count_distribution.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/serve/answer_columns.h"
 
 namespace slimbayes {
 
@@ -40,54 +40,38 @@ bool names_epistemic(const Model& model) {
 }
 
 Columns columns_of(const Regression& p, const Model& model, bool parts) {
-  Columns columns = {column("mean", p.mean)};
-  if (!p.density.empty()) columns.push_back(column("median", median(p)));
-  columns.push_back(column("sd", total_var(p).sqrt()));
+  NumberAnswers answers{numbers(p.mean), {}, numbers(total_var(p).sqrt()), {}, {}};
+  if (!p.density.empty()) answers.median = numbers(median(p));
   const bool apart = names_epistemic(model);
-  if (!apart && !parts) return columns;
-  columns.push_back(column(apart ? "sd_aleatoric" : "sd_noise", p.aleatoric_var.sqrt()));
-  columns.push_back(column(apart ? "sd_epistemic" : "sd_function", p.epistemic_var.sqrt()));
-  return columns;
-}
-
-/// Returns the column "set": the names of the classes in each row's set, in the order of `names` and joined
-/// by "|". An empty set gives an empty cell.
-Column set_column(const PredictionSet& set, const std::vector<std::string>& names) {
-  Column column{"set", ColumnKind::categorical, {}, {}};
-  std::map<std::string, double> places;
-  const at::Tensor members = set.contiguous();
-  for (int64_t i = 0; i < members.size(0); ++i) {
-    std::vector<std::string> held;
-    for (size_t c = 0; c < names.size(); ++c) {
-      if (members.const_data_ptr<bool>()[i * members.size(1) + static_cast<int64_t>(c)])
-        held.push_back(names[c]);
-    }
-    const std::string text = fmt::format("{}", fmt::join(held, "|"));
-    const auto [place, added] = places.emplace(text, static_cast<double>(column.levels.size()));
-    if (added) column.levels.push_back(text);
-    column.values.push_back(place->second);
+  if (apart || parts) {
+    answers.aleatoric = numbers(p.aleatoric_var.sqrt());
+    answers.epistemic = numbers(p.epistemic_var.sqrt());
   }
-  return column;
+  return slimbayes::columns_of(std::move(answers), apart);
 }
 
 Columns columns_of(const Classes& p, const Model& model, bool) {
   const std::vector<std::string>& names = model.schema().task.levels;
-  Columns columns;
+  ClassAnswers answers{
+      {}, numbers(p.predictive_entropy), numbers(mutual_information(p)), numbers(predicted_class(p))};
   for (size_t c = 0; c < names.size(); ++c)
-    columns.push_back(column("p_" + names[c], p.probabilities.select(1, static_cast<int64_t>(c))));
-  columns.push_back(column("entropy", p.predictive_entropy));
-  columns.push_back(column("mutual_information", mutual_information(p)));
-  columns.push_back({"label", ColumnKind::categorical, numbers(predicted_class(p)), names});
-  return columns;
+    answers.probabilities.push_back(numbers(p.probabilities.select(1, static_cast<int64_t>(c))));
+  return slimbayes::columns_of(std::move(answers), names);
 }
 
 Columns columns_of(const Counts& p, const Model&, bool) {
-  return {column("mean", mean(p.rate)), column("sd", total_var(p).sqrt()),
-          column("sd_aleatoric", mean(p.rate).sqrt()), column("sd_epistemic", var(p.rate).sqrt())};
+  return columns_of_counts(numbers(mean(p.rate)), numbers(var(p.rate)));
 }
 
 Columns columns_of(const Intensity& p, const Model&, bool) {
   return {column("mean", mean(p.rate)), column("sd", var(p.rate).sqrt())};
+}
+
+/// The members of each row's set. [n, classes]
+std::vector<unsigned char> members_of(const PredictionSet& set) {
+  const at::Tensor members = set.to(at::kByte).contiguous();
+  const auto* first = members.const_data_ptr<uint8_t>();
+  return {first, first + members.numel()};
 }
 
 /// Returns the columns lower and upper (where the task has intervals) and set (where the model gives
@@ -96,15 +80,11 @@ Columns columns_of(const Intensity& p, const Model&, bool) {
 Columns level_columns(const Answers& a, const std::vector<std::string>& names) {
   Columns columns;
   for (const LevelAnswer& at : a.levels) {
-    const std::string ending = a.levels.size() > 1 ? fmt::format("_{:g}", 100 * at.level) : "";
-    if (at.interval) {
-      columns.push_back(column("lower" + ending, at.interval->lower));
-      columns.push_back(column("upper" + ending, at.interval->upper));
-    }
-    if (at.set) {
-      columns.push_back(set_column(*at.set, names));
-      columns.back().name += ending;
-    }
+    const std::string ending = level_ending(at.level, a.levels.size());
+    if (at.interval)
+      std::ranges::move(interval_columns(numbers(at.interval->lower), numbers(at.interval->upper), ending),
+                        std::back_inserter(columns));
+    if (at.set) columns.push_back(set_column(members_of(*at.set), names, ending));
   }
   return columns;
 }
@@ -206,19 +186,6 @@ std::string tail_note(const Examples& examples, const Answers& a, double level) 
   return "";
 }
 
-/// Returns a note if at least one in a hundred of the lower bounds was raised to 0 (Regression::least), which
-/// is wrong for a target that was positive in training by chance; else "".
-std::string raised_note(const Task& task, const LevelAnswer& at) {
-  constexpr int64_t kOneIn = 100;
-  if (task.kind != TaskKind::regression || !at.interval || task.low <= 0) return "";
-  const int64_t raised = (at.interval->lower <= 0).sum().item<int64_t>(), all = at.interval->lower.size(0);
-  if (raised == 0 || raised * kOneIn < all) return "";
-  return fmt::format(
-      "{} of {} lower bounds at {:g} % were raised to 0, because no training target was below (the least is "
-      "{:.4g})",
-      raised, all, 100 * at.level, task.low);
-}
-
 }  // namespace
 
 AnswerTable answer_table(const Model& model, const Examples& examples, const Answers& a,
@@ -293,7 +260,7 @@ std::vector<std::string> answer_notes(const Model& model, const Examples& exampl
         "forecast_time, when the target is `actual` where DATA have it");
   for (const LevelAnswer& at : a.levels) {
     notes.push_back(tail_note(examples, a, at.level));
-    notes.push_back(raised_note(model.schema().task, at));
+    if (at.interval) notes.push_back(raised_note(model.schema().task, at.level, numbers(at.interval->lower)));
   }
   const auto asked = [](const LevelAnswer& at) { return at.level != FitOptions{}.level && !at.set; };
   if (std::holds_alternative<Classes>(a.answer) && std::ranges::any_of(a.levels, asked))

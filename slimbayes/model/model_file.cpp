@@ -14,6 +14,7 @@
 #include "slimbayes/method/head.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/trained_network.h"
+#include "slimbayes/model/answer_table.h"
 #include "slimbayes/model/model.h"
 #include "slimbayes/model/tuning_report.h"
 #include "slimbayes/serve/serve_file.h"
@@ -216,9 +217,15 @@ TensorFile Model::to_file() const {
   if (parts_.tuning) file.metadata["tuning"] = fields_to_json(*parts_.tuning).dump();
   if (!parts_.noise.empty()) file.metadata["noise"] = slimbayes::to_json(parts_.noise).dump();
   if (std::holds_alternative<Encoder>(*parts_.encoder))
-    if (const auto rows = parts_.fitted->answer_spec(); rows && engine::storable(*rows))
-      store_served(*rows, parts_.noise.var,
-                   ood_score(find_method(parts_.method), parts_.options) == "epistemic_sd", file);
+    if (auto rows = parts_.fitted->answer_spec(); rows && engine::storable(*rows)) {
+      ServedFile served;
+      served.rows = std::move(*rows);
+      served.least_noise = parts_.noise.var;
+      served.epistemic = ood_score(find_method(parts_.method), parts_.options) == "epistemic_sd";
+      served.interrupted = interrupted();
+      served.parts_note = parts_note(*this);
+      store_served(served, file);
+    }
   return file;
 }
 

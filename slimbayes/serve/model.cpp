@@ -22,14 +22,10 @@
 #include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/density/count.h"
 #include "slimbayes/encoding/row_encoder.h"
-#include "slimbayes/engine/row_spec_file.h"
-#include "slimbayes/serve/row_classes.h"
-#include "slimbayes/serve/row_regression.h"
-#include "slimbayes/serve/serve_file.h"
+#include "slimbayes/serve/served_rows.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/contents.h"
 #include "slimbayes/storage/error.h"
-#include "slimbayes/storage/memory.h"
 #include "slimbayes/storage/model_kind.h"
 
 namespace slimbayes::serve {
@@ -58,39 +54,6 @@ const char* name_of(ColumnType type) {
   return names[static_cast<size_t>(type)];
 }
 
-using Rates = std::shared_ptr<const engine::RateModel>;
-
-/// What answers the rows, of each task.
-using RowAnswers = std::variant<RowRegression, RowClasses, Rates>;
-
-int64_t inputs_of(const RowAnswers& rows) {
-  if (const auto* rates = std::get_if<Rates>(&rows)) return (*rates)->inputs();
-  return std::holds_alternative<RowRegression>(rows) ? std::get<RowRegression>(rows).inputs()
-                                                     : std::get<RowClasses>(rows).inputs();
-}
-
-/// Returns a model of the engine, unless there is none or its answers need more memory than there is.
-template <class Made>
-Made usable(Made model) {
-  check(model != nullptr, "serve", "a model that the engine can compute in the memory at hand", "another");
-  check(static_cast<double>(model->scratch()) * sizeof(double) < static_cast<double>(memory_at_hand()),
-        "serve", "a model that the memory at hand can answer", "a larger one");
-  return model;
-}
-
-RowAnswers answers_of(const ServedFile& parts) {
-  const Task& task = parts.encoder.schema().task;
-  if (const auto* spec = std::get_if<engine::ClassSpec>(&parts.rows)) {
-    RowClasses classes(usable(engine::class_model(*spec)), parts.calibration);
-    check(classes.classes() == std::ssize(task.levels), "serve", "probabilities of the model's classes",
-          "those of others", "the model file is damaged");
-    return classes;
-  }
-  if (const auto* spec = std::get_if<engine::RateSpec>(&parts.rows)) return usable(engine::rate_model(*spec));
-  return RowRegression(usable(engine::row_model(std::get<engine::RowSpec>(parts.rows))), task,
-                       parts.least_noise, parts.calibration);
-}
-
 }  // namespace
 
 struct Model::State {
@@ -100,10 +63,10 @@ struct Model::State {
   bool calibrated;  // whether intervals and sets are
   Encoder encoder;
   RowEncoder cells;
-  RowAnswers rows;
+  ServedRows rows;
   std::vector<ColumnInfo> columns;
 
-  State(ServedFile parts, RowAnswers answers)
+  State(ServedFile parts, ServedRows answers)
       : id(next_id()),
         method(std::move(parts.method)),
         epistemic(parts.epistemic),
@@ -159,14 +122,14 @@ void check_answer(bool finite) {
         "training rows, or the level is too near 1");
 }
 
-const RowRegression& regression(const RowAnswers& rows) {
+const RowRegression& regression(const ServedRows& rows) {
   const auto* found = std::get_if<RowRegression>(&rows);
   check(found != nullptr, kFunction, "a model of numbers or counts", "one of classes",
         "classify() answers its rows");
   return *found;
 }
 
-const RowClasses& classification(const RowAnswers& rows) {
+const RowClasses& classification(const ServedRows& rows) {
   const auto* found = std::get_if<RowClasses>(&rows);
   check(found != nullptr, "classify", "a model of classes", "one of numbers or counts",
         "predict() answers its rows");
@@ -187,9 +150,9 @@ RowAnswer answered(const RowRegression& rows, Worker& worker) {
   return answer;
 }
 
-LogRate answered(const Rates& rows, Worker& worker) {
+LogRate answered(const RowRates& rows, Worker& worker) {
   worker.memory.scratch.reserve(rows->scratch());
-  const LogRate rate = rows->answer(worker.x.data(), worker.memory.scratch.data());
+  const LogRate rate = rows->answer(worker.x.data(), worker.memory.scratch.data()).rate;
   check_answer(std::isfinite(rate.rate_mean()) && std::isfinite(rate.rate_var()));
   return rate;
 }
@@ -234,9 +197,7 @@ std::shared_ptr<const Model::State> Model::opened(const TensorFile& file, const 
   std::shared_ptr<const State> state;
   read_contents(name, "it cannot be served", [&] {
     ServedFile parts = served_file(file);
-    RowAnswers rows = answers_of(parts);
-    check(inputs_of(rows) == std::ssize(parts.encoder.schema().features), "serve",
-          "a model of the encoder's inputs", "one of others");
+    ServedRows rows = served_rows(parts);
     parts.rows = {};
     state = std::make_shared<const State>(std::move(parts), std::move(rows));
   });
@@ -273,7 +234,7 @@ std::string Model::describe() const {
 Answer Model::predict(std::span<const double> row, double level) const {
   Worker& worker = Worker::own();
   encode(state_->cells, inputs_of(state_->rows), row, worker);
-  if (const auto* rates = std::get_if<Rates>(&state_->rows)) {
+  if (const auto* rates = std::get_if<RowRates>(&state_->rows)) {
     check_level(level, "interval");
     const LogRate rate = answered(*rates, worker);
     const double mean = rate.rate_mean(), var = rate.rate_var();
@@ -350,7 +311,7 @@ void Model::predict(std::span<const double> rows, std::span<Answer> out, double 
 double Model::quantile(std::span<const double> row, double probability) const {
   Worker& worker = Worker::own();
   encode(state_->cells, inputs_of(state_->rows), row, worker);
-  if (const auto* rates = std::get_if<Rates>(&state_->rows))
+  if (const auto* rates = std::get_if<RowRates>(&state_->rows))
     return count_quantile(answered(*rates, worker), probability);
   const RowRegression& rows = regression(state_->rows);
   const double at = rows.quantile(answered(rows, worker), probability, worker.memory);

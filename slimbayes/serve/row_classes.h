@@ -23,6 +23,7 @@ class RowClasses {
   /// Entropies of an answer, in nats (Classes).
   struct Entropies {
     double predictive = 0, mutual_information = 0;
+    int64_t zeroed = 0;  // variances of logits that rounding made negative; they were set to 0
   };
 
   /// Answers an encoded row x [d] of finite numbers: writes its probabilities to p [C]. `scratch` is memory

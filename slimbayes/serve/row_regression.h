@@ -31,6 +31,7 @@ class RowRegression {
                 CalibrationScores calibration);
 
   int64_t inputs() const { return rows_->inputs(); }  // d, numbers of an encoded row
+  bool gaussian() const { return gaussian_; }         // whether all answers are
 
   /// What an answer needs of memory. It may serve another regression next, and then grows where it must.
   struct Memory {

@@ -25,7 +25,8 @@ using nlohmann::json;
 const std::string kServe(kServeKey);
 constexpr int kServeVersion = 1;  // of what store_served() writes
 constexpr const char *kVersion = "version", *kNoise = "least_noise", *kEpistemic = "epistemic",
-                     *kRows = "rows", *kDamaged = "the model file is damaged";
+                     *kRows = "rows", *kInterrupted = "interrupted", *kPartsNote = "parts_note",
+                     *kDamaged = "the model file is damaged";
 
 /// Returns the elements of a list of the file, which must have this type.
 template <class Number>
@@ -81,9 +82,11 @@ TaskKind task_of(const engine::AnswerSpec& rows) {
 
 }  // namespace
 
-void store_served(const engine::AnswerSpec& rows, double least_noise, bool epistemic, TensorFile& file) {
-  json serve = {{kVersion, kServeVersion}, {kNoise, least_noise}, {kEpistemic, epistemic}};
-  serve[kRows] = engine::store_rows(rows, file);
+void store_served(const ServedFile& parts, TensorFile& file) {
+  json serve = {{kVersion, kServeVersion}, {kNoise, parts.least_noise}, {kEpistemic, parts.epistemic}};
+  if (parts.interrupted) serve[kInterrupted] = true;
+  if (!parts.parts_note.empty()) serve[kPartsNote] = parts.parts_note;
+  serve[kRows] = engine::store_rows(parts.rows, file);
   file.metadata[kServe] = serve.dump();
 }
 
@@ -109,6 +112,8 @@ ServedFile served_file(const TensorFile& file) {
   check(parts.least_noise >= 0 && std::isfinite(parts.least_noise), "serve", "a noise variance of at least 0",
         "another value", kDamaged);
   parts.epistemic = serve.at(kEpistemic).get<bool>();
+  parts.interrupted = serve.value(kInterrupted, false);
+  parts.parts_note = serve.value(kPartsNote, std::string());
   parts.rows = engine::stored_rows(serve.at(kRows), file);
   check(task.kind == task_of(parts.rows), "serve", "rows of the model's task", "those of another", kDamaged);
   parts.calibration = calibration_of(file);

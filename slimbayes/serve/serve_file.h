@@ -24,11 +24,14 @@ struct ServedFile {
   /// Whether the parts of the variance are aleatoric and epistemic, as the columns of `predict` are named;
   /// else the noise and the function's, of which the sum alone is calibrated.
   bool epistemic = false;
+  bool interrupted = false;  // Model::interrupted()
+  std::string parts_note;    // of the model (model/answer_table.h); "": none
   CalibrationScores calibration;
 };
 
-/// Adds the model `rows` as data to a model file. `epistemic`: ServedFile::epistemic.
-void store_served(const engine::AnswerSpec& rows, double least_noise, bool epistemic, TensorFile& file);
+/// Adds what answers of a model are made of to its file: rows, least_noise, epistemic, interrupted and
+/// parts_note of `parts`; the file holds the rest already.
+void store_served(const ServedFile& parts, TensorFile& file);
 
 /// Removes what store_served() added.
 void drop_served(TensorFile& file);

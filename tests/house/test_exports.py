@@ -52,7 +52,7 @@ def test_what_is_thrown_or_cast_has_its_type_exported():
         assert f"typeinfo for slimbayes::{type_}" in names
 
 
-@pytest.mark.parametrize("module, entry", [("lib/slimbayes_commands.so", "slimbayes_run"), ("python/slimbayes/_core.*.so", "PyInit__core")])
+@pytest.mark.parametrize("module, entry", [("lib/slimbayes_commands.so", "slimbayes_run"), ("lib/slimbayes_rows.so", "slimbayes_predict_rows"), ("python/slimbayes/_core.*.so", "PyInit__core")])
 def test_a_module_exports_its_entry_alone(module, entry):
     (path,) = BUILD.glob(module)
     symbols = exports.exported_symbols(path)

@@ -42,7 +42,8 @@ struct Answered {
     at::Tensor p = at::empty({rows(), model->classes()}, at::kDouble),
                expected = at::empty({rows()}, at::kDouble);
     for (int64_t i = 0; i < rows(); ++i)
-      expected[i] = model->answer(row(i), p.mutable_data_ptr<double>() + i * p.size(1), scratch.data());
+      expected[i] = model->answer(row(i), p.mutable_data_ptr<double>() + i * p.size(1), scratch.data())
+                        .expected_entropy;
     return Classes{p, -at::special_xlogy(p, p).sum(1), expected};
   }
 
@@ -52,7 +53,7 @@ struct Answered {
     engine::Doubles scratch(model->scratch());
     at::Tensor mean = at::empty({rows()}, at::kDouble), var = at::empty({rows()}, at::kDouble);
     for (int64_t i = 0; i < rows(); ++i) {
-      const LogRate rate = model->answer(row(i), scratch.data());
+      const LogRate rate = model->answer(row(i), scratch.data()).rate;
       mean[i] = rate.mean;
       var[i] = rate.var;
     }

@@ -30,10 +30,10 @@ class KnownClassModel : public ClassModel {
   int64_t classes() const override { return std::max<int64_t>(2, features_->rank()); }
   int64_t scratch() const override { return padded(features_->scratch()); }
 
-  double answer(const double* x, double* p, double* scratch) const override {
+  ClassRow answer(const double* x, double* p, double* scratch) const override {
     const double* logits = features_->run(x, 1, scratch).phi;
     softmax({logits, static_cast<size_t>(features_->rank())}, span_of(p, classes()));
-    return entropy_of(span_of(p, classes()));
+    return {entropy_of(span_of(p, classes()))};
   }
 
  private:
@@ -57,19 +57,20 @@ class IndependentClassModel : public ClassModel {
     return padded(features_->scratch()) + padded(kChunkRows) + 5 * padded(logits());
   }
 
-  double answer(const double* x, double* p, double* scratch) const override {
+  ClassRow answer(const double* x, double* p, double* scratch) const override {
     const int64_t k = logits();
     const Features::Rows f = features_->run(x, 1, part_of(scratch, features_->scratch()));
     double *work = part_of(scratch, kChunkRows), *mean = part_of(scratch, k), *var = part_of(scratch, k);
+    int64_t zeroed = 0;
     for (int64_t c = 0; c < k; ++c) {
       double out[3];
-      heads_[static_cast<size_t>(c)].answer(f.phi, 1, out, 1, work);
+      zeroed += heads_[static_cast<size_t>(c)].answer(f.phi, 1, out, 1, work);
       mean[c] = out[0] + (f.output != nullptr ? f.output[c] : 0);
       var[c] = out[2];
     }
-    if (k == 1) return average_sigmoid(mean[0], var[0], span_of(p, 2));
+    if (k == 1) return {average_sigmoid(mean[0], var[0], span_of(p, 2)), zeroed};
     for (int64_t c = 0; c < k; ++c) var[c] = std::sqrt(var[c]);
-    return draws_.average(span_of(mean, k), span_of(var, k), span_of(p, k), scratch);
+    return {draws_.average(span_of(mean, k), span_of(var, k), span_of(p, k), scratch), zeroed};
   }
 
  private:
@@ -94,7 +95,7 @@ class ForestClassModel : public ClassModel {
   int64_t classes() const override { return classes_; }
   int64_t scratch() const override { return padded((inputs_ + 1) / 2); }
 
-  double answer(const double* x, double* p, double* scratch) const override {
+  ClassRow answer(const double* x, double* p, double* scratch) const override {
     auto* row = reinterpret_cast<float*>(scratch);
     std::transform(x, x + inputs_, row, [](double one) { return static_cast<float>(one); });
     std::fill_n(p, classes_, 0.0);
@@ -108,7 +109,7 @@ class ForestClassModel : public ClassModel {
     double sum = 0;
     for (int64_t c = 0; c < classes_; ++c) sum += p[c];
     for (int64_t c = 0; c < classes_; ++c) p[c] /= sum;
-    return expected / static_cast<double>(trees_.size());
+    return {expected / static_cast<double>(trees_.size())};
   }
 
  private:
@@ -130,9 +131,9 @@ class FixedClassModel : public ClassModel {
   int64_t classes() const override { return std::ssize(spec_.probabilities); }
   int64_t scratch() const override { return 0; }
 
-  double answer(const double*, double* p, double*) const override {
+  ClassRow answer(const double*, double* p, double*) const override {
     std::ranges::copy(spec_.probabilities, p);
-    return spec_.expected_entropy;
+    return {spec_.expected_entropy};
   }
 
  private:

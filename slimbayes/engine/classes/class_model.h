@@ -9,6 +9,13 @@
 
 namespace slimbayes::engine {
 
+/// What the answer to a row has beside its probabilities.
+struct ClassRow {
+  double expected_entropy =
+      0;               // entropy of the probabilities, averaged over the posterior (Classes), in nats
+  int64_t zeroed = 0;  // variances that rounding made negative; they were set to 0
+};
+
 /// A fitted classification that answers rows without libtorch. Immutable: threads share it, each with memory
 /// of its own.
 class ClassModel {
@@ -20,11 +27,10 @@ class ClassModel {
   /// Returns how many doubles of memory answer() needs beside its result.
   virtual int64_t scratch() const = 0;
 
-  /// Answers a row x [inputs] of finite numbers: writes the probabilities to p [classes] and returns the
-  /// entropy of the probabilities, averaged over the posterior, in nats (Classes::expected_entropy).
-  /// `scratch` is aligned to 64 bytes. An answer that overflows is NaN. Throws NumericalError where a
+  /// Answers a row x [inputs] of finite numbers, and writes the probabilities to p [classes]. `scratch` is
+  /// aligned to 64 bytes. An answer that overflows is NaN. Throws NumericalError where a
   /// variance is negative by more than rounding.
-  virtual double answer(const double* x, double* p, double* scratch) const = 0;
+  virtual ClassRow answer(const double* x, double* p, double* scratch) const = 0;
 };
 
 /// Refuses parts that do not fit each other, as those of a damaged file.

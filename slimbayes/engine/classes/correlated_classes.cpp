@@ -75,8 +75,8 @@ void diagonalise(double* a, double* v, int64_t n) {
 }
 
 /// Replaces the covariance s [n, n] by its symmetric root. `work` [2 n n]. Throws NumericalError where an
-/// eigenvalue is negative by more than rounding.
-void take_root(double* s, int64_t n, double* work) {
+/// eigenvalue is negative by more than rounding. Returns how many were negative beside one, which centred logits have as a rounded 0.
+int64_t take_root(double* s, int64_t n, double* work) {
   double* v = work;
   diagonalise(s, v, n);
   double largest = s[0];
@@ -89,6 +89,7 @@ void take_root(double* s, int64_t n, double* work) {
   }
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) s[i * n + j] = dot(scaled + i * n, v + j * n, n);
+  return std::max<int64_t>(0, zeroed - 1);
 }
 
 class CorrelatedClassModel : public ClassModel {
@@ -116,7 +117,7 @@ class CorrelatedClassModel : public ClassModel {
            std::max(padded(turned), padded(2 * logits() * logits() + 3 * logits()));
   }
 
-  double answer(const double* x, double* p, double* scratch) const override {
+  ClassRow answer(const double* x, double* p, double* scratch) const override {
     const int64_t n = logits();
     const Features::Rows f = features_->run(x, 1, part_of(scratch, features_->scratch()));
     double *phi = part_of(scratch, r()), *mean = part_of(scratch, n), *u = part_of(scratch, n),
@@ -134,14 +135,15 @@ class CorrelatedClassModel : public ClassModel {
       for (int64_t c = 0; c < n; ++c) mean[c] = dot(spec_.contrasts.data() + c * k(), u, k());
       between(spec_.contrasts.data(), n, own, k(), all, scratch);
     }
-    if (n == 1) return average_sigmoid(mean[0], all[0], {p, 2});
+    if (n == 1) return {average_sigmoid(mean[0], all[0], {p, 2})};
     if (!std::all_of(all, all + n * n, [](double one) { return std::isfinite(one); })) {
       std::fill_n(p, n, std::numeric_limits<double>::quiet_NaN());
-      return p[0];
+      return {p[0]};
     }
-    take_root(all, n, scratch);
+    const int64_t zeroed = take_root(all, n, scratch);
     const auto size = static_cast<size_t>(n);
-    return draws_.average_correlated({mean, size}, {all, size * size}, {p, size}, scratch + 2 * n * n);
+    return {draws_.average_correlated({mean, size}, {all, size * size}, {p, size}, scratch + 2 * n * n),
+            zeroed};
   }
 
  private:

@@ -52,7 +52,7 @@ class PooledClassModel : public ClassModel {
   int64_t classes() const override { return candidates_.front().members.front()->classes(); }
   int64_t scratch() const override { return padded(inputs_) + 4 * padded(classes()) + padded(of_members_); }
 
-  double answer(const double* x, double* p, double* scratch) const override {
+  ClassRow answer(const double* x, double* p, double* scratch) const override {
     const int64_t n = classes();
     const auto take = [&](int64_t count) {
       return std::span<double>(part_of(scratch, count), static_cast<size_t>(count));
@@ -62,22 +62,24 @@ class PooledClassModel : public ClassModel {
     const std::span<double> out(p, static_cast<size_t>(n));
     std::ranges::fill(sum, 0.0);
     std::ranges::fill(out, 0.0);
-    double expected = 0;
+    ClassRow pool;
     constexpr double kLeast = 1e-12;  // log_pool()
     for (const PoolMember& one : candidates_) {
-      const double own_expected = candidate(one, x, {view, own, member, logits}, scratch);
+      const ClassRow row = candidate(one, x, {view, own, member, logits}, scratch);
       if (candidates_.size() == 1) {
         std::ranges::copy(own, p);
-        return own_expected;
+        return row;
       }
       const double share = one.weight / total_;
-      expected += share * own_expected;
+      pool.expected_entropy += share * row.expected_entropy;
+      pool.zeroed += row.zeroed;
       for (size_t c = 0; c < out.size(); ++c) {
         out[c] += share * own[c];
         sum[c] += power_ * one.weight * std::log(std::max(own[c], kLeast));
       }
     }
-    return with_softmax(out, expected, sum);
+    pool.expected_entropy = with_softmax(out, pool.expected_entropy, sum);
+    return pool;
   }
 
  private:
@@ -85,19 +87,23 @@ class PooledClassModel : public ClassModel {
     std::span<double> view, own, member, logits;
   };
 
-  /// Writes the answer of a candidate to work.own and returns its expected entropy.
-  static double candidate(const PoolMember& one, const double* x, const Work& work, double* scratch) {
+  /// Writes the probabilities of a candidate to work.own and returns the rest of its answer.
+  static ClassRow candidate(const PoolMember& one, const double* x, const Work& work, double* scratch) {
     const double* seen = one.shift.empty() ? x : in_view(one.shift, one.scale, x, work.view.data());
     std::ranges::fill(work.own, 0.0);
-    double expected = 0;
+    ClassRow row;
     const auto members = static_cast<double>(one.members.size());
     for (const auto& member : one.members) {
-      double own = member->answer(seen, work.member.data(), scratch);
-      if (one.of_folds) own = tempered(work.member, own, one.power, work.logits);
+      ClassRow own = member->answer(seen, work.member.data(), scratch);
+      if (one.of_folds)
+        own.expected_entropy = tempered(work.member, own.expected_entropy, one.power, work.logits);
       for (size_t c = 0; c < work.own.size(); ++c) work.own[c] += work.member[c] / members;
-      expected += own / members;
+      row.expected_entropy += own.expected_entropy / members;
+      row.zeroed += own.zeroed;
     }
-    return one.of_folds ? expected : tempered(work.own, expected, one.power, work.logits);
+    if (!one.of_folds)
+      row.expected_entropy = tempered(work.own, row.expected_entropy, one.power, work.logits);
+    return row;
   }
 
   int64_t inputs_, of_members_ = 0;

@@ -1,0 +1,215 @@
+#include "slimbayes/serve/table_answers.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/density/conformal_rank.h"
+#include "slimbayes/density/unit.h"
+#include "slimbayes/serve/answer_columns.h"
+#include "slimbayes/serve/served_rows.h"
+
+namespace slimbayes {
+
+namespace {
+
+using Columns = std::vector<Column>;
+using Numbers = std::vector<double>;
+
+/// The encoded rows of a table.
+struct EncodedRows {
+  int64_t rows = 0;
+  size_t width = 0;
+  std::vector<float> x;  // [rows, width]
+
+  std::span<const float> row(int64_t i) const {
+    return std::span(x).subspan(static_cast<size_t>(i) * width, width);
+  }
+};
+
+/// What one thread needs.
+struct Work {
+  RowRegression::Memory memory;
+  Numbers x;
+
+  std::span<const double> of(std::span<const float> row) {
+    x.assign(row.begin(), row.end());
+    return x;
+  }
+};
+
+/// Runs answer(i, work) for each row on some threads. Returns whether it was true of all rows.
+template <class Answer>
+bool over_rows(int64_t rows, int64_t threads, Answer answer) {
+  constexpr int64_t kFewest = 64;  // rows that are worth a thread
+  const int64_t used = std::clamp<int64_t>(rows / kFewest, 1, threads);
+  std::atomic<bool> sound = true;
+  std::vector<std::exception_ptr> failed(static_cast<size_t>(used));
+  const auto part = [&](int64_t t) {
+    Work work;
+    try {
+      for (int64_t i = rows * t / used; i < rows * (t + 1) / used && sound; ++i)
+        if (!answer(i, work)) sound = false;
+    } catch (...) {
+      failed[static_cast<size_t>(t)] = std::current_exception();
+      sound = false;
+    }
+  };
+  std::vector<std::jthread> others;
+  for (int64_t t = 1; t < used; ++t) others.emplace_back(part, t);
+  part(0);
+  others.clear();  // waits for them
+  for (const std::exception_ptr& one : failed)
+    if (one) std::rethrow_exception(one);
+  return sound;
+}
+
+Numbers empty_numbers(int64_t rows) { return Numbers(static_cast<size_t>(rows)); }
+
+/// The ends of the intervals at each level.
+struct Ends {
+  std::vector<Numbers> lower, upper;
+
+  Ends(size_t levels, int64_t rows) : lower(levels, empty_numbers(rows)), upper(lower) {}
+
+  Columns columns(const std::vector<double>& levels) {
+    Columns all;
+    for (size_t k = 0; k < levels.size(); ++k)
+      std::ranges::move(
+          interval_columns(std::move(lower[k]), std::move(upper[k]), level_ending(levels[k], levels.size())),
+          std::back_inserter(all));
+    return all;
+  }
+};
+
+struct Answerer {
+  const ServedFile& served;
+  const TableRequest& request;
+  const EncodedRows& given;
+
+  size_t levels() const { return request.levels.size(); }
+
+  std::optional<TableAnswers> operator()(const RowRegression& rows) const {
+    NumberAnswers a;
+    a.mean = a.sd = empty_numbers(given.rows);
+    if (served.epistemic) a.aleatoric = a.epistemic = a.mean;
+    if (!rows.gaussian()) a.median = a.mean;
+    std::vector<RowRegression::Level> at;
+    for (const double level : request.levels) at.push_back(rows.at_level(level));
+    Ends ends(levels(), given.rows);
+    const bool sound = over_rows(given.rows, request.threads, [&](int64_t row, Work& work) {
+      const auto i = static_cast<size_t>(row);
+      const RowAnswer one = rows.answer(work.of(given.row(row)), work.memory);
+      bool finite = std::isfinite(one.mean) && std::isfinite(one.sd()) && !one.zeroed;
+      a.mean[i] = one.mean;
+      a.sd[i] = one.sd();
+      if (served.epistemic) {
+        a.aleatoric[i] = std::sqrt(one.aleatoric_var);
+        a.epistemic[i] = std::sqrt(one.epistemic_var);
+      }
+      if (!finite) return false;
+      if (!rows.gaussian()) a.median[i] = rows.quantile(one, 0.5, work.memory);
+      for (size_t k = 0; k < at.size(); ++k) {
+        const RowInterval range = rows.interval(one, at[k], work.memory);
+        ends.lower[k][i] = range.lower;
+        ends.upper[k][i] = range.upper;
+        finite = finite && std::isfinite(range.lower) && std::isfinite(range.upper);
+      }
+      return finite;
+    });
+    if (!sound) return {};
+    TableAnswers all{columns_of(std::move(a), served.epistemic), {served.parts_note}};
+    for (size_t k = 0; k < at.size(); ++k)
+      all.notes.push_back(raised_note(served.encoder.schema().task, at[k].level, ends.lower[k]));
+    std::erase(all.notes, "");
+    std::ranges::move(ends.columns(request.levels), std::back_inserter(all.columns));
+    return all;
+  }
+
+  std::optional<TableAnswers> operator()(const RowClasses& rows) const {
+    const auto asked = [](double level) { return level != FitOptions{}.level; };
+    if (!rows.calibrated() && std::ranges::any_of(request.levels, asked)) return {};  // has a note
+    const std::vector<std::string>& names = served.encoder.schema().task.levels;
+    const size_t k = names.size();
+    ClassAnswers a{std::vector(k, empty_numbers(given.rows)), empty_numbers(given.rows),
+                   empty_numbers(given.rows), empty_numbers(given.rows)};
+    Numbers thresholds;
+    if (rows.calibrated())
+      for (const double level : request.levels) thresholds.push_back(rows.threshold(level));
+    std::vector<std::vector<unsigned char>> sets(
+        thresholds.size(), std::vector<unsigned char>(static_cast<size_t>(given.rows) * k));
+    const bool sound = over_rows(given.rows, request.threads, [&](int64_t row, Work& work) {
+      const auto i = static_cast<size_t>(row);
+      Numbers& p = work.memory.out;
+      p.resize(k);
+      const RowClasses::Entropies e = rows.answer(work.of(given.row(row)), p, work.memory.scratch);
+      for (size_t c = 0; c < k; ++c) a.probabilities[c][i] = p[c];
+      a.entropy[i] = e.predictive;
+      a.mutual_information[i] = e.mutual_information;
+      a.label[i] = static_cast<double>(std::ranges::max_element(p) - p.begin());
+      const double u = request.deterministic_sets || sets.empty() ? 0 : uniform_of(given.row(row));
+      for (size_t s = 0; s < sets.size(); ++s)
+        mark_set(p, u, thresholds[s], std::span(sets[s]).subspan(i * k, k));
+      return std::isfinite(e.predictive) && std::isfinite(e.mutual_information) && e.zeroed == 0;
+    });
+    if (!sound) return {};
+    TableAnswers all{columns_of(std::move(a), names), {}};
+    for (size_t s = 0; s < sets.size(); ++s)
+      all.columns.push_back(set_column(sets[s], names, level_ending(request.levels[s], levels())));
+    return all;
+  }
+
+  std::optional<TableAnswers> operator()(const RowRates& rows) const {
+    Numbers mean = empty_numbers(given.rows), var = mean;
+    Ends ends(levels(), given.rows);
+    const bool sound = over_rows(given.rows, request.threads, [&](int64_t row, Work& work) {
+      const auto i = static_cast<size_t>(row);
+      work.memory.scratch.reserve(rows->scratch());
+      const auto [rate, zeroed] = rows->answer(work.of(given.row(row)).data(), work.memory.scratch.data());
+      mean[i] = rate.rate_mean();
+      var[i] = rate.rate_var();
+      bool plain = zeroed == 0 && std::isfinite(mean[i]) && std::isfinite(var[i]);
+      for (size_t k = 0; k < levels() && plain; ++k) {
+        const double level = request.levels[k];
+        ends.lower[k][i] = count_quantile(rate, (1 - level) / 2);
+        ends.upper[k][i] = count_quantile(rate, (1 + level) / 2);
+        // A mean above the interval of the rate has a note.
+        plain = mean[i] <= std::exp(rate.mean + normal_quantile((1 + level) / 2) * std::sqrt(rate.var));
+      }
+      return plain;
+    });
+    if (!sound) return {};
+    TableAnswers all{columns_of_counts(std::move(mean), var), {}};
+    std::ranges::move(ends.columns(request.levels), std::back_inserter(all.columns));
+    return all;
+  }
+
+  static double uniform_of(std::span<const float> row) {
+    thread_local std::vector<float> own;
+    own.assign(row.begin(), row.end());
+    for (float& one : own) one += 0;  // turns -0 into 0
+    return row_uniform({reinterpret_cast<const char*>(own.data()), own.size() * sizeof(float)});
+  }
+};
+
+}  // namespace
+
+std::optional<TableAnswers> table_answers(const ServedFile& served, const Table& table,
+                                          const TableRequest& request) {
+  const ServedRows rows = served_rows(served);
+  EncodedRows given{table.rows, static_cast<size_t>(inputs_of(rows)), {}};
+  given.x.resize(static_cast<size_t>(given.rows) * given.width);
+  std::vector<BadRow> bad;
+  served.encoder.inputs(table, given.x, &bad);
+  if (!bad.empty()) return {};
+  return std::visit(Answerer{served, request, given}, rows);
+}
+
+}  // namespace slimbayes

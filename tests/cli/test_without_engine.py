@@ -1,0 +1,113 @@
+"""`predict` by slimbayes_rows, the plugin without the tensor library: the same bytes as the engine writes, and whatever it leaves to the engine."""
+
+import os
+import random
+import shutil
+import subprocess
+
+import pytest
+from conftest import FEW, TOOL, run
+
+TARGETS = ["price", "kind", "visits"]
+
+
+def houses(path, rows, seed=1, more=None):
+    draw = random.Random(seed)
+    lines = ["size,street,sold,garden,price,kind,visits"]
+    for i in range(rows):
+        size, street, garden = draw.uniform(40, 200), draw.choice(["north", "south", "park"]), draw.random() < 0.5
+        price = 900 + 8 * size + 50 * garden + draw.gauss(0, 25)
+        kind = "small" if size + draw.gauss(0, 15) < 90 else "middle" if size + draw.gauss(0, 15) < 140 else "large"
+        lines.append(f"{'' if i % 13 == 5 else round(size, 1)},{street},2024-{1 + i % 12:02}-{1 + i % 28:02},{str(garden).lower()},{price:.2f},{kind},"
+                     f"{int(draw.expovariate(40 / size))}")
+    path.write_text("\n".join(lines + (more or [])) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """The tool and the plugin without tensors, alone in a folder: a request that needs the engine fails there."""
+    folder = tmp_path_factory.mktemp("bare")
+    (folder / "lib").mkdir()
+    shutil.copy(TOOL, folder / "slimbayes")
+    shutil.copy(TOOL.parent / "lib" / "slimbayes_rows.so", folder / "lib")
+    return folder / "slimbayes"
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A folder with a table, fresh rows and models by name."""
+    folder = tmp_path_factory.mktemp("models")
+    houses(folder / "houses.csv", 300)
+    houses(folder / "new.csv", 120, seed=2)
+    for name, target, *words in [
+            ("dbk", "price", "--method", "dbk", *FEW), ("ridge", "price", "--method", "ridge"), ("logistic", "kind", "--method", "logistic"),
+            ("auto", "price", "--candidates", "constant,ridge", "--time-limit", "20"), ("dnn", "kind", "--method", "dnn", *FEW),
+            ("pool", "kind", "--candidates", "constant,logistic,extra-trees", "--trees", "20"),
+            ("conformal", "price", "--method", "ridge", "--calibrate", "conformal"), ("sets", "kind", "--method", "logistic", "--calibrate", "conformal"),
+            ("counts", "visits", "--method", "vbll", "--likelihood", "poisson", *FEW)]:
+        ignored = ",".join(other for other in TARGETS if other != target)
+        done = run(folder, "fit", "houses.csv", "--target", target, "--ignore", ignored, "--model", f"{name}.safetensors", *words)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+def by_engine(folder, *words):
+    return run(folder, *words, env=os.environ | {"SLIMBAYES_ENGINE": "engine"})
+
+
+LEVELS = ["--level", "0.5,0.9"]  # of classes without calibration a level says nothing, which the engine notes
+
+
+@pytest.mark.parametrize("name, words", [*((name, []) for name in ("dbk", "ridge", "auto", "logistic", "dnn", "pool", "conformal", "sets", "counts")),
+                                         *((name, LEVELS) for name in ("dbk", "auto", "conformal", "sets", "counts"))],
+                         ids=lambda given: given if isinstance(given, str) else "levels" if given else "plain")
+def test_the_same_bytes_as_the_engine(bare, models, name, words):
+    request = ["predict", f"{name}.safetensors", "new.csv", *words]
+    alone = subprocess.run([bare, *request], cwd=models, capture_output=True, text=True)
+    assert alone.returncode == 0, alone.stderr
+    whole = by_engine(models, *request)
+    assert (alone.stdout, alone.stderr) == (whole.stdout, whole.stderr)
+    assert len(alone.stdout.splitlines()) == 121
+    for ending in "csv", "parquet":
+        subprocess.run([bare, *request, "--out", f"alone.{ending}"], cwd=models, check=True, capture_output=True)
+        assert by_engine(models, *request, "--out", f"whole.{ending}").returncode == 0
+        if ending == "csv":
+            assert (models / "alone.csv").read_bytes() == (models / "whole.csv").read_bytes()
+        (models / f"alone.{ending}").unlink()
+        (models / f"whole.{ending}").unlink()
+
+
+def test_notes_are_those_of_the_engine(bare, models):
+    houses(models / "odd.csv", 40, seed=3, more=["900,castle,2024-01-01,true,1,small,1", "80,,2024-01-02,,1,small,1"])
+    for name in "ridge", "logistic":
+        request = ["predict", f"{name}.safetensors", "odd.csv"]
+        alone, whole = subprocess.run([bare, *request], cwd=models, capture_output=True, text=True), by_engine(models, *request)
+        assert (alone.returncode, alone.stdout, alone.stderr) == (0, whole.stdout, whole.stderr)
+        assert "outside the training range" in alone.stderr and "castle" in alone.stderr
+
+
+@pytest.mark.parametrize("words", [["ridge.safetensors", "new.csv", "--keep", "size"], ["ridge.safetensors", "new.csv", "--keep-outside"],
+                                   ["ridge.safetensors", "far.csv"], ["ridge.safetensors", "narrow.csv"], ["absent.safetensors", "new.csv"],
+                                   ["new.csv", "ridge.safetensors"], ["logistic.safetensors", "new.csv", "--level", "0.5"],
+                                   ["ridge.safetensors", "new.csv", "--rename", "size=extent"], ["ridge.safetensors", "new.csv", "--level", "0.5,0.5"]],
+                         ids=lambda words: "-".join(word.strip("-") for word in words))
+def test_the_engine_answers_the_rest(bare, models, words):
+    houses(models / "far.csv", 10, seed=4, more=["1e12,north,2024-01-01,true,1,small,1"])
+    (models / "narrow.csv").write_text("size\n80\n")
+    alone = subprocess.run([bare, "predict", *words], cwd=models, capture_output=True, text=True)
+    assert alone.returncode == 1 and "the engine could not be found" in alone.stderr and not alone.stdout
+    both, whole = run(models, "predict", *words), by_engine(models, "predict", *words)
+    assert (both.returncode, both.stdout, both.stderr) == (whole.returncode, whole.stdout, whole.stderr)
+
+
+def test_standard_input_is_read_once(models):
+    done = run(models, "predict", "ridge.safetensors", "-", input=(models / "new.csv").read_text())
+    assert done.returncode == 0 and done.stdout == run(models, "predict", "ridge.safetensors", "new.csv").stdout
+
+
+def test_a_full_disk_is_an_error_once(bare, models):
+    for tool in bare, TOOL:
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([tool, "predict", "ridge.safetensors", "new.csv"], cwd=models, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 1 and done.stderr.count("standard output could not be written") == 1, done.stderr
