@@ -85,8 +85,10 @@ void prepare_arrow() {
 
 std::optional<int> run_without_engine(const Request& request) {
   if (!std::holds_alternative<PredictRequest>(request.command)) return {};
+  constexpr uint64_t kLeast = uint64_t{200} << 20;  // with less, a library of the plugin prints what it lacks
   std::error_code failed;
-  if (fs::current_path(failed).empty()) return {};  // run_in_engine() says why
+  if (fs::current_path(failed).empty() || address_space_at_hand() < kLeast)
+    return {};  // run_in_engine() says why
   prepare_arrow();
   try {
     void* plugin = dlopen(plugin_path(SLIMBAYES_ROWS_PLUGIN).c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -3,6 +3,7 @@
 // JSON object: the time to open it, microseconds a row of numbers and of texts with an interval, rows a
 // second on one and on two threads, and the memory that the open model takes.
 #include <slimbayes_serve.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -51,6 +52,39 @@ double seconds_per_call(double budget, Call call) {
   return blocks[blocks.size() / 2];
 }
 
+/// Answers rows by a model of numbers or counts, with an interval, or of classes; keeps the memory.
+class Asker {
+ public:
+  Asker(const slimbayes_model* model, size_t rows)
+      : model_(model), answers_(rows), probabilities_(rows * slimbayes_classes(model)) {
+    answers_[0].size = sizeof(slimbayes_answer);
+  }
+
+  void numbers(const double* rows) {
+    check(probabilities_.empty()
+              ? slimbayes_predict(model_, rows, answers_.size(), 0.9, answers_.data())
+              : slimbayes_classify(model_, rows, answers_.size(), probabilities_.data(), nullptr));
+  }
+
+  /// Answers one row of texts.
+  void texts(const char* const* cells, std::vector<double>& row) {
+    if (probabilities_.empty()) return check(slimbayes_predict_cells(model_, cells, 1, 0.9, answers_.data()));
+    check(slimbayes_numbers(model_, cells, row.data()));
+    numbers(row.data());
+  }
+
+ private:
+  static void check(slimbayes_status status) {
+    if (status == SLIMBAYES_OK) return;
+    std::fprintf(stderr, "error: %s\n", slimbayes_error());
+    std::exit(1);
+  }
+
+  const slimbayes_model* model_;
+  std::vector<slimbayes_answer> answers_;
+  std::vector<double> probabilities_;
+};
+
 double rows_per_second(const slimbayes_model* model, const std::vector<double>& row, int threads,
                        double budget) {
   constexpr int kRows = 256;
@@ -61,10 +95,9 @@ double rows_per_second(const slimbayes_model* model, const std::vector<double>& 
     workers.emplace_back([&, t] {
       std::vector<double> rows;
       for (int i = 0; i < kRows; ++i) rows.insert(rows.end(), row.begin(), row.end());
-      std::vector<slimbayes_answer> answers(kRows);
-      answers[0].size = sizeof(slimbayes_answer);
+      Asker asker(model, kRows);
       while (seconds_since(begin) < budget) {
-        if (slimbayes_predict(model, rows.data(), kRows, 0.9, answers.data()) != SLIMBAYES_OK) std::abort();
+        asker.numbers(rows.data());
         done[static_cast<size_t>(t)] += kRows;
       }
     });
@@ -112,16 +145,15 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "error: %s\n", model == nullptr ? slimbayes_error() : "another number of cells");
     return 1;
   }
+  malloc_trim(0);
   const long memory = resident_bytes() - before;
   const double open = seconds_per_call(budget, [&] { slimbayes_close(slimbayes_open(argv[1])); });
-  const std::vector<double> row = row_of(model, cells);
+  std::vector<double> row = row_of(model, cells);
   std::vector<const char*> texts;
   for (const std::string& cell : cells) texts.push_back(cell.c_str());
-  slimbayes_answer answer = {sizeof answer, 0, 0, 0, 0, 0, 0};
-  const double numbers =
-      seconds_per_call(budget, [&] { slimbayes_predict(model, row.data(), 1, 0.9, &answer); });
-  const double named =
-      seconds_per_call(budget, [&] { slimbayes_predict_cells(model, texts.data(), 1, 0.9, &answer); });
+  Asker asker(model, 1);
+  const double numbers = seconds_per_call(budget, [&] { asker.numbers(row.data()); });
+  const double named = seconds_per_call(budget, [&] { asker.texts(texts.data(), row); });
   const double one = rows_per_second(model, row, 1, budget), two = rows_per_second(model, row, 2, budget);
   std::printf(
       R"({"open_ms": %.4g, "row_us": %.4g, "named_row_us": %.4g, "rows_per_s": %.5g, "rows_per_s_2": %.5g, "memory_kb": %ld})"

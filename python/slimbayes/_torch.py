@@ -307,8 +307,34 @@ class _Mixture(nn.Module):
         return self.components(x)[1]
 
 
+class _Ensemble(nn.Module):
+    """EnsembleRows of engine/row_spec.h: an equal mixture, as one Gaussian."""
+
+    def __init__(self, node, arrays):
+        super().__init__()
+        self.members = nn.ModuleList(_rows(member, arrays) for member in node["members"])
+
+    def _mean(self, parts):
+        return torch.stack(parts).mean(0)
+
+    def forward(self, x):
+        parts = [member(x) for member in self.members]
+        mean = self._mean([part.mean for part in parts])
+        apart = self._mean([(part.mean - mean).square() for part in parts])
+        return Moments(mean, self._mean([part.aleatoric_var for part in parts]), self._mean([part.epistemic_var for part in parts]) + apart)
+
+    def joint(self, x):
+        parts = [member.joint(x) for member in self.members]
+        mean = self._mean([own for own, _ in parts])
+        apart = [(own - mean).unsqueeze(-1) * (own - mean).unsqueeze(-2) for own, _ in parts]
+        return mean, self._mean([covariance for _, covariance in parts]) + self._mean(apart)
+
+
+_ROWS = {"linear": _Linear, "kernel": _Kernel, "mixture": _Mixture, "ensemble": _Ensemble}
+
+
 def _rows(node, arrays):
-    return {"linear": _Linear, "kernel": _Kernel, "mixture": _Mixture}[node["kind"]](node["rows"], arrays)
+    return _ROWS[node["kind"]](node["rows"], arrays)
 
 
 class TorchModel(nn.Module):
@@ -375,7 +401,7 @@ class TorchModel(nn.Module):
 def served(model, method, function):
     """The metadata and the arrays of a compiled model that has a part for serving; TypeError for others."""
     metadata, arrays = contents(model.__getstate__())
-    if "serve" not in metadata:
+    if "serve" not in metadata or json.loads(metadata["serve"])["rows"]["kind"] not in _ROWS:
         raise TypeError(f"{function}: expected a regression on the rows of a table, by a method and a network that the engine knows "
                         f"(docs/serving.md lists them); received a model of {method}")
     return metadata, arrays

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <variant>
 
 #include "slimbayes/engine/classes/class_spec.h"
@@ -13,5 +15,14 @@ namespace slimbayes::engine {
 struct AnswerSpec : std::variant<RowSpec, ClassSpec, RateSpec> {
   using variant::variant;
 };
+
+/// Returns the member of counts that answers alone; nullopt for a mixture and for another task.
+inline std::optional<LinearRows> one_member(AnswerSpec spec) {
+  auto* rates = std::get_if<RateSpec>(&spec);
+  const bool alone = rates != nullptr && rates->candidates.size() == 1 &&
+                     rates->candidates[0].members.size() == 1 && rates->candidates[0].input_shift.empty();
+  if (!alone) return {};
+  return std::move(rates->candidates[0].members[0]);
+}
 
 }  // namespace slimbayes::engine

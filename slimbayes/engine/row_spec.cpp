@@ -16,6 +16,9 @@ struct ModelOf {
   std::shared_ptr<const RowModel> operator()(const MixtureRows& spec) const {
     return mixture_row_model(spec);
   }
+  std::shared_ptr<const RowModel> operator()(const EnsembleRows& spec) const {
+    return ensemble_row_model(spec);
+  }
 };
 
 }  // namespace

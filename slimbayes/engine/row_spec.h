@@ -53,10 +53,15 @@ struct MixtureRows {
   double wrong_share = 0, wrong_dof = 3, wrong_factor = 1;
 };
 
+/// Members that answer with equal shares, as one Gaussian with the moments of their mixture (`ensemble`).
+struct EnsembleRows {
+  std::vector<RowSpec> members;
+};
+
 /// A fitted regression as data: all that the answer to a row follows from. It is what a model file keeps for
 /// serving (row_spec_file.h), and what a method makes its RowModel of.
 struct RowSpec {
-  std::variant<LinearRows, KernelRows, MixtureRows> of = {};
+  std::variant<LinearRows, KernelRows, MixtureRows, EnsembleRows> of = {};
 };
 
 /// Returns the row model of this regression; nullptr where the engine does not know a network, or where a
@@ -64,7 +69,8 @@ struct RowSpec {
 /// other, which those of a damaged file may not.
 std::shared_ptr<const RowModel> row_model(const RowSpec& spec);
 
-/// Returns the row model of a mixture; else as row_model().
+/// Return the row model of a mixture, and of an ensemble; else as row_model().
 std::shared_ptr<const RowModel> mixture_row_model(const MixtureRows& spec);
+std::shared_ptr<const RowModel> ensemble_row_model(const EnsembleRows& spec);
 
 }  // namespace slimbayes::engine

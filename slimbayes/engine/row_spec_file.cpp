@@ -201,7 +201,11 @@ class Source {
 
 class Reader {
  public:
-  Reader(const json& node, Source& source) : node_(node), source_(source) {}
+  /// `depth`: of the parts around this one. A hostile file could nest them until the stack is full.
+  Reader(const json& node, Source& source, int depth = 0) : node_(node), source_(source), depth_(depth) {
+    constexpr int kDeepest = 32;
+    check(depth <= kDeepest, kFunction, "at most 32 parts within each other", "more", kDamaged);
+  }
 
   void operator()(const char* name, std::string& text) { text = node_.at(name).get<std::string>(); }
   void operator()(const char* name, bool& flag) { flag = node_.at(name).get<bool>(); }
@@ -241,13 +245,13 @@ class Reader {
   }
   template <class Part>
   void part(const char* name, Part& part) {
-    Reader own(node_.at(name), source_);
+    Reader own(node_.at(name), source_, depth_ + 1);
     fields(part, own);
   }
   template <class Part>
   void parts(const char* name, std::vector<Part>& parts) {
     for (const json& each : node_.at(name)) {
-      Reader own(each, source_);
+      Reader own(each, source_, depth_ + 1);
       fields(parts.emplace_back(), own);
     }
   }
@@ -269,6 +273,7 @@ class Reader {
 
   const json& node_;
   Source& source_;
+  int depth_;
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace slimbayes::engine {
 // Each function names the fields of a part once, for a visitor that writes them, reads them or looks at them:
 // `part` is const unless it is read.
 
-inline constexpr std::array kRowKinds = {"linear", "kernel", "mixture"};
+inline constexpr std::array kRowKinds = {"linear", "kernel", "mixture", "ensemble"};
 inline constexpr std::array kClassKinds = {"known", "independent", "correlated", "forest", "fixed", "pool"};
 inline constexpr const char* kRateKind = "rate";
 
@@ -108,6 +108,11 @@ void fields(Part& part, Visitor& v) requires IsPart<Part, MixtureRows> {
 }
 
 template <class Part, class Visitor>
+void fields(Part& part, Visitor& v) requires IsPart<Part, EnsembleRows> {
+  v.parts("members", part.members);
+}
+
+template <class Part, class Visitor>
 void fields(Part& part, Visitor& v) requires IsPart<Part, RowSpec> {
   v.alternative(part.of, kRowKinds);
 }
@@ -171,7 +176,6 @@ void fields(Part& part, Visitor& v) requires IsPart<Part, ClassCandidate> {
 
 template <class Part, class Visitor>
 void fields(Part& part, Visitor& v) requires IsPart<Part, PooledClasses> {
-  v("inputs", part.inputs);
   v.parts("candidates", part.candidates);
   v("power", part.power);
 }

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import os
 import shutil
 import subprocess
 
@@ -15,11 +16,11 @@ from conftest import FEW, TOOL, header, refused, run, toy_rows, write_csv
 LARGE = 2**53 + 1
 
 
-def limited(folder, limits, *words):
+def limited(folder, limits, *words, env=None):
     """The tool under limits of the shell's ulimit."""
     command = f'ulimit {limits} && exec "$0" "$@"'
     return subprocess.run(["bash", "-c", command, TOOL, *map(str, words)], cwd=folder, capture_output=True, text=True,
-                          timeout=120)
+                          timeout=120, env=env)
 
 
 def toy_typed(folder, name="t.parquet"):
@@ -118,8 +119,9 @@ def test_a_shortage_of_memory_is_no_fault_of_the_file(tmp_path, toy):
     (tmp_path / "t.csv").write_text("x0,x1\n" + "0.5,0.25\n" * 200_000)
     shutil.copy(toy / "fitted.safetensors", tmp_path / "m")
     codes = set()
-    for megabytes in (400, 500, 550, 600, 700):
-        done = limited(tmp_path, f"-v {megabytes * 1024}", "predict", "m", "t.csv", "--out", "p.csv", "--threads", 1)
+    engine = os.environ | {"SLIMBAYES_ENGINE": "engine"}
+    for megabytes, env in [*((megabytes, engine) for megabytes in (400, 500, 550, 600, 700)), (20, None), (60, None), (80, None), (100, None), (140, None)]:
+        done = limited(tmp_path, f"-v {megabytes * 1024}", "predict", "m", "t.csv", "--out", "p.csv", "--threads", 1, env=env)
         codes.add(done.returncode)
         errors = [line for line in done.stderr.splitlines() if not line.startswith("note: ")]
         if done.returncode == 0:

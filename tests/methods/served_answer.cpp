@@ -102,13 +102,15 @@ void serves(const Fitted& fitted, const Dataset& data, bool expected) {
 
 bool is_served(std::string_view method, TaskKind task) {
   constexpr std::array numbers = {
-      "auto", "dbk",      "dbk-exact",          "vbll",     "sv-dkl",    "pp-dkl", "sv-rbf",  "sv-dbk", "dnn",
-      "bll",  "rich-bll", "last-layer-laplace", "gp-exact", "dkl-exact", "ridge",  "constant"};
+      "auto",     "dbk",       "dbk-exact", "vbll",     "sv-dkl",   "pp-dkl",
+      "sv-rbf",   "sv-dbk",    "dnn",       "bll",      "rich-bll", "last-layer-laplace",
+      "gp-exact", "dkl-exact", "ridge",     "constant", "ensemble"};
   constexpr std::array classes = {"auto",     "vbll",        "sv-dkl",
                                   "sv-rbf",   "sv-dbk",      "dnn",
                                   "bll",      "rich-bll",    "last-layer-laplace",
-                                  "logistic", "extra-trees", "constant"};
-  constexpr std::array counts = {"auto", "vbll", "sv-dkl", "sv-rbf", "sv-dbk", "constant"};
+                                  "logistic", "extra-trees", "constant",
+                                  "ensemble"};
+  constexpr std::array counts = {"auto", "vbll", "sv-dkl", "sv-rbf", "sv-dbk", "constant", "ensemble"};
   const auto among = [&](const auto& names) { return std::ranges::find(names, method) != names.end(); };
   switch (task) {
     case TaskKind::regression:

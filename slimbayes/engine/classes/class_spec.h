@@ -61,7 +61,6 @@ struct ClassCandidate {
 
 /// The weighted product of the candidates' probabilities, to a power; of one candidate its answer.
 struct PooledClasses {
-  int64_t inputs = 0;
   std::vector<ClassCandidate> candidates;
   double power = 1;
 };

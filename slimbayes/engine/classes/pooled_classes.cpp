@@ -37,27 +37,30 @@ struct PoolMember {
 
 class PooledClassModel : public ClassModel {
  public:
-  PooledClassModel(int64_t inputs, std::vector<PoolMember> candidates, double power)
-      : inputs_(inputs), candidates_(std::move(candidates)), power_(power) {
+  PooledClassModel(std::vector<PoolMember> candidates, double power)
+      : candidates_(std::move(candidates)), power_(power) {
     for (const PoolMember& one : candidates_) total_ += one.weight;
-    for (const PoolMember& one : candidates_)
+    for (const PoolMember& one : candidates_) {
+      check_parts(one.shift.empty() || std::ssize(one.shift) == inputs(), "a view of the inputs",
+                  "one of others");
       for (const auto& member : one.members) {
-        check_parts(member->inputs() == inputs_ && member->classes() == classes(),
+        check_parts(member->inputs() == inputs() && member->classes() == classes(),
                     "members of the same inputs and classes", "others");
         of_members_ = std::max(of_members_, member->scratch());
       }
+    }
   }
 
-  int64_t inputs() const override { return inputs_; }
+  int64_t inputs() const override { return candidates_.front().members.front()->inputs(); }
   int64_t classes() const override { return candidates_.front().members.front()->classes(); }
-  int64_t scratch() const override { return padded(inputs_) + 4 * padded(classes()) + padded(of_members_); }
+  int64_t scratch() const override { return padded(inputs()) + 4 * padded(classes()) + padded(of_members_); }
 
   ClassRow answer(const double* x, double* p, double* scratch) const override {
     const int64_t n = classes();
     const auto take = [&](int64_t count) {
       return std::span<double>(part_of(scratch, count), static_cast<size_t>(count));
     };
-    const std::span<double> view = take(inputs_), own = take(n), member = take(n), logits = take(n),
+    const std::span<double> view = take(inputs()), own = take(n), member = take(n), logits = take(n),
                             sum = take(n);
     const std::span<double> out(p, static_cast<size_t>(n));
     std::ranges::fill(sum, 0.0);
@@ -106,7 +109,7 @@ class PooledClassModel : public ClassModel {
     return row;
   }
 
-  int64_t inputs_, of_members_ = 0;
+  int64_t of_members_ = 0;
   std::vector<PoolMember> candidates_;
   double power_, total_ = 0;
 };
@@ -119,10 +122,8 @@ std::shared_ptr<const ClassModel> pooled_class_model(const PooledClasses& spec) 
   check_parts(!spec.candidates.empty() && above_0(spec.power), "candidates and a power above 0", "otherwise");
   std::vector<PoolMember> all;
   for (const ClassCandidate& given : spec.candidates) {
-    const auto has = [&](const std::vector<double>& v) { return std::ssize(v) == spec.inputs; };
     check_parts(!given.members.empty() && above_0(given.weight) && above_0(given.power) &&
-                    ((given.input_shift.empty() && given.input_scale.empty()) ||
-                     (has(given.input_shift) && has(given.input_scale))),
+                    given.input_shift.size() == given.input_scale.size(),
                 "a candidate with members and a weight above 0", "another");
     PoolMember one{{}, given.input_shift, given.input_scale, given.weight, given.power, given.of_folds};
     for (const ClassSpec& member : given.members) {
@@ -132,7 +133,7 @@ std::shared_ptr<const ClassModel> pooled_class_model(const PooledClasses& spec) 
     }
     all.push_back(std::move(one));
   }
-  return std::make_shared<PooledClassModel>(spec.inputs, std::move(all), spec.power);
+  return std::make_shared<PooledClassModel>(std::move(all), spec.power);
 }
 
 }  // namespace slimbayes::engine

@@ -43,6 +43,12 @@ engine::SpreadSpec spread_of(const TriedCandidate& t) {
   return spec;
 }
 
+/// Whether it is an ensemble of classes, which cannot be a member of a pool.
+bool is_pool(const engine::AnswerSpec& spec) {
+  const auto* classes = std::get_if<engine::ClassSpec>(&spec);
+  return classes != nullptr && std::holds_alternative<engine::PooledClasses>(classes->of);
+}
+
 /// What the members of all candidates answer as data, candidate by candidate; empty if one has no such form.
 std::optional<std::vector<std::vector<engine::AnswerSpec>>> members_of(
     const std::vector<TriedCandidate>& used) {
@@ -51,17 +57,13 @@ std::optional<std::vector<std::vector<engine::AnswerSpec>>> members_of(
     all.emplace_back();
     for (const auto& member : t.members) {
       std::optional<engine::AnswerSpec> spec = member->answer_spec();
-      if (!spec || spec->index() != (all.front().empty() ? *spec : all.front().front()).index()) return {};
+      if (!spec || is_pool(*spec) ||
+          spec->index() != (all.front().empty() ? *spec : all.front().front()).index())
+        return {};
       all.back().push_back(std::move(*spec));
     }
   }
   return all;
-}
-
-/// The one member of a candidate that answers counts by itself; empty for a mixture.
-std::optional<engine::LinearRows> linear_of(engine::RateSpec spec) {
-  if (spec.candidates.size() != 1 || spec.candidates[0].members.size() != 1) return {};
-  return std::move(spec.candidates[0].members[0]);
 }
 
 std::optional<engine::AnswerSpec> mixture_of_rates(const std::vector<TriedCandidate>& used,
@@ -72,7 +74,7 @@ std::optional<engine::AnswerSpec> mixture_of_rates(const std::vector<TriedCandid
     one.weight = used[i].weight;
     set_view(used[i].view, one);
     for (engine::AnswerSpec& member : members[i]) {
-      auto rows = linear_of(std::get<engine::RateSpec>(std::move(member)));
+      auto rows = engine::one_member(std::move(member));
       if (!rows) return {};
       one.members.push_back(std::move(*rows));
     }
@@ -81,9 +83,8 @@ std::optional<engine::AnswerSpec> mixture_of_rates(const std::vector<TriedCandid
 }
 
 engine::ClassSpec pool_of(const std::vector<TriedCandidate>& used,
-                          std::vector<std::vector<engine::AnswerSpec>> members, double power,
-                          int64_t inputs) {
-  engine::PooledClasses pool{.inputs = inputs, .candidates = {}, .power = power};
+                          std::vector<std::vector<engine::AnswerSpec>> members, double power) {
+  engine::PooledClasses pool{.candidates = {}, .power = power};
   for (size_t i = 0; i < used.size(); ++i) {
     const TriedCandidate& t = used[i];
     engine::ClassCandidate& one = pool.candidates.emplace_back();
@@ -107,7 +108,7 @@ std::optional<engine::AnswerSpec> portfolio_answer_spec(const std::vector<TriedC
   const engine::AnswerSpec& first = members->front().front();
   if (std::holds_alternative<engine::ClassSpec>(first)) {
     if (used.size() > 1 && !power) return {};  // such a model has no answers either
-    return pool_of(used, std::move(*members), power.value_or(1), inputs);
+    return pool_of(used, std::move(*members), power.value_or(1));
   }
   if (std::holds_alternative<engine::RateSpec>(first)) return mixture_of_rates(used, std::move(*members));
   return portfolio_row_spec(used, wild_share, inputs);

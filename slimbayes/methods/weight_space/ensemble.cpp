@@ -8,6 +8,7 @@
 #include "slimbayes/answers/mixture.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/engine/answer_spec.h"
 #include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/method/registry.h"
@@ -134,6 +135,36 @@ class EnsembleFitted : public Fitted {
   }
 
   const Summary& summary() const override { return summary_; }
+
+  std::optional<engine::RowSpec> row_spec() const override {
+    engine::EnsembleRows ensemble;
+    for (const auto& member : members_) {
+      std::optional<engine::RowSpec> spec = member->row_spec();
+      if (!spec || std::holds_alternative<engine::MixtureRows>(spec->of)) return {};  // has a density
+      ensemble.members.push_back(std::move(*spec));
+    }
+    return engine::RowSpec{std::move(ensemble)};
+  }
+
+  std::optional<engine::AnswerSpec> answer_spec() const override {
+    if (auto rows = row_spec()) return engine::AnswerSpec(std::move(*rows));
+    engine::RateCandidate rates;
+    engine::ClassCandidate classes{.members = {}, .weight = 1};
+    for (const auto& member : members_) {
+      std::optional<engine::AnswerSpec> spec = member->answer_spec();
+      if (!spec) return {};
+      if (auto* one = std::get_if<engine::ClassSpec>(&*spec))
+        classes.members.push_back(std::move(*one));
+      else if (auto one_rate = engine::one_member(std::move(*spec)))
+        rates.members.push_back(std::move(*one_rate));
+    }
+    if (rates.members.size() == members_.size()) return engine::RateSpec{{std::move(rates)}};
+    const bool pools = std::ranges::any_of(classes.members, [](const engine::ClassSpec& member) {
+      return std::holds_alternative<engine::PooledClasses>(member.of);
+    });
+    if (classes.members.size() != members_.size() || pools) return {};
+    return engine::ClassSpec{engine::PooledClasses{.candidates = {std::move(classes)}}};
+  }
 
  private:
   json options_;
