@@ -236,6 +236,22 @@ class CountRegressor(_Numbers):
 
     _likelihoods = ("poisson",)
 
+    def to_torch(self):
+        """The model as a `torch.nn.Module`, differentiable in the inputs: rows [..., columns] of numbers in, `mean` and `variance` of the rate out,
+        and the `log_mean` and `log_var` of its logarithm. As `Regressor.to_torch`."""
+        from slimbayes._torch import to_torch
+
+        self._check_fitted()
+        return to_torch(self.model_, self._facts["method"])
+
+    def export_onnx(self, path, encoded=False):
+        """Writes the model as an ONNX graph, as `Regressor.export_onnx` does. The outputs [n], in double: `mean`, `sd`, `sd_aleatoric`, `sd_epistemic`,
+        and `log_mean` and `log_var` of the rate. There is no interval: its ends are quantiles of counts, which ONNX has no operator for."""
+        from slimbayes._onnx import export
+
+        self._check_fitted()
+        export(self.model_, self._facts["method"], path, None, bool(encoded))
+
 
 @_with_keywords(left_out=_COLUMNS_ONLY)
 class Classifier(ClassifierMixin, _Estimator):
@@ -248,6 +264,29 @@ class Classifier(ClassifierMixin, _Estimator):
     """
 
     _likelihoods = ("auto", "bernoulli", "softmax")
+
+    def to_torch(self):
+        """The model as a `torch.nn.Module`: rows [..., columns] of numbers in, `probabilities` [..., classes], `entropy` and `mutual_information` out;
+        differentiable in the inputs, but for trees. As `Regressor.to_torch`.
+
+        >>> module = model.to_torch()
+        >>> module(torch.tensor(frame[module.columns].to_numpy(float))).probabilities
+        """
+        from slimbayes._torch import to_torch
+
+        self._check_fitted()
+        return to_torch(self.model_, self._facts["method"])
+
+    def export_onnx(self, path, encoded=False):
+        """Writes the model as an ONNX graph, as `Regressor.export_onnx` does. The outputs, in double: `probabilities` [n, classes], in the order of
+        `classes` in the metadata `slimbayes`; `label` [n] int64, the place of the most probable class; `entropy` and `mutual_information` [n].
+
+        >>> model.export_onnx("species.onnx")
+        """
+        from slimbayes._onnx import export
+
+        self._check_fitted()
+        export(self.model_, self._facts["method"], path, None, bool(encoded))
 
     def _likelihood(self, classes):
         if self.likelihood != "auto" or classes is None:

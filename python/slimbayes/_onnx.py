@@ -16,7 +16,7 @@ from torch import nn
 
 from slimbayes import _texts
 from slimbayes._notes import warn
-from slimbayes._torch import Numbers, TorchModel, served
+from slimbayes._torch import Numbers, TorchModel, module_of, served
 
 OPSET = 18
 # The texts of a missing cell in a CSV file (slimbayes/data/table/cell.cpp).
@@ -38,8 +38,38 @@ def conformal_factor(scores, groups, level):
     return float(scores[np.argmax(weight >= (count + 1) * level * (1 - 1e-12))])
 
 
+class _ClassAnswers(nn.Module):
+    """The outputs of the graph of a classification, from rows [n, columns] of numbers."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def names(self):
+        return ["probabilities", "label", "entropy", "mutual_information"]
+
+    def forward(self, x):
+        p, entropy, information = self.model(x)
+        return p, p.argmax(-1), entropy, information
+
+
+class _CountAnswers(nn.Module):
+    """The outputs of the graph of a regression of counts, from rows [n, columns] of numbers."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def names(self):
+        return ["mean", "sd", "sd_aleatoric", "sd_epistemic", "log_mean", "log_var"]
+
+    def forward(self, x):
+        mean, var, log_mean, log_var = self.model(x)
+        return mean, (mean + var).sqrt(), mean.sqrt(), var.sqrt(), log_mean, log_var
+
+
 class _Answers(nn.Module):
-    """The outputs of the graph, from rows [n, columns] of numbers."""
+    """The outputs of the graph of a regression, from rows [n, columns] of numbers."""
 
     def __init__(self, model, factor, parts):
         super().__init__()
@@ -127,11 +157,8 @@ def _with_columns(model, columns, missing, outputs):
     model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
 
 
-def export(model, method, path, level, encoded):
-    """Writes the graph of a compiled model to `path`."""
-    metadata, arrays = served(model, method, "export_onnx")
-    encoder, serve, fit = (json.loads(metadata[name]) for name in ("encoder", "serve", "fit"))
-    module = TorchModel(encoder, serve, arrays)
+def _regression(module, serve, arrays, level):
+    """The outputs of a regression, and what its metadata say of them."""
     if module.mixture and level is not None:
         raise ValueError("export_onnx: expected no level for auto, whose answer is a mixture: its quantiles have no operator; the graph has the "
                          "components, whose shapes stand in its metadata; another method, such as dbk or gp-exact, has the interval")
@@ -144,10 +171,26 @@ def export(model, method, path, level, encoded):
     if module.mixture and "calibration.scores" in arrays:
         warn(["the components in the ONNX graph are those before the conformal calibration, which moves the interval of `predict` alone"])
     answers = _Answers(module, factor, ["sd_aleatoric", "sd_epistemic"] if serve["epistemic"] else [])
+    return answers, {} if module.mixture else {"level": level}
+
+
+def export(model, method, path, level, encoded):
+    """Writes the graph of a compiled model to `path`."""
+    metadata, arrays = served(model, method, "export_onnx")
+    encoder, serve, fit = (json.loads(metadata[name]) for name in ("encoder", "serve", "fit"))
+    module = module_of(metadata, arrays)
+    if isinstance(module, TorchModel):
+        answers, facts = _regression(module, serve, arrays, level)
+    elif level is not None:
+        raise ValueError("export_onnx: expected no level for classes and counts: sets of classes and quantiles of counts have no operator; leave it out")
+    elif hasattr(module, "classes"):
+        answers, facts = _ClassAnswers(module), {"classes": module.classes}
+    else:
+        answers, facts = _CountAnswers(module), {}
     graph = _translated(answers, len(module.columns))
     if not encoded:
         _with_columns(graph, module.encoder.columns, [*MISSING, *fit.get("na", [])], answers.names())
-    _describe(graph, module, {"method": method, "target": encoder["target"], **({} if module.mixture else {"level": level})})
+    _describe(graph, module, {"method": method, "target": encoder["target"], **facts})
     import onnx
 
     onnx.checker.check_model(graph, full_check=True)
@@ -161,7 +204,7 @@ def _describe(graph, module, facts):
     facts["columns"] = module.columns
     if module.levels:
         facts["levels"] = module.levels
-    if module.mixture:
+    if getattr(module, "mixture", False):
         facts["least"] = None if math.isinf(float(module.of.low)) else float(module.of.low)
         shapes, _, _ = module.components(torch.zeros(1, len(module.columns), dtype=torch.float64))
         facts["components"] = [{"weight": float(one.weight), "dof": None if math.isinf(one.dof) else one.dof, "log": one.log,

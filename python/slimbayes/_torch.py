@@ -54,7 +54,7 @@ class Numbers(nn.Module):
             self.register_buffer(name, torch.tensor(_number(value), dtype=torch.float64))
 
 
-def _held(module, arrays, node, **shapes):
+def held(module, arrays, node, **shapes):
     """Registers the arrays that `node` names as float64 buffers; None for one that it lacks."""
     for name, shape in shapes.items():
         values = None if name not in node else torch.tensor(arrays[node[name]], dtype=torch.float64).reshape(shape)
@@ -93,36 +93,32 @@ class _Inputs(nn.Module):
         return x.to(torch.float64), None
 
 
-def _features(node, arrays):
+def features_of(node, arrays):
     if "network" not in node:
         return _Inputs()
     of = Network(node, arrays) if node["network"]["layers"] else _Inputs()
     return InducingPoints(of, node["values"], arrays) if node["basis"] == "rbf" else of
 
 
-class _Linear(nn.Module):
-    """engine/linear_head.h."""
+class Head(nn.Module):
+    """engine/linear_head.h, on features."""
 
-    def __init__(self, node, arrays):
+    def __init__(self, head, arrays):
         super().__init__()
-        self.features, head = _features(node["features"], arrays), node["head"]
         self.of = Numbers(**{key: head[key] for key in ("constant", "noise_var", "constant_var", "response_constant", "largest", "prior_var") if key in head})
         self.varies, self.kernel, self.bounded = _number(head["constant_var"]) > 0, "prior_var" in head, "largest" in head
         rank = next((len(arrays[head[key]]) for key in ("weights", "response") if key in head), None)
         root = arrays[head["root"]] if "root" in head else None
         if rank is None and root is not None:
-            rank = math.isqrt(len(root))
-        _held(self, arrays, head, weights=(-1,), response=(-1,), root_constant=(-1,), root=(-1, rank or 1))
+            rank = math.isqrt(len(root)) if "root_constant" not in head else len(root) // len(arrays[head["root_constant"]])
+        held(self, arrays, head, weights=(-1,), response=(-1,), root_constant=(-1,), root=(-1, rank or 1))
 
-    def latent(self, x):
-        """The mean of f, its factors [..., q] and the variance that the features [..., r] do not cover: the covariance of two rows is the product
-        of their factors, plus what the features do not cover of theirs."""
-        phi, output = self.features(x)
+    def forward(self, phi):
+        """The mean of f without the network's output, its factors [..., q] and the variance that the features [..., r] do not cover: the
+        covariance of two rows is the product of their factors, plus what the features do not cover of theirs."""
         mean = self.of.constant + 0 * phi.sum(-1)  # a constant has the gradient 0
         if self.weights is not None:
             mean = mean + phi @ self.weights
-        if output is not None:
-            mean = mean + output
         factors = []
         if self.root is not None:
             through = phi @ self.root.T
@@ -134,19 +130,44 @@ class _Linear(nn.Module):
         covered, missing = phi.square().sum(-1), torch.zeros_like(mean)
         if self.kernel or self.bounded:
             missing = torch.clamp((self.of.prior_var if self.kernel else self.of.largest) - covered, min=0)
-        return mean, factors, missing, phi
+        return mean, factors, missing
+
+
+class _Linear(nn.Module):
+    """LinearRows of engine/row_spec.h."""
+
+    def __init__(self, node, arrays):
+        super().__init__()
+        self.features, self.head = features_of(node["features"], arrays), Head(node["head"], arrays)
+
+    def latent(self, x):
+        phi, output = self.features(x)
+        mean, factors, missing = self.head(phi)
+        return mean if output is None else mean + output[..., 0], factors, missing, phi
 
     def forward(self, x):
         mean, factors, missing, _ = self.latent(x)
-        return Moments(mean, self.of.noise_var.expand_as(mean), factors.square().sum(-1) + missing)
+        return Moments(mean, self.head.of.noise_var.expand_as(mean), factors.square().sum(-1) + missing)
 
     def joint(self, x):
         mean, factors, missing, phi = self.latent(x)
-        if self.kernel:  # rows vary together in the kernel that the features approximate
+        if self.head.kernel:  # rows vary together in the kernel that the features approximate
             rest = self.features.kernel(x) - phi @ phi.transpose(-1, -2)
         else:
             rest = torch.diag_embed(missing)
         return mean, factors @ factors.transpose(-1, -2) + rest
+
+
+class View(nn.Module):
+    """The inputs as a member of `auto` sees them."""
+
+    def __init__(self, node, arrays):
+        super().__init__()
+        held(self, arrays, node, input_shift=(-1,), input_scale=(-1,))
+        self.register_buffer("like", like(torch.float32))
+
+    def forward(self, x):
+        return x if self.input_shift is None else ((x.to(torch.float64) - self.input_shift) / self.input_scale).to(self.like.dtype)
 
 
 class _Kernel(nn.Module):
@@ -154,10 +175,10 @@ class _Kernel(nn.Module):
 
     def __init__(self, node, arrays):
         super().__init__()
-        self.features = _features(node["features"], arrays)
+        self.features = features_of(node["features"], arrays)
         self.of = Numbers(**{key: node[key] for key in ("amplitude", "noise_var", "offset", "diagonal")})
         n = len(arrays[node["alpha"]])
-        _held(self, arrays, node, lengthscale=(-1,), rows=(n, -1), alpha=(-1,), ones=(-1,))
+        held(self, arrays, node, lengthscale=(-1,), rows=(n, -1), alpha=(-1,), ones=(-1,))
         own = self._kernel(self.rows, self.rows) + self.of.diagonal * torch.eye(n, dtype=torch.float64)
         self.register_buffer("inverse", inverse_factor(own))
         self.register_buffer("root", self.ones.sum().sqrt())
@@ -225,13 +246,12 @@ class _Candidate(nn.Module):
         self.members = nn.ModuleList(_rows(member, arrays) for member in node["members"])
         self.log, self.of_folds, self.wild = view["warp"] == "log", spread["of_folds"], _number(spread["wild_share"]) > 0
         self.dof = _number(spread["dof"])
-        self.register_buffer("like", like(torch.float32))
+        self.seen = View(view, arrays)
         low, high = _number(view["seen_low"]), _number(view["seen_high"])
         self.view = Numbers(width=max(high - low, 1.0), **{key: value for key, value in view.items() if key != "warp" and not key.startswith("input_")})
         self.spread_of = Numbers(weight=node["weight"], **{key: value for key, value in spread.items()
                                                            if key not in ("of_folds", "dof", "centre", "spread", "weights")})
-        _held(self, arrays, view, input_shift=(-1,), input_scale=(-1,))
-        _held(self, arrays, spread, centre=(-1,), spread=(-1,), weights=(-1,))
+        held(self, arrays, spread, centre=(-1,), spread=(-1,), weights=(-1,))
 
     def _member(self, module, seen, x):
         mean, aleatoric, epistemic = module(seen)
@@ -246,9 +266,7 @@ class _Candidate(nn.Module):
         return Moments(mean, aleatoric, epistemic)
 
     def _pooled(self, x):
-        seen = x
-        if self.input_shift is not None:
-            seen = ((x.to(torch.float64) - self.input_shift) / self.input_scale).to(self.like.dtype)
+        seen = self.seen(x)
         parts = [self._member(module, seen, x) for module in self.members]
         if len(parts) == 1:
             return parts[0]
@@ -337,7 +355,30 @@ def _rows(node, arrays):
     return _ROWS[node["kind"]](node["rows"], arrays)
 
 
-class TorchModel(nn.Module):
+class FlatModule(nn.Module):
+    """A fitted model of the rows of a table as a module: its columns, and what every task does with a row."""
+
+    def __init__(self, encoder):
+        super().__init__()
+        self.encoder = _Encoder(encoder)
+        self.columns = [column["name"] for column in self.encoder.columns]
+        self.levels = {column["name"]: column["levels"] for column in self.encoder.columns if column["levels"]}
+        self.kinds = {column["name"]: column["kind"] for column in self.encoder.columns}
+        self.register_buffer("exact", like(torch.float64))
+
+    def _apply(self, fn, recurse=True):
+        moved = super()._apply(fn, recurse)
+        if self.exact.dtype != torch.float64:
+            raise TypeError(f"to_torch: expected float64, in which the posterior is computed; received {self.exact.dtype}; make the module anew")
+        return moved
+
+    def _checked(self, x):
+        if x.shape[-1] != len(self.columns):
+            raise ValueError(f"expected rows of the columns {', '.join(self.columns)}; received {x.shape[-1]} columns")
+        return self.encoder(x)
+
+
+class TorchModel(FlatModule):
     """A fitted regression as a module: rows of the user's columns in, mean and variance in units of the target out.
 
     A row has one number a column, in the order of `columns`: NaN is a missing cell, yes and no are 1 and 0, a time is seconds since 1970
@@ -348,26 +389,12 @@ class TorchModel(nn.Module):
     """
 
     def __init__(self, encoder, serve, arrays):
-        super().__init__()
-        self.encoder, self.rows = _Encoder(encoder), _rows(serve["rows"], arrays)
-        self.columns = [column["name"] for column in self.encoder.columns]
-        self.levels = {column["name"]: column["levels"] for column in self.encoder.columns if column["levels"]}
-        self.kinds = {column["name"]: column["kind"] for column in self.encoder.columns}
+        super().__init__(encoder)
+        self.rows = _rows(serve["rows"], arrays)
         self.mixture = isinstance(self.rows, _Mixture)
         low = 0.0 if encoder["low"] >= 0 else -math.inf
         self.of = Numbers(shift=encoder["y_shift"], scale=encoder["y_scale"], low=low,  # no interval goes below `low`
                           least=low if self.mixture else -math.inf, least_noise=0.0 if self.mixture else serve["least_noise"])
-
-    def _apply(self, fn, recurse=True):
-        moved = super()._apply(fn, recurse)
-        if self.of.scale.dtype != torch.float64:
-            raise TypeError(f"to_torch: expected float64, in which the posterior is computed; received {self.of.scale.dtype}; make the module anew")
-        return moved
-
-    def _checked(self, x):
-        if x.shape[-1] != len(self.columns):
-            raise ValueError(f"expected rows of the columns {', '.join(self.columns)}; received {x.shape[-1]} columns")
-        return self.encoder(x)
 
     def forward(self, x):
         """`Moments` of rows [..., columns]: mean, aleatoric_var, epistemic_var, variance, each [...]."""
@@ -401,13 +428,23 @@ class TorchModel(nn.Module):
 def served(model, method, function):
     """The metadata and the arrays of a compiled model that has a part for serving; TypeError for others."""
     metadata, arrays = contents(model.__getstate__())
-    if "serve" not in metadata or json.loads(metadata["serve"])["rows"]["kind"] not in _ROWS:
-        raise TypeError(f"{function}: expected a regression on the rows of a table, by a method and a network that the engine knows "
+    if "serve" not in metadata:
+        raise TypeError(f"{function}: expected a model of the rows of a table, by a method and a network that the engine knows "
                         f"(docs/serving.md lists them); received a model of {method}")
     return metadata, arrays
 
 
+def module_of(metadata, arrays):
+    """The module of a model file's contents, of any task."""
+    encoder, serve = (json.loads(metadata[name]) for name in ("encoder", "serve"))
+    kind = serve["rows"]["kind"]
+    if kind in _ROWS:
+        return TorchModel(encoder, serve, arrays)
+    from slimbayes import _torch_classes
+
+    return (_torch_classes.TorchCounts if kind == "rate" else _torch_classes.TorchClassifier)(encoder, serve, arrays)
+
+
 def to_torch(model, method, function="to_torch"):
     """The module of a compiled model."""
-    metadata, arrays = served(model, method, function)
-    return TorchModel(json.loads(metadata["encoder"]), json.loads(metadata["serve"]), arrays)
+    return module_of(*served(model, method, function))

@@ -99,12 +99,12 @@ class Network(nn.Module):
         return torch.cat([sums, x.unsqueeze(-1)], -1).flatten(-2)
 
     def forward(self, x):
-        """The features, and the network's output where they are the inputs of its last layer; else None. Float64."""
+        """The features, and the network's outputs [..., k] where they are the inputs of its last layer; else None. Float64."""
         x = x.to(self.like.dtype)
         if self.last:
             features = self._run(self.layers[:-1], "network", x)
             output = self._layer(self.layers[-1], f"network.{len(self.layers) - 1}", features)
-            return features.to(torch.float64), output[..., 0].to(torch.float64)
+            return features.to(torch.float64), output.to(torch.float64)
         x = self._run(self.layers, "network", x)
         if self.basis == "linear":
             share = 1 / math.sqrt(self.rank)

@@ -142,7 +142,7 @@ def test_refuses_what_has_no_graph(tmp_path):
     mixture = sb.Regressor("auto", candidates="constant,ridge").fit(frame, y)
     with pytest.raises(ValueError, match="expected no level for auto"):
         mixture.export_onnx(tmp_path / "m.onnx", level=0.9)
-    with pytest.raises(TypeError, match="export_onnx: expected a regression .* received a model of mc-dropout"):
+    with pytest.raises(TypeError, match="export_onnx: expected a model of the rows of a table.* received a model of mc-dropout"):
         sb.Regressor("mc-dropout", **SMALL).fit(frame, y).export_onnx(tmp_path / "m.onnx")
     named = sb.Regressor("ridge").fit(frame.rename(columns={"rooms": "mean"}), y)
     with pytest.raises(ValueError, match="other names than the outputs; received mean"):
