@@ -1,5 +1,8 @@
 // The functions of slimbayes_serve.h: pointers are checked here, exceptions become a status and a sentence.
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -90,6 +93,13 @@ void write_answer(const Answered& answer, size_t size, Out* out, size_t i) {
   std::memcpy(reinterpret_cast<char*>(out) + i * size, &full, size < sizeof full ? size : sizeof full);
 }
 
+/// Returns the status; adds the row to the sentence of an error, if there are several.
+slimbayes_status with_row(slimbayes_status status, size_t row, size_t count) {
+  if (status != SLIMBAYES_OK && count > 1)
+    failed(status, ("row " + std::to_string(row + 1) + ": " + last_error()).c_str());
+  return status;
+}
+
 /// Answers `count` rows to `out`, which may be a null pointer for classes, by answer_of(i). `place`: where
 /// each answer goes. Errors name the row, if there are several.
 template <class Out, class AnswerOf>
@@ -106,9 +116,7 @@ slimbayes_status answer_rows(const slimbayes_model* model, const void* rows, siz
       if (writes) write_answer(answer, size, out, at);
     }
   });
-  if (status != SLIMBAYES_OK && count > 1)
-    failed(status, ("row " + std::to_string(at + 1) + ": " + last_error()).c_str());
-  return status;
+  return with_row(status, at, count);
 }
 
 /// The cells of a row as views; a null pointer is a missing cell.
@@ -166,10 +174,25 @@ size_t slimbayes_columns(const slimbayes_model* model) {
 
 slimbayes_status slimbayes_predict(const slimbayes_model* model, const double* rows, size_t count,
                                    double level, slimbayes_answer* out) {
+  constexpr size_t kTogether = 60;
+  std::array<Answer, kTogether> answers;
   const size_t columns = slimbayes_columns(model);
-  return answer_rows(model, rows, count, out, out, [&](size_t i) {
-    return model->model.predict(std::span(rows + i * columns, columns), level);
+  size_t at = 0;
+  const slimbayes_status status = guarded([&] {
+    check_call(model, rows, count, out);
+    if (count > 0) check_size(out->size);
+    const size_t size = count > 0 ? out->size : 0;
+    while (at < count) {
+      const size_t some = std::min(kTogether, count - at);
+      std::exception_ptr refused;
+      const size_t done = model->model.predict_some(std::span(rows + at * columns, some * columns),
+                                                    std::span(answers).first(some), level, refused);
+      for (size_t i = 0; i < done; ++i) write_answer(answers[i], size, out, at + i);
+      at += done;
+      if (refused) std::rethrow_exception(refused);
+    }
   });
+  return with_row(status, at, count);
 }
 
 slimbayes_status slimbayes_predict_cells(const slimbayes_model* model, const char* const* cells, size_t count,

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
@@ -136,18 +137,27 @@ const RowClasses& classification(const ServedRows& rows) {
   return *found;
 }
 
-/// Encodes the row to worker.x.
-void encode(const RowEncoder& cells, int64_t inputs, std::span<const double> row, Worker& worker) {
+/// Encodes the row and adds it to worker.x.
+void add_row(const RowEncoder& cells, int64_t inputs, std::span<const double> row, Worker& worker) {
   worker.encoded.resize(static_cast<size_t>(inputs));
   cells.encode(row, worker.encoded);
-  worker.x.assign(worker.encoded.begin(), worker.encoded.end());
+  worker.x.insert(worker.x.end(), worker.encoded.begin(), worker.encoded.end());
+}
+
+/// Encodes the row to worker.x.
+void encode(const RowEncoder& cells, int64_t inputs, std::span<const double> row, Worker& worker) {
+  worker.x.clear();
+  add_row(cells, inputs, row, worker);
+}
+
+const RowAnswer& checked(const RowAnswer& answer) {
+  check_answer(std::isfinite(answer.mean) && std::isfinite(answer.sd()));
+  return answer;
 }
 
 /// Answers the encoded row.
 RowAnswer answered(const RowRegression& rows, Worker& worker) {
-  const RowAnswer answer = rows.answer(worker.x, worker.memory);
-  check_answer(std::isfinite(answer.mean) && std::isfinite(answer.sd()));
-  return answer;
+  return checked(rows.answer(worker.x, worker.memory));
 }
 
 LogRate answered(const RowRates& rows, Worker& worker) {
@@ -299,13 +309,51 @@ Answer Model::predict(std::span<const std::string_view> cells, double level) con
   return predict(std::span<const double>(worker.numbers), level);
 }
 
+size_t Model::predict_some(std::span<const double> rows, std::span<Answer> out, double level,
+                           std::exception_ptr& refused) const {
+  const size_t columns = state_->columns.size();
+  const auto* regression = std::get_if<RowRegression>(&state_->rows);
+  Worker& worker = Worker::own();
+  size_t done = 0;
+  refused = nullptr;
+  try {
+    while (done < out.size()) {
+      const auto row = [&](size_t i) { return rows.subspan(i * columns, columns); };
+      if (regression == nullptr) {
+        out[done] = predict(row(done), level);
+        ++done;
+        continue;
+      }
+      const RowRegression::Level& at = worker.level_of(state_->id, *regression, level);
+      size_t count = 0;
+      worker.x.clear();
+      try {
+        for (; count < RowRegression::kMostRows && done + count < out.size(); ++count)
+          add_row(state_->cells, regression->inputs(), row(done + count), worker);
+      } catch (...) {  // the rows before it are answered first
+        refused = std::current_exception();
+      }
+      if (count > 0) regression->answer_together(worker.x, static_cast<int64_t>(count), worker.memory);
+      for (size_t i = 0; i < count; ++i, ++done) {
+        const RowAnswer answer = checked(regression->answer_of(static_cast<int64_t>(i), worker.memory));
+        out[done] = with_interval(answer, regression->interval(answer, at, worker.memory));
+      }
+      if (refused) break;
+    }
+  } catch (...) {
+    refused = std::current_exception();
+  }
+  return done;
+}
+
 void Model::predict(std::span<const double> rows, std::span<Answer> out, double level) const {
   const size_t columns = state_->columns.size();
   if (rows.size() != columns * out.size())
     refuse(kFunction, fmt::format("{} rows of {} cells", out.size(), columns),
            fmt::format("{} cells", rows.size()));
-  for (size_t i = 0; i < out.size(); ++i)
-    numbered(i, [&] { out[i] = predict(rows.subspan(i * columns, columns), level); });
+  std::exception_ptr refused;
+  const size_t done = predict_some(rows, out, level, refused);
+  if (refused) numbered(done, [&] { std::rethrow_exception(refused); });
 }
 
 double Model::quantile(std::span<const double> row, double probability) const {

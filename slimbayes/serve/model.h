@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -89,6 +90,11 @@ class SLIMBAYES_EXPORT Model {
   /// Answers rows of numbers, row after row in `rows` [n, columns], to `out` [n]. Throws as predict(row) for
   /// the first row that it refuses, with its number from 1.
   void predict(std::span<const double> rows, std::span<Answer> out, double level = 0.95) const;
+
+  /// Answers rows as predict(rows), up to the first that it refuses. Returns how many it answered, and in
+  /// `refused` the exception of the next one; nullptr if there is none. Requires rows of the size of `out`.
+  size_t predict_some(std::span<const double> rows, std::span<Answer> out, double level,
+                      std::exception_ptr& refused) const;
 
   /// Answers a row of a classification, given as for predict(): writes the probabilities to p [classes].
   /// Throws as predict(), and std::invalid_argument for a model of another task.

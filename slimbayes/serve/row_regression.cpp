@@ -37,16 +37,27 @@ RowRegression::RowRegression(std::shared_ptr<const engine::RowModel> rows, const
       gaussian_(rows_->density().empty()),
       mixture_(in_target_units(rows_->density(), task)) {}
 
-RowAnswer RowRegression::answer(std::span<const double> x, Memory& memory) const {
-  memory.out.resize(static_cast<size_t>(rows_->numbers()));
+void RowRegression::answer_together(std::span<const double> x, int64_t rows, Memory& memory) const {
+  memory.stride = static_cast<size_t>(rows);
+  memory.out.resize(static_cast<size_t>(rows_->numbers() * rows));
   memory.scratch.reserve(rows_->scratch());
   memory.parts.resize(mixture_.size());
-  double* out = memory.out.data();
-  const bool zeroed = rows_->answer(x.data(), 1, out, 1, memory.scratch.data()) > 0;
-  if (gaussian_) out[1] = std::max(out[1], least_noise_);
-  RowAnswer now{shift_ + scale_ * out[0], scale_ * scale_ * out[1], scale_ * scale_ * out[2], zeroed};
+  memory.zeroed = rows_->answer(x.data(), rows, memory.out.data(), rows, memory.scratch.data()) > 0;
+}
+
+RowAnswer RowRegression::answer_of(int64_t i, Memory& memory) const {
+  memory.row = static_cast<size_t>(i);
+  const auto number = [&](size_t k) { return memory.out[k * memory.stride + memory.row]; };
+  const double aleatoric = gaussian_ ? std::max(number(1), least_noise_) : number(1);
+  RowAnswer now{shift_ + scale_ * number(0), scale_ * scale_ * aleatoric, scale_ * scale_ * number(2),
+                memory.zeroed};
   if (!gaussian_ && now.mean < least_) now.mean = least_;
   return now;
+}
+
+RowAnswer RowRegression::answer(std::span<const double> x, Memory& memory) const {
+  answer_together(x, 1, memory);
+  return answer_of(0, memory);
 }
 
 RowRegression::Level RowRegression::at_level(double level) const {
@@ -59,9 +70,9 @@ RowRegression::Level RowRegression::at_level(double level) const {
 }
 
 double RowRegression::quantile_at(const RowMixture::Units& units, double sd, Memory& memory) const {
-  const std::vector<double>& out = memory.out;
+  const auto number = [&](size_t k) { return memory.out[k * memory.stride + memory.row]; };
   for (size_t k = 0; k < memory.parts.size(); ++k)
-    memory.parts[k] = mixture_.part(k, out[3 + 3 * k], out[4 + 3 * k] + out[5 + 3 * k]);
+    memory.parts[k] = mixture_.part(k, number(3 + 3 * k), number(4 + 3 * k) + number(5 + 3 * k));
   return mixture_.quantile(memory.parts, units, sd);
 }
 

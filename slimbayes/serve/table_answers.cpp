@@ -29,8 +29,8 @@ struct EncodedRows {
   size_t width = 0;
   std::vector<float> x;  // [rows, width]
 
-  std::span<const float> row(int64_t i) const {
-    return std::span(x).subspan(static_cast<size_t>(i) * width, width);
+  std::span<const float> row(int64_t i, int64_t count = 1) const {
+    return std::span(x).subspan(static_cast<size_t>(i) * width, static_cast<size_t>(count) * width);
   }
 };
 
@@ -45,9 +45,10 @@ struct Work {
   }
 };
 
-/// Runs answer(i, work) for each row on some threads. Returns whether it was true of all rows.
+/// Runs answer(first, count, work) for the rows in blocks on some threads. Returns whether it was true of all
+/// blocks.
 template <class Answer>
-bool over_rows(int64_t rows, int64_t threads, Answer answer) {
+bool over_blocks(int64_t rows, int64_t threads, Answer answer) {
   constexpr int64_t kFewest = 64;  // rows that are worth a thread
   const int64_t used = std::clamp<int64_t>(rows / kFewest, 1, threads);
   std::atomic<bool> sound = true;
@@ -55,8 +56,9 @@ bool over_rows(int64_t rows, int64_t threads, Answer answer) {
   const auto part = [&](int64_t t) {
     Work work;
     try {
-      for (int64_t i = rows * t / used; i < rows * (t + 1) / used && sound; ++i)
-        if (!answer(i, work)) sound = false;
+      const int64_t end = rows * (t + 1) / used;
+      for (int64_t i = rows * t / used; i < end && sound; i += RowRegression::kMostRows)
+        if (!answer(i, std::min(RowRegression::kMostRows, end - i), work)) sound = false;
     } catch (...) {
       failed[static_cast<size_t>(t)] = std::current_exception();
       sound = false;
@@ -69,6 +71,16 @@ bool over_rows(int64_t rows, int64_t threads, Answer answer) {
   for (const std::exception_ptr& one : failed)
     if (one) std::rethrow_exception(one);
   return sound;
+}
+
+/// The same with answer(i, work) for each row.
+template <class Answer>
+bool over_rows(int64_t rows, int64_t threads, Answer answer) {
+  return over_blocks(rows, threads, [&](int64_t first, int64_t count, Work& work) {
+    bool sound = true;
+    for (int64_t i = first; i < first + count && sound; ++i) sound = answer(i, work);
+    return sound;
+  });
 }
 
 Numbers empty_numbers(int64_t rows) { return Numbers(static_cast<size_t>(rows)); }
@@ -104,16 +116,14 @@ struct Answerer {
     std::vector<RowRegression::Level> at;
     for (const double level : request.levels) at.push_back(rows.at_level(level));
     Ends ends(levels(), given.rows);
-    const bool sound = over_rows(given.rows, request.threads, [&](int64_t row, Work& work) {
-      const auto i = static_cast<size_t>(row);
-      const RowAnswer one = rows.answer(work.of(given.row(row)), work.memory);
-      bool finite = std::isfinite(one.mean) && std::isfinite(one.sd()) && !one.zeroed;
+    const auto keep = [&](size_t i, const RowAnswer& one, Work& work) {
       a.mean[i] = one.mean;
       a.sd[i] = one.sd();
       if (served.epistemic) {
         a.aleatoric[i] = std::sqrt(one.aleatoric_var);
         a.epistemic[i] = std::sqrt(one.epistemic_var);
       }
+      bool finite = std::isfinite(one.mean) && std::isfinite(one.sd()) && !one.zeroed;
       if (!finite) return false;
       if (!rows.gaussian()) a.median[i] = rows.quantile(one, 0.5, work.memory);
       for (size_t k = 0; k < at.size(); ++k) {
@@ -123,7 +133,15 @@ struct Answerer {
         finite = finite && std::isfinite(range.lower) && std::isfinite(range.upper);
       }
       return finite;
-    });
+    };
+    const bool sound =
+        over_blocks(given.rows, request.threads, [&](int64_t first, int64_t count, Work& work) {
+          rows.answer_together(work.of(given.row(first, count)), count, work.memory);
+          bool finite = true;
+          for (int64_t i = 0; i < count && finite; ++i)
+            finite = keep(static_cast<size_t>(first + i), rows.answer_of(i, work.memory), work);
+          return finite;
+        });
     if (!sound) return {};
     TableAnswers all{columns_of(std::move(a), served.epistemic), {served.parts_note}};
     for (size_t k = 0; k < at.size(); ++k)
