@@ -26,6 +26,8 @@ MODELS = {  # table, method and its options
     "ridge": ("pol", ["ridge"]),
     "gp-exact, 300 rows": ("concrete@300", ["gp-exact"]),
     "auto, 397 rows": ("concrete@397", ["auto"]),
+    "logistic, 6 classes": ("wine_red", ["logistic", "--likelihood", "softmax"]),
+    "auto, 6 classes": ("wine_red", ["auto", "--likelihood", "softmax", "--time-limit", "60"]),
 }
 FIELDS = ["model", "open_ms", "row_us", "named_row_us", "rows_per_s", "rows_per_s_2", "memory_kb", "file_kb", "library_kb", "commit", "date"]
 
@@ -50,7 +52,7 @@ def table(name, folder):
 def fitted(tool, bench, folder, name):
     """The model file, and the cells of a row in the order of its columns."""
     path, row = table(MODELS[name][0], folder)
-    model = folder / f"{name.split(',')[0]}.safetensors"
+    model = folder / f"{name.replace(', ', '-')}.safetensors"
     run(tool, "fit", path, "--target", "y", "--method", *MODELS[name][1], "--model", model)
     known = json.loads(run(bench, model))
     return model, [row[column["name"]] for column in known["columns"]]
