@@ -95,6 +95,11 @@ class Answers:
             known[count] = core.number_rows(self.model_, names) if every else None
         return known[count] if getattr(self, "n_features_in_", count) == count else None
 
+    def _compiled(self):
+        """The compiled model and the name of its method."""
+        self._check_fitted()
+        return self.model_, self._facts["method"]
+
     def _check_fitted(self):
         if not hasattr(self, "model_"):
             from sklearn.exceptions import NotFittedError

@@ -201,8 +201,7 @@ class Regressor(_Numbers):
         """
         from slimbayes._torch import to_torch
 
-        self._check_fitted()
-        return to_torch(self.model_, self._facts["method"])
+        return to_torch(*self._compiled())
 
     def export_onnx(self, path, level=None, encoded=False):
         """Writes the model as an ONNX graph (opset 18), for runtimes of other languages and machines; needs `pip install onnx onnxscript`.
@@ -223,8 +222,7 @@ class Regressor(_Numbers):
         """
         from slimbayes._onnx import export
 
-        self._check_fitted()
-        export(self.model_, self._facts["method"], path, level, bool(encoded))
+        export(*self._compiled(), path, level, bool(encoded))
 
 
 @_with_keywords(left_out=(*_COLUMNS_ONLY, *_options.IMAGES))
@@ -241,16 +239,14 @@ class CountRegressor(_Numbers):
         and the `log_mean` and `log_var` of its logarithm. As `Regressor.to_torch`."""
         from slimbayes._torch import to_torch
 
-        self._check_fitted()
-        return to_torch(self.model_, self._facts["method"])
+        return to_torch(*self._compiled())
 
     def export_onnx(self, path, encoded=False):
         """Writes the model as an ONNX graph, as `Regressor.export_onnx` does. The outputs [n], in double: `mean`, `sd`, `sd_aleatoric`, `sd_epistemic`,
         and `log_mean` and `log_var` of the rate. There is no interval: its ends are quantiles of counts, which ONNX has no operator for."""
         from slimbayes._onnx import export
 
-        self._check_fitted()
-        export(self.model_, self._facts["method"], path, None, bool(encoded))
+        export(*self._compiled(), path, None, bool(encoded))
 
 
 @_with_keywords(left_out=_COLUMNS_ONLY)
@@ -274,8 +270,7 @@ class Classifier(ClassifierMixin, _Estimator):
         """
         from slimbayes._torch import to_torch
 
-        self._check_fitted()
-        return to_torch(self.model_, self._facts["method"])
+        return to_torch(*self._compiled())
 
     def export_onnx(self, path, encoded=False):
         """Writes the model as an ONNX graph, as `Regressor.export_onnx` does. The outputs, in double: `probabilities` [n, classes], in the order of
@@ -285,8 +280,7 @@ class Classifier(ClassifierMixin, _Estimator):
         """
         from slimbayes._onnx import export
 
-        self._check_fitted()
-        export(self.model_, self._facts["method"], path, None, bool(encoded))
+        export(*self._compiled(), path, None, bool(encoded))
 
     def _likelihood(self, classes):
         if self.likelihood != "auto" or classes is None:

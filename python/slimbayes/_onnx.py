@@ -16,7 +16,8 @@ from torch import nn
 
 from slimbayes import _texts
 from slimbayes._notes import warn
-from slimbayes._torch import Numbers, TorchModel, module_of, served
+from slimbayes._torch import TorchModel, module_of, served
+from slimbayes._torch_parts import Numbers
 
 OPSET = 18
 # The texts of a missing cell in a CSV file (slimbayes/data/table/cell.cpp).

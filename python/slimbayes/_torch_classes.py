@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from slimbayes._torch import FlatModule, Head, Numbers, View, features_of, held
+from slimbayes._torch_parts import FlatModule, Head, Numbers, View, features_of, held
 
 
 TINY = 1e-30  # a probability that adds nothing to an entropy; exporters write it as float32

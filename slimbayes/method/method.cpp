@@ -6,7 +6,7 @@
 
 #include "slimbayes/answers/class_likelihood.h"
 #include "slimbayes/answers/pixels.h"
-#include "slimbayes/engine/answer_spec.h"
+#include "slimbayes/engine/spec/answer_spec.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/nn/engine_network.h"

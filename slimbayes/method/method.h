@@ -26,7 +26,7 @@
 namespace slimbayes::engine {
 class RowModel;     // engine/row_model.h
 struct RowSpec;     // engine/row_spec.h
-struct AnswerSpec;  // engine/answer_spec.h
+struct AnswerSpec;  // engine/spec/answer_spec.h
 }  // namespace slimbayes::engine
 
 namespace slimbayes {

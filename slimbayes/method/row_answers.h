@@ -10,7 +10,7 @@
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/core/gaussian_linear.h"
 #include "slimbayes/data/dataset.h"
-#include "slimbayes/engine/answer_spec.h"
+#include "slimbayes/engine/spec/answer_spec.h"
 #include "slimbayes/engine/feature_spec.h"
 #include "slimbayes/engine/linear_head.h"
 #include "slimbayes/engine/row_model.h"

@@ -10,7 +10,7 @@
 #include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/engine/row_spec_file.h"
+#include "slimbayes/engine/spec/row_spec_file.h"
 #include "slimbayes/method/head.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/trained_network.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "slimbayes/catalog/fit_options.h"
-#include "slimbayes/engine/row_spec_file.h"
+#include "slimbayes/engine/spec/row_spec_file.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/contents.h"
 #include "slimbayes/storage/model_kind.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "slimbayes/encoding/encoder.h"
-#include "slimbayes/engine/answer_spec.h"
+#include "slimbayes/engine/spec/answer_spec.h"
 #include "slimbayes/serve/row_regression.h"
 #include "slimbayes/storage/tensor_file.h"
 

@@ -1,4 +1,4 @@
-#include "slimbayes/engine/row_spec_file.h"
+#include "slimbayes/engine/spec/row_spec_file.h"
 
 #include <gtest/gtest.h>
 

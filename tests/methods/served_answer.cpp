@@ -8,7 +8,7 @@
 
 #include "slimbayes/engine/classes/class_model.h"
 #include "slimbayes/engine/row_model.h"
-#include "slimbayes/engine/row_spec_file.h"
+#include "slimbayes/engine/spec/row_spec_file.h"
 #include "tests/methods/contract.h"
 
 namespace slimbayes::contract {

@@ -8,7 +8,7 @@
 
 #include "slimbayes/answers/likelihood.h"
 #include "slimbayes/core/gaussian_linear.h"
-#include "slimbayes/engine/answer_spec.h"
+#include "slimbayes/engine/spec/answer_spec.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/last_layer/last_layer.h"
 #include "slimbayes/methods/last_layer/last_layer_features.h"

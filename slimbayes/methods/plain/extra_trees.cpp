@@ -14,7 +14,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/data/split/folds.h"
-#include "slimbayes/engine/answer_spec.h"
+#include "slimbayes/engine/spec/answer_spec.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/methods/plain/plain_options.h"

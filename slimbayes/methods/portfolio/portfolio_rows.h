@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "slimbayes/engine/answer_spec.h"
+#include "slimbayes/engine/spec/answer_spec.h"
 #include "slimbayes/methods/portfolio/portfolio.h"
 
 namespace slimbayes {

@@ -8,7 +8,7 @@
 #include "slimbayes/answers/mixture.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/engine/answer_spec.h"
+#include "slimbayes/engine/spec/answer_spec.h"
 #include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/method/registry.h"

@@ -1,4 +1,4 @@
-#include "slimbayes/engine/row_spec_file.h"
+#include "slimbayes/engine/spec/row_spec_file.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "slimbayes/engine/spec_fields.h"
+#include "slimbayes/engine/spec/spec_fields.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/model_kind.h"
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "slimbayes/engine/answer_spec.h"
+#include "slimbayes/engine/spec/answer_spec.h"
 #include "slimbayes/storage/tensor_file.h"
 
 namespace slimbayes::engine {

@@ -3,7 +3,7 @@
 #include <array>
 #include <type_traits>
 
-#include "slimbayes/engine/answer_spec.h"
+#include "slimbayes/engine/spec/answer_spec.h"
 
 namespace slimbayes::engine {
 
