@@ -24,8 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files beyond this size are worth the engine, which answers many rows faster.
-constexpr uintmax_t kLargestFile = uintmax_t{4} << 20;
+/// Larger files may take seconds, in which the engine shows how much is done.
+constexpr uintmax_t kLargestFile = uintmax_t{1} << 20;
 
 /// Whether the request has nothing that the engine alone does, as far as it can be seen without its files.
 bool is_plain(const PredictRequest& r) {
@@ -53,6 +53,7 @@ std::optional<Answered> answered(const Request& request) {
   const TensorFile file = read_tensor_file(r.model);
   check_model_kind(file, r.model);
   const ServedFile served = served_file(file);
+  if (!served.parts_note) return {};  // a file of an older version, which may lack notes
   Reading reading = served.encoder.reading(/*with_target=*/false);
   reading.missing = served.missing;
   const Table table =

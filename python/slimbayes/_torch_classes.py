@@ -272,10 +272,10 @@ class _PoolMember(nn.Module):
         super().__init__()
         self.members, self.of_folds = nn.ModuleList(_classes(member, arrays) for member in node["members"]), node["of_folds"]
         self.view, self.tempers = View(node, arrays), node["power"] != 1
-        self.of = Numbers(weight=node["weight"], power=node["power"])
+        self.of = Numbers(weight=node["weight"], power=node["power"], least=1e-300)
 
     def _tempered(self, p, expected):
-        return _with_softmax(p, expected, self.of.power * torch.log(torch.clamp(p, min=TINY))) if self.tempers else (p, expected)
+        return _with_softmax(p, expected, self.of.power * torch.log(torch.clamp(p, min=self.of.least))) if self.tempers else (p, expected)
 
     def forward(self, x):
         found = [member(self.view(x)) for member in self.members]

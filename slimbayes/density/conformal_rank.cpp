@@ -63,6 +63,13 @@ double row_uniform(std::string_view bytes) {
   return philox::uniform(philox::split(key, bytes), 0);
 }
 
+double row_uniform(std::span<const float> inputs) {
+  thread_local std::vector<float> own;
+  own.assign(inputs.begin(), inputs.end());
+  for (float& one : own) one += 0;  // turns -0 into 0
+  return row_uniform(std::string_view(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(float)));
+}
+
 void mark_set(std::span<const double> p, double u, double factor, std::span<unsigned char> set) {
   // The factor 1 + 1e-9 is for rounding: a class whose score equals the threshold must be in the set.
   for (size_t c = 0; c < p.size(); ++c) {

@@ -155,6 +155,16 @@ const RowAnswer& checked(const RowAnswer& answer) {
   return answer;
 }
 
+/// Computes the encoded rows at once; returns false where one of them has no answer.
+bool together(const RowRegression& rows, size_t count, Worker& worker) {
+  try {
+    rows.answer_together(worker.x, static_cast<int64_t>(count), worker.memory);
+    return true;
+  } catch (const NumericalError&) {
+    return false;
+  }
+}
+
 /// Answers the encoded row.
 RowAnswer answered(const RowRegression& rows, Worker& worker) {
   return checked(rows.answer(worker.x, worker.memory));
@@ -289,10 +299,7 @@ void Model::prediction_set(std::span<const double> row, double level, std::span<
            std::to_string(set.size()));
   worker.probabilities.resize(set.size());
   classify(row, worker.probabilities);
-  for (float& one : worker.encoded) one += 0;  // turns -0 into 0
-  const std::string_view bytes(reinterpret_cast<const char*>(worker.encoded.data()),
-                               worker.encoded.size() * sizeof(float));
-  mark_set(worker.probabilities, row_uniform(bytes), threshold, set);
+  mark_set(worker.probabilities, row_uniform(worker.encoded), threshold, set);
 }
 
 void Model::numbers(std::span<const std::string_view> cells, std::span<double> out) const {
@@ -333,7 +340,10 @@ size_t Model::predict_some(std::span<const double> rows, std::span<Answer> out, 
       } catch (...) {  // the rows before it are answered first
         refused = std::current_exception();
       }
-      if (count > 0) regression->answer_together(worker.x, static_cast<int64_t>(count), worker.memory);
+      if (count > 0 && !together(*regression, count, worker)) {  // one by one, up to the row that fails
+        for (const size_t end = done + count; done < end; ++done) out[done] = predict(row(done), level);
+        continue;
+      }
       for (size_t i = 0; i < count; ++i, ++done) {
         const RowAnswer answer = checked(regression->answer_of(static_cast<int64_t>(i), worker.memory));
         out[done] = with_interval(answer, regression->interval(answer, at, worker.memory));

@@ -85,7 +85,7 @@ TaskKind task_of(const engine::AnswerSpec& rows) {
 void store_served(const ServedFile& parts, TensorFile& file) {
   json serve = {{kVersion, kServeVersion}, {kNoise, parts.least_noise}, {kEpistemic, parts.epistemic}};
   if (parts.interrupted) serve[kInterrupted] = true;
-  if (!parts.parts_note.empty()) serve[kPartsNote] = parts.parts_note;
+  if (parts.parts_note) serve[kPartsNote] = *parts.parts_note;
   serve[kRows] = engine::store_rows(parts.rows, file);
   file.metadata[kServe] = serve.dump();
 }
@@ -113,7 +113,7 @@ ServedFile served_file(const TensorFile& file) {
         "another value", kDamaged);
   parts.epistemic = serve.at(kEpistemic).get<bool>();
   parts.interrupted = serve.value(kInterrupted, false);
-  parts.parts_note = serve.value(kPartsNote, std::string());
+  if (serve.contains(kPartsNote)) parts.parts_note = serve.at(kPartsNote).get<std::string>();
   parts.rows = engine::stored_rows(serve.at(kRows), file);
   check(task.kind == task_of(parts.rows), "serve", "rows of the model's task", "those of another", kDamaged);
   parts.calibration = calibration_of(file);

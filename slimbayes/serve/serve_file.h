@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,10 @@ struct ServedFile {
   /// Whether the parts of the variance are aleatoric and epistemic, as the columns of `predict` are named;
   /// else the noise and the function's, of which the sum alone is calibrated.
   bool epistemic = false;
-  bool interrupted = false;  // Model::interrupted()
-  std::string parts_note;    // of the model (model/answer_table.h); "": none
+  /// Notes that answers need: Model::interrupted(), and parts_note() of the model (model/answer_table.h), ""
+  /// for none. Older files lack them.
+  bool interrupted = false;
+  std::optional<std::string> parts_note;
   CalibrationScores calibration;
 };
 

@@ -75,9 +75,10 @@ SLIMBAYES_SERVE_API slimbayes_model* slimbayes_open_bytes(const void* bytes, siz
  * memory for the next ones until it ends. */
 SLIMBAYES_SERVE_API void slimbayes_close(slimbayes_model* model);
 
-/* Returns what the model is as a JSON object: method, task, target, sd_parts, the names of the classes, and the
- * columns of a row in the order in which the functions below take them, each with its type (number, boolean,
- * category, time) and its levels. Valid until slimbayes_close(). NULL for a null pointer. */
+/* Returns what the model is as a JSON object: method, task, target, whether intervals and sets are calibrated,
+ * and the columns of a row in the order in which the functions below take them, each with its type (number,
+ * boolean, category, time) and its levels; of classes their names (classes), of numbers and counts sd_parts,
+ * target_mean and target_sd. Valid until slimbayes_close(). NULL for a null pointer. */
 SLIMBAYES_SERVE_API const char* slimbayes_describe(const slimbayes_model* model);
 
 /* Returns the number of columns of a row; 0 for a null pointer. */

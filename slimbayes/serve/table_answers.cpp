@@ -143,7 +143,7 @@ struct Answerer {
           return finite;
         });
     if (!sound) return {};
-    TableAnswers all{columns_of(std::move(a), served.epistemic), {served.parts_note}};
+    TableAnswers all{columns_of(std::move(a), served.epistemic), {served.parts_note.value_or("")}};
     for (size_t k = 0; k < at.size(); ++k)
       all.notes.push_back(raised_note(served.encoder.schema().task, at[k].level, ends.lower[k]));
     std::erase(all.notes, "");
@@ -172,7 +172,7 @@ struct Answerer {
       a.entropy[i] = e.predictive;
       a.mutual_information[i] = e.mutual_information;
       a.label[i] = static_cast<double>(std::ranges::max_element(p) - p.begin());
-      const double u = request.deterministic_sets || sets.empty() ? 0 : uniform_of(given.row(row));
+      const double u = request.deterministic_sets || sets.empty() ? 0 : row_uniform(given.row(row));
       for (size_t s = 0; s < sets.size(); ++s)
         mark_set(p, u, thresholds[s], std::span(sets[s]).subspan(i * k, k));
       return std::isfinite(e.predictive) && std::isfinite(e.mutual_information) && e.zeroed == 0;
@@ -207,13 +207,6 @@ struct Answerer {
     TableAnswers all{columns_of_counts(std::move(mean), var), {}};
     std::ranges::move(ends.columns(request.levels), std::back_inserter(all.columns));
     return all;
-  }
-
-  static double uniform_of(std::span<const float> row) {
-    thread_local std::vector<float> own;
-    own.assign(row.begin(), row.end());
-    for (float& one : own) one += 0;  // turns -0 into 0
-    return row_uniform({reinterpret_cast<const char*>(own.data()), own.size() * sizeof(float)});
   }
 };
 

@@ -1,4 +1,5 @@
-"""`predict` by slimbayes_rows, the plugin without the tensor library: the same bytes as the engine writes, and whatever it leaves to the engine."""
+"""`predict` by slimbayes_rows, the plugin without the tensor library: the same bytes as the engine writes, and what it leaves to the engine.
+Of classes and counts the two agree to 1e-6; here they agree in all digits that are written."""
 
 import os
 import random

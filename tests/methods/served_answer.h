@@ -14,7 +14,7 @@ Dataset as_encoded(const Dataset& data);
 std::optional<Predictive> served_answer(const Fitted& fitted, const Dataset& rows);
 
 /// Throws Violation unless the method is served if it is `expected` to be, and then answers the rows as
-/// predict() does: within 1e-6 of the largest number of each kind.
+/// predict() does: to 2e-6 of each number, and to 1e-8 of the largest one of its kind.
 void serves(const Fitted& fitted, const Dataset& rows, bool expected);
 
 /// Returns whether rows of a table, of this task, are served for this method.

@@ -236,6 +236,29 @@ TEST(ServedModel, NamesTheRowOfSeveralThatItRefuses) {
   EXPECT_THROW(rows.predict(std::span(all).first(4), out, 0.9), std::invalid_argument);
 }
 
+// A row that has no answer is named, whatever rows are computed together with it.
+TEST(ServedModel, NamesTheRowOfABlockThatHasNoAnswer) {
+  TensorFile file = fit_model(served_table(200, 1), request_of({"", "ridge", json::object()})).to_file();
+  json serve = json::parse(file.metadata.at("serve"));
+  serve["rows"]["rows"]["head"]["prior_var"] = 400.0;  // no features that a kernel with it may have
+  file.metadata["serve"] = serve.dump();
+  const serve::Model rows = serve::Model::open(to_bytes(file), "edited");
+  const std::vector<double> row = row_of(served_table(3, 2), rows, 0);
+  std::vector<double> all;
+  for (int i = 0; i < 70; ++i) all.insert(all.end(), row.begin(), row.end());
+  all[64 * row.size()] = 300;  // far beyond the training rows
+  std::vector<serve::Answer> out(70);
+  try {
+    rows.predict(all, out, 0.9);
+    FAIL() << "an answer";
+  } catch (const NumericalError& error) {
+    EXPECT_NE(std::string(error.what()).find("row 65: "), std::string::npos) << error.what();
+  }
+  const serve::Answer alone = rows.predict(row, 0.9);
+  for (size_t i = 0; i < 64; ++i) EXPECT_EQ(out[i].mean, alone.mean) << i;
+  EXPECT_EQ(out[64].sd, 0);
+}
+
 TEST(ServedModel, RefusesADamagedFile) {
   FitOptions fit = request_of({"", "auto", {{"candidates", "constant,ridge"}}, "conformal"});
   const TensorFile file = fit_model(served_table(260, 1), fit).to_file();

@@ -10,7 +10,6 @@
 #include "slimbayes/engine/features.h"
 #include "slimbayes/engine/packed_head.h"
 #include "slimbayes/engine/row_model.h"
-#include "slimbayes/storage/memory.h"
 
 namespace slimbayes::engine {
 
@@ -149,6 +148,7 @@ struct ModelOf {
   }
   Made operator()(const IndependentLogits& spec) const {
     check_parts(!spec.heads.empty(), "a head for each logit", "none");
+    if (!draws_fit(std::ssize(spec.heads))) return nullptr;
     if (!fits_in_memory(spec.features, std::ssize(spec.heads.front().root))) return nullptr;
     std::shared_ptr<const Features> features = features_of(spec.features);
     if (!features) return nullptr;

@@ -6,6 +6,7 @@
 
 #include "slimbayes/engine/classes/class_spec.h"
 #include "slimbayes/storage/check.h"
+#include "slimbayes/storage/memory.h"
 
 namespace slimbayes::engine {
 
@@ -36,6 +37,12 @@ class ClassModel {
 /// Refuses parts that do not fit each other, as those of a damaged file.
 inline void check_parts(bool ok, std::string_view expected, std::string_view received) {
   check(ok, "class_model", expected, received, "the model file is damaged");
+}
+
+/// Returns whether the memory at hand holds the draws of so many logits, which a small damaged file may have.
+inline bool draws_fit(int64_t logits) {
+  constexpr double kBytes = 1024 * sizeof(double);
+  return kBytes * static_cast<double>(logits) < static_cast<double>(memory_at_hand());
 }
 
 /// Returns the class model of this data; nullptr where the engine does not know a network. Throws

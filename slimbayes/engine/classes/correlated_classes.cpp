@@ -7,6 +7,7 @@
 //             method: the covariance has as many rows as there are classes.
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <span>
 #include <utility>
@@ -55,12 +56,13 @@ void rotate(double* a, double* v, int64_t n, int64_t i, int64_t j) {
   };
   for (int64_t m = 0; m < n; ++m) turn(a[m * n + i], a[m * n + j]);
   for (int64_t m = 0; m < n; ++m) turn(a[i * n + m], a[j * n + m]);
+  a[i * n + j] = a[j * n + i] = 0;  // up to rounding
   for (int64_t m = 0; m < n; ++m) turn(v[m * n + i], v[m * n + j]);
 }
 
 /// Diagonalises the symmetric matrix a [n, n] in place by cyclic Jacobi rotations; the columns of v become
-/// its eigenvectors.
-void diagonalise(double* a, double* v, int64_t n) {
+/// its eigenvectors. Returns false for numbers whose squares overflow, and if it does not converge.
+bool diagonalise(double* a, double* v, int64_t n) {
   constexpr int kMostSweeps = 60;
   std::fill_n(v, n * n, 0.0);
   for (int64_t i = 0; i < n; ++i) v[i * n + i] = 1;
@@ -68,17 +70,23 @@ void diagonalise(double* a, double* v, int64_t n) {
     double off = 0, all = 0;
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < n; ++j) (i == j ? all : off) += a[i * n + j] * a[i * n + j];
-    if (!(off > 1e-34 * (all + off))) return;
+    if (!std::isfinite(all + off)) return false;
+    if (off <= 1e-30 * (all + off)) return true;
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = i + 1; j < n; ++j) rotate(a, v, n, i, j);
   }
+  return false;
 }
 
-/// Replaces the covariance s [n, n] by its symmetric root. `work` [2 n n]. Throws NumericalError where an
-/// eigenvalue is negative by more than rounding. Returns how many were negative beside one, which centred logits have as a rounded 0.
+/// Replaces the covariance s [n, n] by its symmetric root, or by NaN where that cannot be computed. `work` [2
+/// n n]. Throws NumericalError where an eigenvalue is negative by more than rounding. Returns how many were
+/// negative beside one, which the covariance of logits has as a rounded 0: they have a fixed sum.
 int64_t take_root(double* s, int64_t n, double* work) {
   double* v = work;
-  diagonalise(s, v, n);
+  if (!diagonalise(s, v, n)) {
+    std::fill_n(s, n * n, std::numeric_limits<double>::quiet_NaN());
+    return 0;
+  }
   double largest = s[0];
   for (int64_t i = 1; i < n; ++i) largest = std::max(largest, s[i * n + i]);
   double* scaled = work + n * n;
@@ -95,8 +103,7 @@ int64_t take_root(double* s, int64_t n, double* work) {
 class CorrelatedClassModel : public ClassModel {
  public:
   CorrelatedClassModel(std::shared_ptr<const Features> features, const CorrelatedLogits& spec)
-      : features_(std::move(features)), spec_(spec), draws_(0, logits_of(spec)) {
-    check_sizes();
+      : features_(std::move(features)), spec_(spec), draws_(0, checked_logits(spec, *features_)) {
     if (!spec_.half.empty()) {
       turn_half();
     } else if (spec_.centred) {
@@ -147,27 +154,29 @@ class CorrelatedClassModel : public ClassModel {
   }
 
  private:
-  static int64_t logits_of(const CorrelatedLogits& spec) {
-    check_parts(spec.outputs > 0, "logits", "none");
-    return spec.contrasts.empty() ? spec.outputs : std::ssize(spec.contrasts) / spec.outputs;
+  /// Returns the number of logits. Checks all sizes before there is memory for the draws.
+  static int64_t checked_logits(const CorrelatedLogits& spec, const Features& features) {
+    const auto has = [](const std::vector<double>& v, std::initializer_list<int64_t> sizes) {
+      double product = 1;  // exact below 2^53, and no vector has more numbers
+      for (const int64_t size : sizes) product *= static_cast<double>(size);
+      return static_cast<double>(v.size()) == product;
+    };
+    const int64_t k = spec.outputs, r = features.rank() + (spec.last ? 1 : 0);
+    const int64_t logits = has(spec.contrasts, {k + 1, k}) ? k + 1 : k;
+    const bool kronecker =
+        has(spec.of_features, {r, r}) && has(spec.of_classes, {k, k}) && has(spec.variances, {r, k});
+    check_parts(k > 0 && (spec.half.empty() ? kronecker : has(spec.half, {k, r, k, r})) &&
+                    (spec.weights.empty() ? features.outputs() == k : has(spec.weights, {k, r})) &&
+                    (spec.contrasts.empty() || has(spec.contrasts, {logits, k})) &&
+                    (spec.centre.empty() || has(spec.centre, {features.rank()})) &&
+                    std::isfinite(spec.scale) && (!spec.last || std::isfinite(*spec.last)),
+                "the factors of a covariance of the logits", "others");
+    return logits;
   }
   int64_t k() const { return spec_.outputs; }
   int64_t r() const { return features_->rank() + (spec_.last ? 1 : 0); }
   int64_t logits() const { return draws_.logits(); }
   double& of_classes(int64_t c, int64_t j) { return spec_.of_classes[static_cast<size_t>(c * k() + j)]; }
-
-  void check_sizes() const {
-    const auto has = [](const std::vector<double>& v, int64_t size) { return std::ssize(v) == size; };
-    const bool kronecker = has(spec_.of_features, r() * r()) && has(spec_.of_classes, k() * k()) &&
-                           has(spec_.variances, r() * k());
-    const bool full = has(spec_.half, k() * r() * k() * r());
-    check_parts((spec_.half.empty() ? kronecker : full) &&
-                    (spec_.weights.empty() ? features_->outputs() == k() : has(spec_.weights, k() * r())) &&
-                    (spec_.contrasts.empty() || has(spec_.contrasts, logits() * k())) &&
-                    (spec_.centre.empty() || has(spec_.centre, features_->rank())) &&
-                    std::isfinite(spec_.scale) && (!spec_.last || std::isfinite(*spec_.last)),
-                "the factors of a covariance of the logits", "others");
-  }
 
   /// Stores the columns of the factor one after another, and notes where each begins.
   void turn_half() {
