@@ -77,12 +77,16 @@ void print_text(const std::string& text) {
 
 }  // namespace
 
-void print_or_write(const std::string& out, Table table, size_t exact) {
+bool keeps_all_digits(const std::string& out) {
   std::string ending = std::filesystem::path(out).extension().string();
   std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  return ending == ".parquet" || ending == ".feather";
+}
+
+void print_or_write(const std::string& out, Table table, size_t exact) {
   const Column* found = table.find("sd");
   const std::vector<double> sd = found == nullptr ? std::vector<double>{} : found->values;
-  const bool text = ending != ".parquet" && ending != ".feather";
+  const bool text = !keeps_all_digits(out);
   for (size_t i = exact; text && i < table.columns.size(); ++i)
     shorten(table.columns[i], found == nullptr ? nullptr : &sd);
   if (out == "-")

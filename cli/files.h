@@ -14,6 +14,9 @@ namespace slimbayes::cli {
 /// and Feather keep all digits.
 void print_or_write(const std::string& out, Table table, size_t exact = SIZE_MAX);
 
+/// Returns whether print_or_write() keeps all digits in this file.
+bool keeps_all_digits(const std::string& out);
+
 /// Throws std::invalid_argument if `out` and `input` are the same file. The message names the command and the
 /// flag of the output.
 void check_not_input(const std::string& command, const std::string& flag, const std::string& out,

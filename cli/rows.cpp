@@ -27,13 +27,14 @@ namespace fs = std::filesystem;
 /// Larger files may take seconds, in which the engine shows how much is done.
 constexpr uintmax_t kLargestFile = uintmax_t{1} << 20;
 
-/// Whether the request has nothing that the engine alone does, as far as it can be seen without its files.
+/// Whether the request has nothing that the engine alone does, as far as it can be seen without its files. A
+/// file that keeps all digits has those of the engine, which are those of Python.
 bool is_plain(const PredictRequest& r) {
   std::error_code unknown;
   const std::set<double> levels(r.levels.begin(), r.levels.end());
-  return r.keep.empty() && r.rename.empty() && r.fill.empty() && r.maps.empty() && !r.keep_outside &&
-         !r.parts && levels.size() == r.levels.size() && fs::is_regular_file(r.data, unknown) &&
-         fs::file_size(r.data, unknown) <= kLargestFile && !unknown;
+  return !keeps_all_digits(r.out) && r.keep.empty() && r.rename.empty() && r.fill.empty() && r.maps.empty() &&
+         !r.keep_outside && !r.parts && levels.size() == r.levels.size() &&
+         fs::is_regular_file(r.data, unknown) && fs::file_size(r.data, unknown) <= kLargestFile && !unknown;
 }
 
 /// What is written.

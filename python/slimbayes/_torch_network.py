@@ -114,6 +114,23 @@ class Network(nn.Module):
         return x.to(torch.float64), None
 
 
+class Fourier(nn.Module):
+    """The expansion of basis/fourier.cpp, in the type of its network."""
+
+    def __init__(self, of, values, arrays):
+        super().__init__()
+        self.of = of
+        for name in ("weight", "bias", "log_amplitude"):
+            self.register_buffer(name, torch.tensor(arrays[values[f"basis.{name}"]], dtype=torch.float32))
+        self.weight = self.weight.reshape(len(self.bias), -1)
+        self.register_buffer("share", torch.tensor(math.sqrt(2 / len(self.bias)), dtype=torch.float32))
+
+    def forward(self, x):
+        """The features [..., r]; None in the place of an output."""
+        g = self.of(x)[0].to(self.weight.dtype)
+        return (torch.cos(g @ self.weight.T + self.bias) * (self.share * torch.exp(self.log_amplitude))).to(torch.float64), None
+
+
 class InducingPoints(nn.Module):
     """The expansion of basis/rbf.cpp: the features L^-1 k_Z(g) of an RBF kernel k with the points Z, L L^T = K_ZZ, in float64."""
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from slimbayes._torch_network import InducingPoints, Network, like
+from slimbayes._torch_network import Fourier, InducingPoints, Network, like
 
 
 class Moments(NamedTuple):
@@ -93,7 +93,8 @@ def features_of(node, arrays):
     if "network" not in node:
         return _Inputs()
     of = Network(node, arrays) if node["network"]["layers"] else _Inputs()
-    return InducingPoints(of, node["values"], arrays) if node["basis"] == "rbf" else of
+    expansion = {"rbf": InducingPoints, "fourier": Fourier}.get(node["basis"])
+    return expansion(of, node["values"], arrays) if expansion else of
 
 
 class Head(nn.Module):

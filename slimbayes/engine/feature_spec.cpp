@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "slimbayes/engine/fourier_features.h"
 #include "slimbayes/engine/inducing_features.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/memory.h"
@@ -13,19 +14,28 @@ namespace slimbayes::engine {
 
 namespace {
 
-constexpr const char* kRbf = "rbf";  // basis/rbf.cpp
+constexpr const char* kRbf = "rbf";          // basis/rbf.cpp
+constexpr const char* kFourier = "fourier";  // basis/fourier.cpp
 constexpr const char* kPoints = "basis.inducing_points";
 constexpr const char* kLengthscale = "basis.log_lengthscale";
 constexpr const char* kAmplitude = "basis.log_amplitude";
+constexpr const char *kWeight = "basis.weight", *kBias = "basis.bias";
 
-/// The plan of the part of the features that a plan computes: with inducing points the network alone.
+/// The plan of the part of the features that a plan computes: with inducing points and Fourier features the
+/// network alone.
 std::shared_ptr<const Plan> plan_of(const FeatureSpec& spec) {
-  return feature_plan(spec.basis == kRbf ? "" : spec.basis, spec.rank, *spec.network);
+  const bool apart = spec.basis == kRbf || spec.basis == kFourier;
+  return feature_plan(apart ? "" : spec.basis, spec.rank, *spec.network);
 }
 
 std::vector<TensorSize> tensors_of(const Plan& plan, const FeatureSpec& spec) {
   std::vector<TensorSize> all;
   for (size_t i = 0; i < plan.tensors().size(); ++i) all.push_back({plan.tensors()[i], plan.sizes()[i]});
+  if (spec.basis == kFourier) {
+    all.push_back({kWeight, spec.rank * plan.outputs()});
+    all.push_back({kBias, spec.rank});
+    all.push_back({kAmplitude, 1});
+  }
   if (spec.basis != kRbf) return all;
   all.push_back({kPoints, spec.rank * plan.outputs()});
   all.push_back({kLengthscale, plan.outputs()});
@@ -100,7 +110,11 @@ std::shared_ptr<const Features> features_of(const FeatureSpec& spec) {
     features = identity_features(spec.inputs);
   else
     features = spec.exact ? network_in<double>(*plan, spec) : network_in<float>(*plan, spec);
-  if (spec.basis != kRbf || !features) return features;
+  if (!features) return nullptr;
+  if (spec.basis == kFourier)
+    return fourier_features(std::move(features), {spec.values.at(kWeight), spec.values.at(kBias),
+                                                  spec.values.at(kAmplitude).front()});
+  if (spec.basis != kRbf) return features;
   return inducing_features(std::move(features), spec.rank,
                            {spec.values.at(kPoints).data(), spec.values.at(kLengthscale).data(),
                             spec.values.at(kAmplitude).data()});

@@ -16,7 +16,7 @@ namespace slimbayes::engine {
 struct FeatureSpec {
   int64_t inputs = 0;                       // d
   std::optional<NetworkSpec> network = {};  // empty: the inputs are the features
-  std::string basis = {};                   // the expansion behind the network: silu, linear, rbf; "": none
+  std::string basis = {};                   // the expansion behind the network: silu, linear, rbf, fourier
   int64_t rank = 0;                         // of the expansion
   FeaturesOf of = FeaturesOf::outputs;      // of the network
   bool exact = false;                       // whether it is computed in float64

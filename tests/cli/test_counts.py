@@ -19,9 +19,8 @@ def test_counts(tmp_path):
     report = json.loads(ok(tmp_path, "evaluate", "m", "new.csv", "--level", 0.8, "--json"))
     new = records((tmp_path / "new.csv").read_text())
     y, mean, lower, upper = column(new, "y"), *(column(answers, name) for name in ("mean", "lower", "upper"))
-    # `predict` answers counts without libtorch, whose features in float32 differ by rounding.
-    assert report["mae"] == pytest.approx(metrics.mean_absolute_error(y, mean), rel=1e-6)
-    assert report["rmse"] == pytest.approx(metrics.root_mean_squared_error(y, mean), rel=1e-6)
+    assert report["mae"] == pytest.approx(metrics.mean_absolute_error(y, mean), rel=1e-9)
+    assert report["rmse"] == pytest.approx(metrics.root_mean_squared_error(y, mean), rel=1e-9)
     assert report["coverage"] == pytest.approx(((lower <= y) & (y <= upper)).mean())
     assert report["coverage"] > 0.75
     assert (lower == numpy.floor(lower)).all() and (upper >= lower).all()

@@ -70,13 +70,9 @@ def test_the_same_bytes_as_the_engine(bare, models, name, words):
     whole = by_engine(models, *request)
     assert (alone.stdout, alone.stderr) == (whole.stdout, whole.stderr)
     assert len(alone.stdout.splitlines()) == 121
-    for ending in "csv", "parquet":
-        subprocess.run([bare, *request, "--out", f"alone.{ending}"], cwd=models, check=True, capture_output=True)
-        assert by_engine(models, *request, "--out", f"whole.{ending}").returncode == 0
-        if ending == "csv":
-            assert (models / "alone.csv").read_bytes() == (models / "whole.csv").read_bytes()
-        (models / f"alone.{ending}").unlink()
-        (models / f"whole.{ending}").unlink()
+    subprocess.run([bare, *request, "--out", "alone.csv"], cwd=models, check=True, capture_output=True)
+    assert by_engine(models, *request, "--out", "whole.csv").returncode == 0
+    assert (models / "alone.csv").read_bytes() == (models / "whole.csv").read_bytes()
 
 
 def test_notes_are_those_of_the_engine(bare, models):
@@ -89,7 +85,7 @@ def test_notes_are_those_of_the_engine(bare, models):
 
 
 @pytest.mark.parametrize("words", [["ridge.safetensors", "new.csv", "--keep", "size"], ["ridge.safetensors", "new.csv", "--keep-outside"],
-                                   ["ridge.safetensors", "far.csv"], ["ridge.safetensors", "narrow.csv"], ["absent.safetensors", "new.csv"],
+                                   ["ridge.safetensors", "new.csv", "--out", "every_digit.parquet"], ["ridge.safetensors", "far.csv"], ["ridge.safetensors", "narrow.csv"], ["absent.safetensors", "new.csv"],
                                    ["new.csv", "ridge.safetensors"], ["logistic.safetensors", "new.csv", "--level", "0.5"],
                                    ["ridge.safetensors", "new.csv", "--rename", "size=extent"], ["ridge.safetensors", "new.csv", "--level", "0.5,0.5"]],
                          ids=lambda words: "-".join(word.strip("-") for word in words))

@@ -161,6 +161,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"dbk-exact", {{"steps", 60}, {"hidden", 24}, {"rank", 20}}, kDouble},
         Case{"dbk-exact", {{"steps", 60}, {"hidden", 24}, {"rank", 20}, {"basis", "rbf"}}, 1e-6},
         Case{"dbk", {{"steps", 60}, {"hidden", 24}, {"rank", 17}, {"basis", "rbf"}}, kFloat},
+        Case{"dbk", {{"steps", 60}, {"hidden", 24}, {"rank", 17}, {"basis", "fourier"}}, kFloat},
+        Case{"dbk-exact", {{"steps", 60}, {"hidden", 24}, {"rank", 20}, {"basis", "fourier"}}, 1e-6},
         Case{"sv-dkl", {{"steps", 60}, {"hidden", 24}, {"rank", 17}}, kFloat},
         Case{"pp-dkl", {{"steps", 60}, {"hidden", 24}, {"rank", 17}}, kFloat},
         Case{"sv-rbf", {{"steps", 60}, {"rank", 17}}, kFloat},

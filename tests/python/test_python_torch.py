@@ -12,7 +12,7 @@ METHODS = [
     ("dnn", {**SMALL, "network": "realmlp"}), ("bll", SMALL), ("rich-bll", {**SMALL, "network": "mlp", "parametrisation": "mup"}),
     ("last-layer-laplace", SMALL), ("dbk-exact", {**SMALL, "rank": 8}), ("gp-exact", {"iterations": 20}), ("dkl-exact", SMALL),
     ("dbk", {**SMALL, "rank": 12, "basis": "rbf"}), ("sv-dkl", {**SMALL, "rank": 12}), ("pp-dkl", {**SMALL, "rank": 12}),
-    ("sv-rbf", {"steps": 60, "rank": 12}), ("dbk-exact", {**SMALL, "rank": 8, "basis": "rbf"}), ("ridge", {}), ("constant", {}), ("auto", {"candidates": "constant,ridge,gp-exact"}), ("auto", {"candidates": "ridge,dnn", "steps": 40})]
+    ("sv-rbf", {"steps": 60, "rank": 12}), ("dbk-exact", {**SMALL, "rank": 8, "basis": "rbf"}), ("ridge", {}), ("constant", {}), ("dbk", {**SMALL, "rank": 12, "basis": "fourier"}), ("auto", {"candidates": "constant,ridge,gp-exact"}), ("auto", {"candidates": "ridge,dnn", "steps": 40})]
 
 
 def rows(n, seed):

@@ -80,6 +80,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"dbk", "dbk", small({{"rank", 12}})},
         Case{"dbk_linear", "dbk", small({{"rank", 12}, {"basis", "linear"}})},
         Case{"dbk_rbf", "dbk", small({{"rank", 12}, {"basis", "rbf"}})},
+        Case{"dbk_fourier", "dbk", small({{"rank", 12}, {"basis", "fourier"}})},
+        Case{"exact_fourier", "dbk-exact", small({{"rank", 8}, {"basis", "fourier"}})},
         Case{"sv_dkl", "sv-dkl", small({{"rank", 12}})}, Case{"pp_dkl", "pp-dkl", small({{"rank", 12}})},
         Case{"sv_rbf", "sv-rbf", {{"steps", 40}, {"rank", 12}}},
         Case{"sv_dbk", "sv-dbk", small({{"rank", 12}})},
