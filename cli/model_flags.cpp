@@ -206,7 +206,7 @@ void add_export(CLI::App& root, Parsed& p) {
       ->check(within<ExportOptions>("a draw, or 0 for the centre", "draw"))
       ->needs(out);
   CLI::Option* onnx =
-      app.add_option("--onnx", r.onnx, "ONNX graph to write, of a regression on a table")->type_name("FILE");
+      app.add_option("--onnx", r.onnx, "ONNX graph to write, of a model of tables")->type_name("FILE");
   onnx->excludes(out);
   app.add_option("--level", r.level, "level of the graph's interval [0.95]")->type_name("LEVEL")->needs(onnx);
   app.add_flag("--encoded", r.encoded,
@@ -215,7 +215,7 @@ void add_export(CLI::App& root, Parsed& p) {
   add_threads(app, p.threads);
   app.add_flag("--json", r.json, "print one JSON object");
   app.footer(
-      "An ONNX graph answers rows in other languages and on other machines: mean, sd and interval "
+      "An ONNX graph answers rows in other languages and on other machines: mean, sd and interval, or classes "
       "(docs/serving.md). Python writes it: the package slimbayes, and `pip install onnx onnxscript`. "
       "SLIMBAYES_PYTHON names the Python, else it is python3.\n\n"
       "The centre of the weights is their mean; of fid-gp, whose flow has no closed form of it, the "

@@ -194,10 +194,10 @@ class Regressor(_Numbers):
         `variance` out, and with `joint(x)` the posterior of several rows together. It moves to any device.
 
         >>> module = model.to_torch()
-        >>> x = torch.tensor(frame[module.columns].to_numpy(float)).requires_grad_()
+        >>> x = module.inputs(frame).requires_grad_()
         >>> module(x).mean.sum().backward()
 
-        For regressions on table rows that the serving library answers, too (docs/serving.md); raises TypeError for others.
+        For models of table rows that the serving library answers, too (docs/serving.md); raises TypeError for others.
         """
         from slimbayes._torch import to_torch
 
@@ -215,10 +215,9 @@ class Regressor(_Numbers):
 
         >>> model.export_onnx("price.onnx", level=0.9)
         >>> session = onnxruntime.InferenceSession("price.onnx")
-        >>> kinds = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(string)": object}
-        >>> session.run(["mean", "sd"], {i.name: frame[[i.name]].to_numpy(kinds[i.type]) for i in session.get_inputs()})
+        >>> session.run(["mean", "sd"], feed(session, frame))  # docs/serving.md has `feed`, which makes these inputs of a data frame
 
-        For regressions on table rows that the serving library answers, too (docs/serving.md); raises TypeError for others.
+        For models of table rows that the serving library answers, too (docs/serving.md); raises TypeError for others.
         """
         from slimbayes._onnx import export
 
@@ -266,7 +265,7 @@ class Classifier(ClassifierMixin, _Estimator):
         differentiable in the inputs, but for trees. As `Regressor.to_torch`.
 
         >>> module = model.to_torch()
-        >>> module(torch.tensor(frame[module.columns].to_numpy(float))).probabilities
+        >>> module(module.inputs(frame)).probabilities
         """
         from slimbayes._torch import to_torch
 

@@ -159,6 +159,23 @@ class FlatModule(nn.Module):
             raise TypeError(f"to_torch: expected float64, in which the posterior is computed; received {self.exact.dtype}; make the module anew")
         return moved
 
+    def inputs(self, frame):
+        """The rows of a pandas data frame as the module takes them, [n, columns] in float64: NaN for a missing cell, seconds since 1970 UTC for a
+        time, and for a category its place in `levels` (their number for any other)."""
+        import pandas as pd
+
+        found = []
+        for name in self.columns:
+            cells = frame[name]
+            if self.kinds[name] == "categorical":
+                places = {level: place for place, level in enumerate(self.levels[name])}
+                cells = cells.map(lambda cell, places=places: math.nan if pd.isna(cell) else places.get(str(cell), len(places)))
+            elif self.kinds[name] == "datetime":
+                times = pd.to_datetime(cells, utc=True)
+                cells = (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
+            found.append(torch.tensor(cells.astype("float64").to_numpy(np.float64, copy=True)))
+        return torch.stack(found, -1).to(self.exact.device)
+
     def _checked(self, x):
         if x.shape[-1] != len(self.columns):
             raise ValueError(f"expected rows of the columns {', '.join(self.columns)}; received {x.shape[-1]} columns")

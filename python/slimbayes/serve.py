@@ -150,7 +150,7 @@ class Model:
 
     def prediction_set(self, rows, level=0.95):
         """Whether each class is in the prediction set of each row at this level, [n, classes] bool: the set holds the class of a new row with this
-        probability. For a model that was fitted with `calibrate="conformal"`. rows: as for `predict`."""
+        probability. Sets are randomised, as those of `slimbayes predict`, and some may be empty. For a model that was fitted with `calibrate="conformal"`. rows: as for `predict`."""
         numbers = self._as_numbers(rows)
         sets = np.zeros((len(numbers), len(self.classes)), dtype=np.uint8)
         for row, own in zip(numbers, sets):
@@ -178,9 +178,10 @@ class Model:
             return self._numbers(rows)
         cells = self._cells(rows)
         out = np.empty((len(cells), len(self.columns)))
-        for row, to in zip(cells, out):
+        for number, (row, to) in enumerate(zip(cells, out), 1):
             given = (ctypes.c_char_p * max(len(row), 1))(*map(_text, row))
-            _checked(_lib.slimbayes_numbers(self._model, given, _doubles(to)))
+            if _lib.slimbayes_numbers(self._model, given, _doubles(to)):
+                raise ServeError(f"row {number}: {_lib.slimbayes_error().decode().removeprefix('row: ')}")
         return out
 
     def _numbers(self, rows):
@@ -191,7 +192,7 @@ class Model:
 
     @staticmethod
     def _is_frame(rows):
-        return hasattr(rows, "columns") and not isinstance(rows, np.ndarray)
+        return hasattr(rows, "columns") and not isinstance(rows, np.ndarray) and not hasattr(rows, "to_pylist")
 
     def _cells(self, rows):
         """A list of cells in the order of the columns for each row."""
@@ -199,6 +200,10 @@ class Model:
             if absent := [name for name in self.columns if name not in list(rows.columns)]:
                 raise ServeError(f"expected a frame with the columns {', '.join(self.columns)}; received one without {', '.join(absent)}")
             return list(zip(*(rows[name].to_list() for name in self.columns))) if self.columns else [() for _ in range(len(rows))]
+        if isinstance(rows, dict):
+            raise ServeError("expected a list of rows; received a dictionary; put it into a list")
+        if hasattr(rows, "to_pylist"):  # a pyarrow table
+            rows = [{name: cell for name, cell in row.items() if name in self.columns} for row in rows.to_pylist()]
         found = []
         for number, row in enumerate(rows, 1):
             if isinstance(row, dict):

@@ -95,9 +95,10 @@ void write_answer(const Answered& answer, size_t size, Out* out, size_t i) {
 
 /// Returns the status; adds the row to the sentence of an error, if there are several.
 slimbayes_status with_row(slimbayes_status status, size_t row, size_t count) {
-  if (status != SLIMBAYES_OK && count > 1)
-    failed(status, ("row " + std::to_string(row + 1) + ": " + last_error()).c_str());
-  return status;
+  if (status == SLIMBAYES_OK || count <= 1) return status;
+  std::string text = last_error();
+  if (text.starts_with("row: ")) text.erase(0, 5);
+  return failed(status, ("row " + std::to_string(row + 1) + ": " + text).c_str());
 }
 
 /// Answers `count` rows to `out`, which may be a null pointer for classes, by answer_of(i). `place`: where

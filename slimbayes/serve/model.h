@@ -102,9 +102,9 @@ class SLIMBAYES_EXPORT Model {
   ClassAnswer classify(std::span<const std::string_view> cells, std::span<double> p) const;
 
   /// Writes 1 to `set` [classes] for the classes in the row's prediction set at this level, and 0 for the
-  /// others: that of Model::answers, which holds the class of a new row with this probability. Throws as
-  /// classify(), and std::invalid_argument for a model without calibration and for a level that its
-  /// calibration rows are too few for.
+  /// others: that of Model::answers, randomised and perhaps empty, which holds the class of a new row with this
+  /// probability. Throws as classify(), and std::invalid_argument for a model without calibration and for a
+  /// level that its calibration rows are too few for.
   void prediction_set(std::span<const double> row, double level, std::span<unsigned char> set) const;
 
   /// Returns the quantile of the row's answer at this probability, in (0, 1); without calibration. Throws as

@@ -107,7 +107,8 @@ SLIMBAYES_SERVE_API slimbayes_status slimbayes_classify(const slimbayes_model* m
                                                         slimbayes_class_answer* out);
 
 /* Writes 1 to `set` [classes] for each class in the prediction set of a row at this level, and 0 for the
- * others. A model without conformal calibration has no sets. */
+ * others. Sets are randomised by the row's numbers, as those of `slimbayes predict`: a row gets the same set
+ * each time, and some sets are empty. A model without conformal calibration has no sets. */
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_prediction_set(const slimbayes_model* model, const double* row,
                                                               double level, unsigned char* set);
 

@@ -124,13 +124,54 @@ inline Bytes mutant_of(const TensorFile& good, std::mt19937_64& random) {
   return sealed(std::move(file));
 }
 
+/// Gives an array of the file so many numbers, each 0.5.
+inline void resize_numbers(TensorFile& file, const std::string& name, size_t count) {
+  const auto found = file.tensors.find(name);
+  if (found == file.tensors.end() || found->second.type != StoredType::f64 || count > (1 << 18)) return;
+  const std::vector<double> numbers(count, 0.5);
+  found->second.shape = {static_cast<int64_t>(count)};
+  found->second.bytes.resize(count * sizeof(double));
+  if (count > 0) std::memcpy(found->second.bytes.data(), numbers.data(), count * sizeof(double));
+}
+
+/// Gives correlated logits another number of outputs and all their arrays the sizes for it, but for the
+/// contrasts, which get any number of rows: random changes of one array at a time would all be refused.
+/// Returns false where there are none.
+inline bool resize_logits(TensorFile& file, std::mt19937_64& random) {
+  json serve = json::parse(file.metadata.at("serve"), nullptr, false);
+  std::vector<json*> all;
+  collect(serve, all);
+  std::erase_if(all, [](const json* node) { return !node->is_object() || !node->contains("outputs"); });
+  if (all.empty()) return false;
+  json& node = *one_of(all, random);
+  const auto size = [&](const char* key) {
+    const auto found = file.tensors.find(node.value(key, std::string()));
+    return found == file.tensors.end() ? size_t{0} : found->second.bytes.size() / sizeof(double);
+  };
+  const size_t before = node.value("outputs", size_t{1});
+  const size_t all_weights =
+      node.contains("half") ? static_cast<size_t>(std::sqrt(size("half"))) : size("variances");
+  const size_t k = 1 + below(random, 40), r = all_weights / before;
+  node["outputs"] = k;
+  const std::vector<std::pair<const char*, size_t>> sizes = {{"weights", k * r},
+                                                             {"contrasts", k * (1 + below(random, k + 3))},
+                                                             {"of_classes", k * k},
+                                                             {"variances", r * k},
+                                                             {"half", k * r * k * r}};
+  for (const auto& [key, count] : sizes)
+    if (node.contains(key)) resize_numbers(file, node[key].get<std::string>(), count);
+  file.metadata["serve"] = serve.dump();
+  return true;
+}
+
 /// Returns a mutant of a model file of which half have changes in what answers without libtorch are made of
 /// (serve/serve_file.h).
 inline Bytes mutant_for_serving(const TensorFile& good, std::mt19937_64& random) {
   const auto serve = good.metadata.find("serve");
   if (serve == good.metadata.end() || below(random, 2) == 0) return mutant_of(good, random);
   TensorFile file = good;
-  mutate_text(file.metadata["serve"], random);
+  const bool resized = below(random, 4) == 0 && resize_logits(file, random);
+  if (!resized) mutate_text(file.metadata["serve"], random);
   return sealed(std::move(file));
 }
 

@@ -154,3 +154,16 @@ def test_files_and_levels_are_refused(pair, tmp_path):
             serve.Model(source)
     with pytest.raises(serve.ServeError, match="level"):
         pair[1].predict([{}], level=1.0)
+
+
+def test_rows_of_several_forms_and_the_row_of_a_mistake(of_classes):
+    import pyarrow as pa
+    model, served = of_classes
+    frame = rows(40, 2)[0]
+    table = pa.Table.from_pandas(frame.assign(more=1))
+    assert served.classify(table).probabilities == pytest.approx(served.classify(frame).probabilities, rel=0)
+    one = frame.iloc[0].to_dict()
+    with pytest.raises(serve.ServeError, match="^row 2: expected a numeric cell in column 'size'"):
+        served.classify([one, {**one, "size": "large"}])
+    with pytest.raises(serve.ServeError, match="put it into a list"):
+        served.classify(one)

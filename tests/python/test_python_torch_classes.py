@@ -133,3 +133,14 @@ def test_the_tool_exports_classes(tmp_path):
     assert metadata(tmp_path / "m.onnx")["classes"] == ["cheap", "dear", "fair"]
     done = subprocess.run([*words, "--level", "0.9"], cwd=tmp_path, capture_output=True, text=True, env=python)
     assert done.returncode != 0 and "no level for classes" in done.stderr
+
+
+def test_a_frame_becomes_the_inputs_of_a_module():
+    import pandas as pd
+    frame, y = rows(140, 1)
+    frame["sold"] = pd.date_range("2024-01-01", periods=140, freq="31h")
+    model = sb.Classifier("logistic").fit(frame, classes(y, 3))
+    module, fresh = model.to_torch(), rows(60, 2)[0]
+    fresh["sold"] = pd.date_range("2024-02-01", periods=60, freq="7h")
+    fresh.loc[3, "street"], fresh.loc[4, "street"], fresh.loc[5, "sold"] = "elsewhere", None, None
+    assert module(module.inputs(fresh)).probabilities.numpy() == pytest.approx(model.predict_proba(fresh), abs=1e-6)
