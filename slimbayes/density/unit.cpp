@@ -18,8 +18,11 @@ namespace slimbayes {
 namespace {
 
 /// By default Boost computes in long double, which is several times slower and adds nothing to 1e-12.
-using InDouble = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
-using StudentT = boost::math::students_t_distribution<double, InDouble>;
+/// A quantile beyond the largest double is infinite.
+using UnitPolicy =
+    boost::math::policies::policy<boost::math::policies::promote_double<false>,
+                                  boost::math::policies::overflow_error<boost::math::policies::ignore_error>>;
+using StudentT = boost::math::students_t_distribution<double, UnitPolicy>;
 
 void check_dof(double dof, double least, const char* function) {
   if (!(dof > least))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -121,7 +122,9 @@ class FixedClassModel : public ClassModel {
  public:
   explicit FixedClassModel(const FixedClasses& spec) : spec_(spec) {
     const std::vector<double>& p = spec.probabilities;
-    check_parts(p.size() >= 2 && std::ranges::all_of(p, [](double one) { return one >= 0 && one <= 1; }) &&
+    const double sum = std::accumulate(p.begin(), p.end(), 0.0);
+    check_parts(p.size() >= 2 && std::abs(sum - 1) < 1e-9 &&
+                    std::ranges::all_of(p, [](double one) { return one >= 0 && one <= 1; }) &&
                     std::isfinite(spec.expected_entropy),
                 "probabilities of two classes or more", "others");
   }
