@@ -26,8 +26,8 @@ void check_conformal_rows(int64_t groups, double level, int64_t rows);
 double conformal_factor(std::span<const double> scores, std::span<const int64_t> group, int64_t groups,
                         double level);
 
-/// Return the number in (0, 1) by which the prediction set of a row is randomised (answers/prediction_set.h): a
-/// function of the row's inputs alone, or of their bytes, in which no 0 is negative.
+/// Return the number in (0, 1) by which the prediction set of a row is randomised (answers/prediction_set.h):
+/// a function of the row's inputs alone, or of their bytes, in which no 0 is negative.
 double row_uniform(std::span<const float> inputs);
 double row_uniform(std::string_view bytes);
 

@@ -14,8 +14,8 @@ struct FourierValues {
   float log_amplitude;
 };
 
-/// Returns the features s sqrt(2 / r) cos(W g + b) of the features g [h] of `of`, computed in float64 from the
-/// parameters, which are copied.
+/// Returns the features s sqrt(2 / r) cos(W g + b) of the features g [h] of `of`, computed in float64 from
+/// the parameters, which are copied.
 std::shared_ptr<const Features> fourier_features(std::shared_ptr<const Features> of,
                                                  const FourierValues& values);
 

@@ -14,8 +14,8 @@ namespace slimbayes::engine {
 /// alignment.
 double* part_of(double*& scratch, int64_t count);
 
-/// Writes (x - shift) / scale to `out`, in the float32 in which a member of `auto` learned its inputs; returns
-/// it.
+/// Writes (x - shift) / scale to `out`, in the float32 in which a member of `auto` learned its inputs;
+/// returns it.
 const double* in_view(const std::vector<double>& shift, const std::vector<double>& scale, const double* x,
                       double* out);
 

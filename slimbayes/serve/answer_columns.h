@@ -9,8 +9,8 @@
 
 namespace slimbayes {
 
-// The columns of the answers to n rows, as `slimbayes predict` and answer_table() (model/answer_table.h) write
-// them. Each list has n numbers, NaN for a row without an answer.
+// The columns of the answers to n rows, as `slimbayes predict` and answer_table() (model/answer_table.h)
+// write them. Each list has n numbers, NaN for a row without an answer.
 
 /// The answers of a regression; each list in units of the target.
 struct NumberAnswers {
@@ -38,9 +38,9 @@ std::string level_ending(double level, size_t levels);
 std::vector<Column> interval_columns(std::vector<double> lower, std::vector<double> upper,
                                      const std::string& ending);
 
-/// Returns a note if at least one in a hundred of the lower ends of a regression's intervals at this level was
-/// raised to 0 (Regression::least), which is wrong for a target that was positive in training by chance; else
-/// "".
+/// Returns a note if at least one in a hundred of the lower ends of a regression's intervals at this level
+/// was raised to 0 (Regression::least), which is wrong for a target that was positive in training by chance;
+/// else "".
 std::string raised_note(const Task& task, double level, const std::vector<double>& lower);
 
 /// Returns the column "set": the names of the classes in each row's set, in the order of `classes` and joined

@@ -1,9 +1,9 @@
 // A model file as it answers rows without libtorch.
 //
-// Contents  The encoder, the calibration scores and the description of the rows (engine/spec/row_spec_file.h) that
-//           Model::to_file wrote; nothing of the method itself is read.
+// Contents  The encoder, the calibration scores and the description of the rows
+//           (engine/spec/row_spec_file.h) that Model::to_file wrote; nothing of the method itself is read.
 // Threads   Each thread keeps the memory that an answer needs, and what it prepared for the levels of the
-// last models that it asked.
+//           last models that it asked.
 #include "slimbayes/serve/model.h"
 
 #include <fmt/format.h>

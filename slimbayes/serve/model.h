@@ -51,11 +51,11 @@ struct ColumnInfo {
   std::vector<std::string> levels = {};
 };
 
-/// A model file that answers rows without libtorch: a fit of numbers, counts or classes on the rows of a table,
-/// by a method and a network that the engine knows. Immutable, so that threads share it. A thread that has answered a row
-/// by predict() answers the next ones without an allocation, with up to eight pairs of a model and a level in
-/// turn; it keeps that memory until it ends. The answers are those of slimbayes::Model, to 1e-9 relative; of
-/// classes and counts, whose networks the model computes by libtorch, to 1e-6.
+/// A model file that answers rows without libtorch: a fit of numbers, counts or classes on the rows of a
+/// table, by a method and a network that the engine knows. Immutable, so that threads share it. A thread that
+/// has answered a row by predict() answers the next ones without an allocation, with up to eight pairs of a
+/// model and a level in turn; it keeps that memory until it ends. The answers are those of slimbayes::Model,
+/// to 1e-9 relative; of classes and counts, whose networks the model computes by libtorch, to 1e-6.
 ///
 ///   const auto model = slimbayes::serve::Model::open("model.safetensors");
 ///   const auto answer = model.predict(std::vector<double>{540, 162, 28}, 0.9);
@@ -102,9 +102,9 @@ class SLIMBAYES_EXPORT Model {
   ClassAnswer classify(std::span<const std::string_view> cells, std::span<double> p) const;
 
   /// Writes 1 to `set` [classes] for the classes in the row's prediction set at this level, and 0 for the
-  /// others: that of Model::answers, randomised and perhaps empty, which holds the class of a new row with this
-  /// probability. Throws as classify(), and std::invalid_argument for a model without calibration and for a
-  /// level that its calibration rows are too few for.
+  /// others: that of Model::answers, randomised and perhaps empty, which holds the class of a new row with
+  /// this probability. Throws as classify(), and std::invalid_argument for a model without calibration and
+  /// for a level that its calibration rows are too few for.
   void prediction_set(std::span<const double> row, double level, std::span<unsigned char> set) const;
 
   /// Returns the quantile of the row's answer at this probability, in (0, 1); without calibration. Throws as

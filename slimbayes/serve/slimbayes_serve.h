@@ -75,10 +75,10 @@ SLIMBAYES_SERVE_API slimbayes_model* slimbayes_open_bytes(const void* bytes, siz
  * memory for the next ones until it ends. */
 SLIMBAYES_SERVE_API void slimbayes_close(slimbayes_model* model);
 
-/* Returns what the model is as a JSON object: method, task, target, whether intervals and sets are calibrated,
- * and the columns of a row in the order in which the functions below take them, each with its type (number,
- * boolean, category, time) and its levels; of classes their names (classes), of numbers and counts sd_parts,
- * target_mean and target_sd. Valid until slimbayes_close(). NULL for a null pointer. */
+/* Returns what the model is as a JSON object: method, task, target, whether intervals and sets are
+ * calibrated, and the columns of a row in the order in which the functions below take them, each with its
+ * type (number, boolean, category, time) and its levels; of classes their names (classes), of numbers and
+ * counts sd_parts, target_mean and target_sd. Valid until slimbayes_close(). NULL for a null pointer. */
 SLIMBAYES_SERVE_API const char* slimbayes_describe(const slimbayes_model* model);
 
 /* Returns the number of columns of a row; 0 for a null pointer. */
@@ -87,10 +87,10 @@ SLIMBAYES_SERVE_API size_t slimbayes_columns(const slimbayes_model* model);
 /* Returns the number of classes; 0 for a model of numbers or counts, and for a null pointer. */
 SLIMBAYES_SERVE_API size_t slimbayes_classes(const slimbayes_model* model);
 
-/* Answers `count` rows of numbers by a model of numbers or counts, row after row: NaN is a missing cell, a boolean is 0 or 1, a time is
- * seconds since 1970 UTC, a category its place in the levels (their number for any other). `level` is that
- * of the interval, in (0, 1). Stops at the first row that it cannot answer, whose number from 1
- * slimbayes_error() names; the rows before it are answered. */
+/* Answers `count` rows of numbers by a model of numbers or counts, row after row: NaN is a missing cell,
+ * a boolean is 0 or 1, a time is seconds since 1970 UTC, a category its place in the levels (their number
+ * for any other). `level` is that of the interval, in (0, 1). Stops at the first row that it cannot
+ * answer, whose number from 1 slimbayes_error() names; the rows before it are answered. */
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_predict(const slimbayes_model* model, const double* rows,
                                                        size_t count, double level, slimbayes_answer* out);
 

@@ -13,7 +13,8 @@ namespace slimbayes {
 /// A table of `n` rows with columns of each kind: numbers with missing cells, booleans, colours (of which
 /// `unseen` is in no row of the seed 1), dates, a constant, 0 and 1, 80 codes (more than have a feature of
 /// their own), yes and no as categories, and a constant that is missing in some rows. The target y is
-/// positive; z is not; grade has three classes and pass two; events are counts. With `repeats` every three rows have the same inputs.
+/// positive; z is not; grade has three classes and pass two; events are counts. With `repeats` every three
+/// rows have the same inputs.
 inline Table served_table(int64_t n, uint64_t seed, bool repeats = false) {
   const Stream stream(seed);
   Column a{"a", ColumnKind::numeric, {}, {}}, on{"on", ColumnKind::boolean, {}, {}},
