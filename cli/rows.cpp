@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "cli/files.h"
 #include "cli/messages.h"
 #include "slimbayes/encoding/outside.h"
+#include "slimbayes/serve/forecast_columns.h"
 #include "slimbayes/serve/table_answers.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/model_kind.h"
@@ -40,8 +42,50 @@ bool is_plain(const PredictRequest& r) {
 /// What is written.
 struct Answered {
   Table table;
+  size_t exact = 0;  // columns, the first ones, that are written as they were given
   std::vector<std::string> notes;
 };
+
+Reading reading_of(const ServedEncoder& encoder) {
+  if (const auto* windows = std::get_if<WindowEncoder>(&encoder)) return windows->reading();
+  if (const auto* texts = std::get_if<TextEncoder>(&encoder)) return texts->reading(/*with_target=*/false);
+  return std::get<Encoder>(encoder).reading(/*with_target=*/false);
+}
+
+/// The notes on what was given, as the engine writes them.
+std::vector<std::string> notes_on(const ServedEncoder& encoder, const ServedInputs& inputs) {
+  std::vector<std::string> notes;
+  if (const auto* windows = std::get_if<WindowEncoder>(&encoder)) {
+    const auto& given = std::get<WindowTable>(inputs);
+    notes = given.windows->notes;
+    std::ranges::move(windows->notes_for(*given.table, *given.windows), std::back_inserter(notes));
+    return notes;
+  }
+  const auto& table = std::get<Table>(inputs);
+  if (const auto* texts = std::get_if<TextEncoder>(&encoder)) return texts->notes_for(table);
+  const auto& rows = std::get<Encoder>(encoder);
+  notes = rows.notes_for(table);
+  if (const auto far = outside(rows, table); far && far->rows > 0)
+    notes.push_back(outside_text(*far, table) + kOutsideHint);
+  return notes;
+}
+
+/// The table that is written: of windows the columns of each forecast come before the answer.
+Table table_of(const ServedFile& served, const ServedInputs& inputs, std::vector<Column> answer) {
+  const auto* windows = std::get_if<WindowTable>(&inputs);
+  if (windows == nullptr) return {"", std::move(answer), std::get<Table>(inputs).rows};
+  std::vector<int64_t> last;
+  for (int64_t i = 0; i < std::ssize(windows->selected); ++i) last.push_back(last_row(*windows, i));
+  Table all{"",
+            forecast_columns(*windows, take_rows(*windows->table, last), target_of(served.encoder),
+                             schema_of(served.encoder).task),
+            std::ssize(last)};
+  for (Column& column : answer)
+    if (is_forecast_name(column.name) || all.find(column.name) != nullptr)
+      throw std::invalid_argument("a name twice");  // the engine says which
+  std::ranges::move(answer, std::back_inserter(all.columns));
+  return all;
+}
 
 std::optional<Answered> answered(const Request& request) {
   const auto& r = std::get<PredictRequest>(request.command);
@@ -55,18 +99,18 @@ std::optional<Answered> answered(const Request& request) {
   check_model_kind(file, r.model);
   const ServedFile served = served_file(file);
   if (!served.parts_note) return {};  // a file of an older version, which may lack notes
-  Reading reading = served.encoder.reading(/*with_target=*/false);
+  Reading reading = reading_of(served.encoder);
   reading.missing = served.missing;
-  const Table table =
-      served.encoder.as_trained(read_table(r.data, reading, {.memory = request.table_memory}));
+  const ServedInputs inputs =
+      served_inputs(served.encoder, read_table(r.data, reading, {.memory = request.table_memory}));
   const int64_t cores = std::max(1U, std::thread::hardware_concurrency());
   const int64_t threads = request.threads > 0 ? request.threads : cores;
-  auto answers = table_answers(served, table, {r.levels, r.sets == "deterministic", threads});
+  auto answers = table_answers(served, inputs, {r.levels, r.sets == "deterministic", threads});
   if (!answers) return {};
-  Answered all{{"", std::move(answers->columns), table.rows}, served.encoder.notes_for(table)};
+  const size_t own = answers->columns.size();
+  Answered all{table_of(served, inputs, std::move(answers->columns)), 0, notes_on(served.encoder, inputs)};
+  all.exact = all.table.columns.size() - own;
   if (served.interrupted) all.notes.insert(all.notes.begin(), kInterruptedNote);
-  if (const auto far = outside(served.encoder, table); far && far->rows > 0)
-    all.notes.push_back(outside_text(*far, table) + kOutsideHint);
   std::ranges::move(answers->notes, std::back_inserter(all.notes));
   return all;
 }
@@ -86,7 +130,7 @@ int slimbayes_predict_rows(const slimbayes::cli::Request& request) {
   }
   if (!all) return kLeftToTheEngine;
   return guarded([&] {
-    print_or_write(asked->out, std::move(all->table), 0);
+    print_or_write(asked->out, std::move(all->table), all->exact);
     for (const std::string& note : all->notes) log_line("note: " + note);
     return static_cast<int>(kDone);
   });

@@ -99,7 +99,7 @@ class _AverageSigmoid(nn.Module):
 
 
 class _AverageSoftmax(nn.Module):
-    """SoftmaxDraws of density/class_average.h."""
+    """SoftmaxDraws of engine/classes/softmax_draws.h."""
 
     def __init__(self, key, logits, samples=1024):
         super().__init__()

@@ -36,8 +36,11 @@ FeatureMap::FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec
 }
 
 Expansion FeatureMap::operator()(const Input& input, const ForwardContext& context) const {
-  if (engine_ && !input.mask.defined() && engine_->takes(input.x, context.training))
-    return {(*engine_)(input.x, dropout_factors(engine_->dropouts(), input.x.size(0), context)), {}};
+  if (engine_) {
+    const at::Tensor rows = engine_rows(input.x, input.mask, engine_->inputs());
+    if (engine_->takes(rows, context.training))
+      return {(*engine_)(rows, dropout_factors(engine_->dropouts(), rows.size(0), context)), {}};
+  }
   return (*basis_)(network_(input, context));
 }
 

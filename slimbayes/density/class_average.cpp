@@ -7,7 +7,6 @@
 #include <numbers>
 
 #include "slimbayes/density/hermite.h"
-#include "slimbayes/density/philox.h"
 #include "slimbayes/density/unit.h"
 
 namespace slimbayes {
@@ -98,13 +97,6 @@ double average_over_nodes(double mean, double sd, std::span<double> p) {
   return expected;
 }
 
-/// Divides by the sum, which rounding and quadrature keep from 1.
-void normalise(std::span<double> p) {
-  double sum = 0;
-  for (const double one : p) sum += one;
-  for (double& one : p) one /= sum;
-}
-
 }  // namespace
 
 double entropy_of(std::span<const double> probabilities) {
@@ -127,67 +119,17 @@ void softmax(std::span<const double> logits, std::span<double> p) {
   for (double& one : p) one /= sum;
 }
 
+void normalise(std::span<double> p) {
+  double sum = 0;
+  for (const double one : p) sum += one;
+  for (double& one : p) one /= sum;
+}
+
 double average_sigmoid(double mean, double var, std::span<double> p) {
   const double sd = std::sqrt(var);
   const double expected = var > kWide ? average_over_line(mean, sd, p) : average_over_nodes(mean, sd, p);
   normalise(p);
   return expected;
-}
-
-SoftmaxDraws::SoftmaxDraws(uint64_t key, int64_t logits, int64_t samples) : logits_(logits) {
-  const auto numbers = static_cast<size_t>((samples + 1) / 2 * logits);
-  z_.reserve(numbers + 1);
-  for (uint64_t i = 0; z_.size() < numbers; ++i) {
-    const auto [first, second] = philox::normals(key, i);
-    z_.push_back(first);
-    z_.push_back(second);
-  }
-  z_.resize(numbers);
-}
-
-template <class Offsets>
-double SoftmaxDraws::averaged(std::span<const double> mean, std::span<double> p, double* work,
-                              Offsets offsets) const {
-  const size_t k = mean.size(), pairs = z_.size() / k;
-  double *const offset = work, *const f = work + k, *const e = work + 2 * k;
-  std::ranges::fill(p, 0.0);
-  double expected = 0;
-  for (size_t s = 0; s < pairs; ++s) {
-    offsets(z_.data() + s * k, offset);
-    for (const double sign : {1.0, -1.0}) {  // antithetic draws
-      double most = -std::numeric_limits<double>::infinity(), sum = 0, turned = 0;
-      for (size_t c = 0; c < k; ++c) most = std::max(most, f[c] = mean[c] + sign * offset[c]);
-      for (size_t c = 0; c < k; ++c) {
-        e[c] = std::exp(f[c] - most);
-        sum += e[c];
-        turned += e[c] * (f[c] - most);
-      }
-      const double share = 1 / sum;
-      for (size_t c = 0; c < k; ++c) p[c] += e[c] * share;
-      expected += std::log(sum) - turned * share;
-    }
-  }
-  normalise(p);
-  return expected / static_cast<double>(2 * pairs);
-}
-
-double SoftmaxDraws::average(std::span<const double> mean, std::span<const double> sd, std::span<double> p,
-                             double* work) const {
-  return averaged(mean, p, work, [&](const double* z, double* offset) {
-    for (size_t c = 0; c < sd.size(); ++c) offset[c] = sd[c] * z[c];
-  });
-}
-
-double SoftmaxDraws::average_correlated(std::span<const double> mean, std::span<const double> root,
-                                        std::span<double> p, double* work) const {
-  const size_t k = mean.size();
-  return averaged(mean, p, work, [&](const double* z, double* offset) {
-    for (size_t c = 0; c < k; ++c) {
-      double sum = 0;
-      for (size_t j = 0; j < k; ++j) sum += root[c * k + j] * z[j];
-      offset[c] = sum;
-    }
-  });
 }
 
 }  // namespace slimbayes

@@ -41,6 +41,17 @@ std::optional<double> parsed(const Encoder::Feature& feature, std::string_view c
 
 }  // namespace
 
+double cell_number(const Encoder::Feature& column, std::string_view cell,
+                   const std::vector<std::string>& missing) {
+  cell = trimmed(cell);
+  if (is_missing(cell) || is_mark(cell, missing)) return kMissing;
+  const std::optional<double> number = parsed(column, cell);
+  if (!number)
+    throw DataError(kFunction, fmt::format("expected a {} cell in column {}; received {}",
+                                           kind_name(column.kind), in_quotes(column.name), in_quotes(cell)));
+  return *number;
+}
+
 RowEncoder::RowEncoder(const Encoder& encoder, std::vector<std::string> missing)
     : missing_(std::move(missing)) {
   for (const Encoder::Feature& feature : encoder.columns()) {
@@ -69,14 +80,13 @@ int64_t RowEncoder::level_of(size_t j, std::string_view cell) const {
 
 double RowEncoder::number_of(size_t j, std::string_view cell) const {
   const Encoder::Feature& feature = features_[j];
+  if (feature.kind != ColumnKind::categorical) return cell_number(feature, cell, missing_);
   cell = trimmed(cell);
-  if (is_missing(cell) || is_mark(cell, missing_)) return kMissing;
-  if (feature.kind == ColumnKind::categorical) return static_cast<double>(level_of(j, cell));
-  const std::optional<double> number = parsed(feature, cell);
-  if (!number)
-    throw DataError(kFunction, fmt::format("expected a {} cell in column {}; received {}",
-                                           kind_name(feature.kind), in_quotes(names_[j]), in_quotes(cell)));
-  return *number;
+  return is_missing(cell) || is_mark(cell, missing_) ? kMissing : static_cast<double>(level_of(j, cell));
+}
+
+void RowEncoder::read(std::span<const std::string_view> cells, std::span<double> out) const {
+  for (size_t j = 0; j < features_.size(); ++j) out[j] = number_of(j, cells[j]);
 }
 
 /// As Encoder::inputs: one feature a level, one for all others where the column has it, and the indicator.

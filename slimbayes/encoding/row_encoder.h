@@ -18,6 +18,12 @@ struct RowDistance {
   double distance = 0;  // root mean square over the columns of (x - training mean) / training sd
 };
 
+/// Returns the number of a cell without categories as a file's reader would: NaN for a missing cell, 0 or 1
+/// for yes and no, seconds since 1970 UTC for a date. `missing`: further texts of a missing cell. Throws
+/// DataError for a text that is none of the column's kind.
+double cell_number(const Encoder::Feature& column, std::string_view cell,
+                   const std::vector<std::string>& missing);
+
 /// Encodes single rows as Encoder::inputs does those of a table, without a table and without an allocation.
 /// Immutable.
 class RowEncoder {
@@ -28,13 +34,17 @@ class RowEncoder {
   /// Returns the columns that give inputs, in the order of training.
   const std::vector<Encoder::Feature>& columns() const { return features_; }
   const std::vector<std::string>& names() const { return names_; }
-  int64_t width() const { return width_; }  // d, numbers of an encoded row
+  const std::vector<std::string>& missing() const { return missing_; }
+  size_t cells() const { return features_.size(); }    // texts of a row
+  size_t numbers() const { return features_.size(); }  // of a row, before it is encoded
+  int64_t width() const { return width_; }             // d, numbers of an encoded row
 
-  /// Returns the number of the cell in column j, as a file's reader would: NaN for a missing cell, 0 or 1 for
-  /// yes and no, seconds since 1970 UTC for a date, the index of the training level for a category, and the
-  /// number of levels for one that training did not have. Throws DataError for a text that is none of the
-  /// column's kind.
+  /// Returns the number of the cell in column j: as cell_number(), and for a category the index of the
+  /// training level, or the number of levels for one that training did not have.
   double number_of(size_t j, std::string_view cell) const;
+
+  /// Writes the numbers of a row of texts, [cells()], to out [numbers()]. Throws as number_of().
+  void read(std::span<const std::string_view> cells, std::span<double> out) const;
 
   /// Writes the inputs of a row with these numbers, one a column, to out [d]. A category is its index
   /// (number_of). Throws std::invalid_argument for another number of cells, for an index that is none, for an

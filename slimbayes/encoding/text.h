@@ -49,6 +49,8 @@ class TextEncoder {
   /// Returns the tokens of each row of the table, at most options().longest. An empty text is encoded as one
   /// kUnknown. Throws std::invalid_argument if the column is absent or is not text.
   SLIMBAYES_EXPORT TokenRows tokens_of(const Table& table) const;
+  /// Returns the tokens of one text, as those of a row of a table.
+  SLIMBAYES_EXPORT std::vector<int64_t> tokens_of(std::string_view text) const;
 
   /// Returns sentences that count the rows of this table without any word, with unknown words only, and with
   /// more tokens than options().longest, the rest of which is cut off.
@@ -66,7 +68,6 @@ class TextEncoder {
 
  private:
   SLIMBAYES_EXPORT void number_words();
-  SLIMBAYES_EXPORT std::vector<int64_t> tokens_of(std::string_view text) const;
   TextOptions options_;
   std::string target_;
   Schema schema_;

@@ -50,6 +50,25 @@ struct Back {
   float* of(size_t tensor) const { return gradients[tensor]; }
 };
 
+/// Computes the mean of the vectors of a row's tokens: tokens [s.in.width] to out [s.out.ld()].
+template <class Number>
+void mean_of_vectors(const TokenMeanStep& s, const Number* packed, const Number* tokens, Number* out) {
+  const int64_t ld = s.out.ld();
+  std::fill_n(out, ld, Number(0));
+  int64_t count = 0;
+  for (int64_t n = 0; n < s.in.width; ++n) {
+    if (!(tokens[n] > 0)) continue;
+    ++count;
+    const auto token = static_cast<int64_t>(std::min(tokens[n], static_cast<Number>(s.tokens - 1)));
+    const Number* vector = packed + s.packed_vectors + token * ld;
+    for (int64_t j = 0; j < ld; ++j) out[j] += vector[j];
+    if (s.positions == DenseStep::kNone) continue;
+    const Number* position = packed + s.packed_positions + n * ld;
+    for (int64_t j = 0; j < ld; ++j) out[j] += position[j];
+  }
+  for (int64_t j = 0; j < ld; ++j) out[j] /= static_cast<Number>(std::max<int64_t>(count, 1));
+}
+
 /// Packs the parameters of an LSTM, and computes its part of a pass (lstm_passes.cpp).
 void pack_step(const LstmStep& step, const kernels::Kernels& kernels, std::span<const float* const> values,
                float* packed);

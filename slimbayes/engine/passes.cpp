@@ -56,6 +56,10 @@ struct Packing {
     std::fill(packed + s.packed_shift + n, packed + s.packed_shift + s.in.ld(), 0.0F);
   }
   void operator()(const LstmStep& s) const { pack_step(s, k, values, packed); }
+  void operator()(const TokenMeanStep& s) const {
+    rows(s.vectors, s.tokens, s.out.width, 1, s.packed_vectors);
+    if (s.positions != DenseStep::kNone) rows(s.positions, s.in.width, s.out.width, 1, s.packed_positions);
+  }
   template <class Other>
   void operator()(const Other&) const {}
 
@@ -135,6 +139,11 @@ void forward_step(const Pass& p, const ColumnsStep& s) {
     copy_padded(p.at(s.in) + i * s.in.ld() + s.first, s.out.width, 1, p.at(s.out) + i * s.out.ld());
 }
 
+void forward_step(const Pass& p, const TokenMeanStep& s) {
+  for (int64_t i = 0; i < p.rows; ++i)
+    mean_of_vectors(s, p.packed, p.at(s.in) + i * s.in.ld(), p.at(s.out) + i * s.out.ld());
+}
+
 void backward_step(Back& b, const DenseStep& s) {
   const Pass& p = b.pass;
   if (float* weight = b.of(s.weight))
@@ -193,6 +202,9 @@ void backward_step(Back& b, const PeriodicStep& s) {
 
 void backward_step(Back&, const BatchNormStep&) {
   throw std::logic_error("[Plan::backward] expected a plan that trains(); received one with a batch norm");
+}
+void backward_step(Back&, const TokenMeanStep&) {
+  throw std::logic_error("[Plan::backward] expected a plan that trains(); received one of tokens");
 }
 
 void backward_step(Back& b, const ColumnsStep& s) {

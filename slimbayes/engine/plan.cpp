@@ -171,6 +171,30 @@ void Plan::append_last_step(const Shape& input) {
   held_ = false;
 }
 
+/// Appends the first layers of a network of tokens, if they are an embedding and the mean over the steps, with
+/// nothing but dropout between them, which does nothing at prediction. Returns how many layers these are; 0 if
+/// they are others.
+size_t Plan::append_token_mean(const NetworkSpec& spec, const std::string& prefix) {
+  const auto* embedding = spec.layers.empty() ? nullptr : std::get_if<Embedding>(&spec.layers[0]);
+  size_t mean = 1;
+  while (mean < spec.layers.size() && std::holds_alternative<Dropout>(spec.layers[mean])) ++mean;
+  if (embedding == nullptr || mean >= spec.layers.size() ||
+      !std::holds_alternative<MeanOverSteps>(spec.layers[mean]))
+    return 0;
+  const int64_t width = embedding->out, ld = padded(width);
+  TokenMeanStep step{.in = at_, .out = new_slot(width), .tokens = embedding->tokens};
+  step.vectors = tensor(prefix + ".0.weight", step.tokens * width);
+  step.packed_vectors = new_packed(step.tokens * ld);
+  if (embedding->positions) {
+    step.positions = tensor(prefix + ".0.positions", at_.width * width);
+    step.packed_positions = new_packed(at_.width * ld);
+  }
+  steps_.emplace_back(step);
+  at_ = step.out;
+  held_ = trains_ = false;
+  return mean + 1;
+}
+
 void Plan::append_norm(const std::string& name) {
   NormStep step{.in = at_, .out = new_slot(at_.width), .unit = new_slot(at_.width)};
   step.inverse_sd = new_slot(1).offset;
@@ -240,10 +264,15 @@ std::string Plan::append(const LayerSpec& layer, const Shape& input, const std::
 }
 
 std::string Plan::append(const NetworkSpec& spec, const std::string& prefix) {
-  if (spec.input.tokens) return "tokens";
   if (!spec.input.sizes.empty() && spec.input.sizes[0] < 0) return "a sequence of any length";
   Shape shape = spec.input;
-  for (size_t i = 0; i < spec.layers.size(); ++i) {
+  size_t first = 0;
+  if (spec.input.tokens) {
+    first = append_token_mean(spec, prefix);
+    if (first == 0) return "tokens that are not averaged at once";
+    shape = {{at_.width}};
+  }
+  for (size_t i = first; i < spec.layers.size(); ++i) {
     const std::string name = prefix + "." + std::to_string(i);
     const auto* lstm = std::get_if<Lstm>(&spec.layers[i]);
     if (lstm != nullptr && i + 1 < spec.layers.size() &&

@@ -129,8 +129,18 @@ struct ColumnsStep {
   int64_t first = 0;
 };
 
+/// The mean of the vectors of a text's tokens, each plus that of its position (Embedding, MeanOverSteps). A
+/// row holds the numbers of its tokens, then zeros (kPadding of encoding/text.h). A number that is none of the
+/// vectors' counts as the last one. Its backward pass is not known.
+struct TokenMeanStep {
+  Slot in, out;
+  int64_t tokens = 0;  // vectors
+  size_t vectors = 0, positions = DenseStep::kNone;
+  int64_t packed_vectors = 0, packed_positions = 0;
+};
+
 using Step = std::variant<DenseStep, ActivationStep, NormStep, CopyStep, ForkStep, JoinStep, ScaleStep,
-                          PeriodicStep, DropoutStep, BatchNormStep, LstmStep, ColumnsStep>;
+                          PeriodicStep, DropoutStep, BatchNormStep, LstmStep, ColumnsStep, TokenMeanStep>;
 
 /// A dropout layer of a plan.
 struct DropoutLayer {
@@ -161,7 +171,7 @@ class Plan {
 
   /// Returns the layers of dropout with a rate above zero, in the order in which they run.
   const std::vector<DropoutLayer>& dropouts() const { return dropouts_; }
-  /// Returns whether backward() knows every step. A batch norm is known for predictions alone.
+  /// Returns whether backward() knows every step. A batch norm and tokens are known for predictions alone.
   bool trains() const { return trains_; }
   int64_t inputs() const { return inputs_; }
   int64_t outputs() const { return at_.width; }
@@ -201,6 +211,7 @@ class Plan {
   void append_batch_norm(const std::string& name);
   void append_lstm(const Lstm& layer, const Shape& input, const std::string& name, bool last_alone);
   void append_last_step(const Shape& input);
+  size_t append_token_mean(const NetworkSpec& spec, const std::string& prefix);
   void release();
   Slot new_slot(int64_t width);
   StepSlots new_step_slots(int64_t steps, int64_t width);

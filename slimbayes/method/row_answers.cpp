@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
@@ -20,6 +21,11 @@ namespace {
 at::Tensor row_inputs(const Batch& batch, const Shape& shape, int64_t d, at::ScalarType type,
                       std::string_view function) {
   check(batch.inputs.size() == 1, function, "one input tensor", "several");
+  if (shape.tokens) {
+    const at::Tensor rows = engine_rows(batch.inputs[0], batch.mask, d);
+    check(rows.defined(), function, fmt::format("up to {} tokens, then padding", d), "another input");
+    return rows.to(at::kDouble);
+  }
   const at::Tensor& given = batch.inputs[0];
   const bool fits = given.dim() == 1 + std::ssize(shape.sizes) && given.sizes().slice(1) == shape.sizes;
   if (!fits) {
@@ -65,7 +71,9 @@ Regression regression_of(const engine::RowModel& model, const at::Tensor& out, i
 }  // namespace
 
 bool has_padding(const Dataset& data) {
-  return data.size() > 0 && data.rows(at::zeros({1}, at::kLong)).mask.defined();
+  if (data.size() == 0) return data.schema.input.tokens;
+  const Batch one = data.rows(at::zeros({1}, at::kLong));
+  return one.mask.defined() && one.inputs.at(0).scalar_type() != at::kLong;
 }
 
 Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, const Shape& input,

@@ -10,17 +10,18 @@
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/core/gaussian_linear.h"
 #include "slimbayes/data/dataset.h"
-#include "slimbayes/engine/spec/answer_spec.h"
 #include "slimbayes/engine/feature_spec.h"
 #include "slimbayes/engine/linear_head.h"
 #include "slimbayes/engine/row_model.h"
+#include "slimbayes/engine/spec/answer_spec.h"
 #include "slimbayes/method/laplace_posterior.h"
 #include "slimbayes/method/predict_options.h"
 #include "slimbayes/nn/network.h"
 
 namespace slimbayes {
 
-/// Returns whether the rows are sequences with padding, which a row model would take for steps.
+/// Returns whether the rows are sequences with padding, which a row model would take for steps. The padding of
+/// texts is a token of its own, which it knows; there must be a text.
 bool has_padding(const Dataset& data);
 
 /// Returns the answers of a row model (Fitted::row_model) to the rows of a dataset, several rows at the same

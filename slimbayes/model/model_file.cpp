@@ -216,7 +216,7 @@ TensorFile Model::to_file() const {
   if (parts_.shard) file.metadata["shard"] = "true";
   if (parts_.tuning) file.metadata["tuning"] = fields_to_json(*parts_.tuning).dump();
   if (!parts_.noise.empty()) file.metadata["noise"] = slimbayes::to_json(parts_.noise).dump();
-  if (std::holds_alternative<Encoder>(*parts_.encoder))
+  if (!std::holds_alternative<ImageEncoder>(*parts_.encoder))
     if (auto rows = parts_.fitted->answer_spec(); rows && engine::storable(*rows)) {
       ServedFile served;
       served.rows = std::move(*rows);

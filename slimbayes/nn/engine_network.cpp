@@ -34,6 +34,13 @@ bool engine_can_bind(const at::Tensor& tensor) {
   return !tensor.requires_grad() || (tensor.is_leaf() && tensor.grad().defined() && is_plain(tensor.grad()));
 }
 
+at::Tensor engine_rows(const at::Tensor& x, const at::Tensor& mask, int64_t inputs) {
+  if (!x.defined() || x.scalar_type() != at::kLong) return mask.defined() ? at::Tensor() : x;
+  const bool fits = x.dim() == 2 && x.size(1) <= inputs && x.device().is_cpu();
+  if (!fits || !mask.defined() || !at::equal(mask, x != 0)) return {};
+  return at::constant_pad_nd(x.to(at::kFloat), {0, inputs - x.size(1)});
+}
+
 std::vector<const float*> pointers_of(const std::vector<at::Tensor>& tensors) {
   std::vector<const float*> all;
   for (const at::Tensor& each : tensors) all.push_back(each.const_data_ptr<float>());
@@ -105,6 +112,8 @@ EngineNetwork::EngineNetwork(std::shared_ptr<const engine::Plan> plan, EngineTen
 EngineNetwork::~EngineNetwork() = default;
 
 const std::vector<engine::DropoutLayer>& EngineNetwork::dropouts() const { return plan_->dropouts(); }
+
+int64_t EngineNetwork::inputs() const { return plan_->inputs(); }
 
 bool EngineNetwork::trains() const { return plan_->trains(); }
 

@@ -28,6 +28,11 @@ bool engine_is_available();
 /// either a parameter with a gradient buffer (nn/parameters.h) or a constant.
 bool engine_can_bind(const at::Tensor& tensor);
 
+/// Returns the rows of an input as a plan of `inputs` numbers takes them: those of `x`, and of tokens [b, t] as
+/// floats with their padding, [b, inputs]. Undefined for another padded input, which a plan would read to its
+/// end. x and mask: as in Input (nn/network.h).
+at::Tensor engine_rows(const at::Tensor& x, const at::Tensor& mask, int64_t inputs);
+
 /// Returns the address of the first element of each tensor. They must be contiguous float32.
 std::vector<const float*> pointers_of(const std::vector<at::Tensor>& tensors);
 
@@ -62,6 +67,7 @@ class EngineNetwork : public std::enable_shared_from_this<EngineNetwork> {
 
   ~EngineNetwork();
 
+  int64_t inputs() const;  // of a row
   /// Returns whether the engine computes training passes too (Plan::trains).
   bool trains() const;
   /// Returns whether the engine can compute these rows: float32 on the CPU, without a gradient of their own.

@@ -173,11 +173,19 @@ size_t slimbayes_columns(const slimbayes_model* model) {
   return model == nullptr ? 0 : model->model.columns().size();
 }
 
+size_t slimbayes_row_cells(const slimbayes_model* model) {
+  return model == nullptr ? 0 : model->model.row_cells();
+}
+
+size_t slimbayes_row_numbers(const slimbayes_model* model) {
+  return model == nullptr ? 0 : model->model.row_numbers();
+}
+
 slimbayes_status slimbayes_predict(const slimbayes_model* model, const double* rows, size_t count,
                                    double level, slimbayes_answer* out) {
   constexpr size_t kTogether = 60;
   std::array<Answer, kTogether> answers;
-  const size_t columns = slimbayes_columns(model);
+  const size_t numbers = slimbayes_row_numbers(model);
   size_t at = 0;
   const slimbayes_status status = guarded([&] {
     check_call(model, rows, count, out);
@@ -186,7 +194,7 @@ slimbayes_status slimbayes_predict(const slimbayes_model* model, const double* r
     while (at < count) {
       const size_t some = std::min(kTogether, count - at);
       std::exception_ptr refused;
-      const size_t done = model->model.predict_some(std::span(rows + at * columns, some * columns),
+      const size_t done = model->model.predict_some(std::span(rows + at * numbers, some * numbers),
                                                     std::span(answers).first(some), level, refused);
       for (size_t i = 0; i < done; ++i) write_answer(answers[i], size, out, at + i);
       at += done;
@@ -198,10 +206,10 @@ slimbayes_status slimbayes_predict(const slimbayes_model* model, const double* r
 
 slimbayes_status slimbayes_predict_cells(const slimbayes_model* model, const char* const* cells, size_t count,
                                          double level, slimbayes_answer* out) {
-  const size_t columns = slimbayes_columns(model);
+  const size_t texts = slimbayes_row_cells(model);
   return answer_rows(model, cells, count, out, out, [&](size_t i) {
-    std::vector<std::string_view>& row = cell_views(columns);
-    view_cells(cells + i * columns, row);
+    std::vector<std::string_view>& row = cell_views(texts);
+    view_cells(cells + i * texts, row);
     return model->model.predict(std::span<const std::string_view>(row), level);
   });
 }
@@ -212,9 +220,20 @@ size_t slimbayes_classes(const slimbayes_model* model) {
 
 slimbayes_status slimbayes_classify(const slimbayes_model* model, const double* rows, size_t count,
                                     double* probabilities, slimbayes_class_answer* out) {
-  const size_t columns = slimbayes_columns(model), classes = slimbayes_classes(model);
+  const size_t numbers = slimbayes_row_numbers(model), classes = slimbayes_classes(model);
   return answer_rows(model, rows, count, probabilities, out, [&](size_t i) {
-    return model->model.classify(std::span(rows + i * columns, columns),
+    return model->model.classify(std::span(rows + i * numbers, numbers),
+                                 std::span(probabilities + i * classes, classes));
+  });
+}
+
+slimbayes_status slimbayes_classify_cells(const slimbayes_model* model, const char* const* cells,
+                                          size_t count, double* probabilities, slimbayes_class_answer* out) {
+  const size_t texts = slimbayes_row_cells(model), classes = slimbayes_classes(model);
+  return answer_rows(model, cells, count, probabilities, out, [&](size_t i) {
+    std::vector<std::string_view>& row = cell_views(texts);
+    view_cells(cells + i * texts, row);
+    return model->model.classify(std::span<const std::string_view>(row),
                                  std::span(probabilities + i * classes, classes));
   });
 }
@@ -224,7 +243,7 @@ slimbayes_status slimbayes_prediction_set(const slimbayes_model* model, const do
   return guarded([&] {
     expect(model != nullptr && row != nullptr && set != nullptr,
            "expected a model, a row and a place for its set; received a null pointer");
-    model->model.prediction_set(std::span(row, slimbayes_columns(model)), level,
+    model->model.prediction_set(std::span(row, slimbayes_row_numbers(model)), level,
                                 std::span(set, slimbayes_classes(model)));
   });
 }
@@ -233,9 +252,9 @@ slimbayes_status slimbayes_numbers(const slimbayes_model* model, const char* con
   return guarded([&] {
     expect(model != nullptr && cells != nullptr && out != nullptr,
            "expected a model, cells and a place for their numbers; received a null pointer");
-    std::vector<std::string_view>& row = cell_views(slimbayes_columns(model));
+    std::vector<std::string_view>& row = cell_views(slimbayes_row_cells(model));
     view_cells(cells, row);
-    model->model.numbers(row, std::span(out, row.size()));
+    model->model.numbers(row, std::span(out, slimbayes_row_numbers(model)));
   });
 }
 
@@ -244,7 +263,7 @@ slimbayes_status slimbayes_quantile(const slimbayes_model* model, const double* 
   return guarded([&] {
     expect(model != nullptr && row != nullptr && out != nullptr,
            "expected a model, a row and a place for its quantile; received a null pointer");
-    *out = model->model.quantile(std::span(row, slimbayes_columns(model)), probability);
+    *out = model->model.quantile(std::span(row, slimbayes_row_numbers(model)), probability);
   });
 }
 
@@ -253,7 +272,7 @@ slimbayes_status slimbayes_scores(const slimbayes_model* model, const double* ro
   return guarded([&] {
     expect(model != nullptr && row != nullptr && beyond != nullptr && distance != nullptr,
            "expected a model, a row and places for its scores; received a null pointer");
-    const slimbayes::serve::Scores scores = model->model.scores(std::span(row, slimbayes_columns(model)));
+    const slimbayes::serve::Scores scores = model->model.scores(std::span(row, slimbayes_row_numbers(model)));
     *beyond = scores.beyond;
     *distance = scores.distance;
   });

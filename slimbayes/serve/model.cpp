@@ -14,7 +14,6 @@
 #include <cmath>
 #include <cstring>
 #include <exception>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -22,7 +21,8 @@
 #include "slimbayes/catalog/call_options.h"
 #include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/density/count.h"
-#include "slimbayes/encoding/row_encoder.h"
+#include "slimbayes/serve/description.h"
+#include "slimbayes/serve/input_cells.h"
 #include "slimbayes/serve/served_rows.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/contents.h"
@@ -33,51 +33,25 @@ namespace slimbayes::serve {
 
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* kFunction = "predict";
-
-ColumnType type_of(ColumnKind kind) {
-  switch (kind) {
-    case ColumnKind::boolean:
-      return ColumnType::boolean;
-    case ColumnKind::categorical:
-      return ColumnType::category;
-    case ColumnKind::datetime:
-      return ColumnType::time;
-    default:
-      return ColumnType::number;
-  }
-}
-
-const char* name_of(ColumnType type) {
-  constexpr std::array names = {"number", "boolean", "category", "time"};
-  return names[static_cast<size_t>(type)];
-}
 
 }  // namespace
 
 struct Model::State {
   uint64_t id;  // of this process, so that a thread knows whose level it prepared
-  std::string method;
-  bool epistemic;   // ServedFile::epistemic
-  bool calibrated;  // whether intervals and sets are
-  Encoder encoder;
-  RowEncoder cells;
+  InputCells cells;
   ServedRows rows;
   std::vector<ColumnInfo> columns;
+  std::vector<std::string> classes;
+  std::string description;
 
-  State(ServedFile parts, ServedRows answers)
+  State(const ServedFile& parts, ServedRows answers)
       : id(next_id()),
-        method(std::move(parts.method)),
-        epistemic(parts.epistemic),
-        calibrated(parts.calibration.groups > 0),
-        encoder(std::move(parts.encoder)),
-        cells(encoder, std::move(parts.missing)),
-        rows(std::move(answers)) {
-    for (const Encoder::Feature& feature : cells.columns())
-      columns.push_back({feature.name, type_of(feature.kind), feature.levels});
-  }
+        cells(input_cells(parts.encoder, parts.missing)),
+        rows(std::move(answers)),
+        columns(columns_in(parts.encoder, cells)),
+        classes(schema_of(parts.encoder).task.levels),
+        description(description_of(parts, columns)) {}
 
   static uint64_t next_id() {
     static std::atomic<uint64_t> last = 0;
@@ -138,16 +112,16 @@ const RowClasses& classification(const ServedRows& rows) {
 }
 
 /// Encodes the row and adds it to worker.x.
-void add_row(const RowEncoder& cells, int64_t inputs, std::span<const double> row, Worker& worker) {
-  worker.encoded.resize(static_cast<size_t>(inputs));
-  cells.encode(row, worker.encoded);
+void add_row(const InputCells& cells, std::span<const double> row, Worker& worker) {
+  worker.encoded.resize(static_cast<size_t>(width_of(cells)));
+  std::visit([&](const auto& one) { one.encode(row, worker.encoded); }, cells);
   worker.x.insert(worker.x.end(), worker.encoded.begin(), worker.encoded.end());
 }
 
 /// Encodes the row to worker.x.
-void encode(const RowEncoder& cells, int64_t inputs, std::span<const double> row, Worker& worker) {
+void encode(const InputCells& cells, std::span<const double> row, Worker& worker) {
   worker.x.clear();
-  add_row(cells, inputs, row, worker);
+  add_row(cells, row, worker);
 }
 
 const RowAnswer& checked(const RowAnswer& answer) {
@@ -219,41 +193,23 @@ std::shared_ptr<const Model::State> Model::opened(const TensorFile& file, const 
     ServedFile parts = served_file(file);
     ServedRows rows = served_rows(parts);
     parts.rows = {};
-    state = std::make_shared<const State>(std::move(parts), std::move(rows));
+    state = std::make_shared<const State>(parts, std::move(rows));
   });
   return state;
 }
 
 const std::vector<ColumnInfo>& Model::columns() const { return state_->columns; }
 
-const std::vector<std::string>& Model::classes() const { return state_->encoder.schema().task.levels; }
+size_t Model::row_cells() const { return cells_of(state_->cells); }
+size_t Model::row_numbers() const { return numbers_of(state_->cells); }
 
-std::string Model::describe() const {
-  const Task& task = state_->encoder.schema().task;
-  json columns = json::array();
-  for (const ColumnInfo& column : state_->columns) {
-    json& one = columns.emplace_back(json{{"name", column.name}, {"type", name_of(column.type)}});
-    if (column.type == ColumnType::category) one["levels"] = column.levels;
-  }
-  json all = {{"method", state_->method},
-              {"task", slimbayes::name_of(task.kind)},
-              {"target", state_->encoder.target_name()},
-              {"calibrated", state_->calibrated},
-              {"columns", columns}};
-  if (task.kind == TaskKind::classification) {
-    all["classes"] = classes();
-    return all.dump();
-  }
-  all["target_mean"] = task.y_shift;
-  all["target_sd"] = task.y_scale;
-  const bool apart = state_->epistemic || task.kind == TaskKind::counts;
-  all["sd_parts"] = apart ? "aleatoric and epistemic" : "noise and function";
-  return all.dump();
-}
+const std::vector<std::string>& Model::classes() const { return state_->classes; }
+
+std::string Model::describe() const { return state_->description; }
 
 Answer Model::predict(std::span<const double> row, double level) const {
   Worker& worker = Worker::own();
-  encode(state_->cells, inputs_of(state_->rows), row, worker);
+  encode(state_->cells, row, worker);
   if (const auto* rates = std::get_if<RowRates>(&state_->rows)) {
     check_level(level, "interval");
     const LogRate rate = answered(*rates, worker);
@@ -277,7 +233,7 @@ ClassAnswer Model::classify(std::span<const double> row, std::span<double> p) co
     refuse("classify", fmt::format("a place for {} probabilities", classes().size()),
            std::to_string(p.size()));
   Worker& worker = Worker::own();
-  encode(state_->cells, rows.inputs(), row, worker);
+  encode(state_->cells, row, worker);
   const RowClasses::Entropies entropies = rows.answer(worker.x, p, worker.memory.scratch);
   check_answer(std::isfinite(entropies.predictive) && std::isfinite(entropies.mutual_information));
   const auto label = static_cast<size_t>(std::ranges::max_element(p) - p.begin());
@@ -286,7 +242,7 @@ ClassAnswer Model::classify(std::span<const double> row, std::span<double> p) co
 
 ClassAnswer Model::classify(std::span<const std::string_view> cells, std::span<double> p) const {
   Worker& worker = Worker::own();
-  worker.numbers.resize(state_->columns.size());
+  worker.numbers.resize(row_numbers());
   numbers(cells, worker.numbers);
   return classify(std::span<const double>(worker.numbers), p);
 }
@@ -299,33 +255,35 @@ void Model::prediction_set(std::span<const double> row, double level, std::span<
            std::to_string(set.size()));
   worker.probabilities.resize(set.size());
   classify(row, worker.probabilities);
-  mark_set(worker.probabilities, row_uniform(worker.encoded), threshold, set);
+  mark_set(worker.probabilities, uniform_of(state_->cells, worker.encoded), threshold, set);
 }
 
 void Model::numbers(std::span<const std::string_view> cells, std::span<double> out) const {
-  const size_t columns = state_->columns.size();
-  if (cells.size() != columns || out.size() != columns)
-    refuse(kFunction, fmt::format("{} cells", columns), std::to_string(cells.size()), "columns() names them");
-  for (size_t j = 0; j < columns; ++j) out[j] = state_->cells.number_of(j, cells[j]);
+  const size_t texts = row_cells(), numbers = row_numbers();
+  if (cells.size() != texts)
+    refuse(kFunction, fmt::format("{} cells", texts), std::to_string(cells.size()), "columns() names them");
+  if (out.size() != numbers)
+    refuse(kFunction, fmt::format("a place for {} numbers", numbers), std::to_string(out.size()));
+  std::visit([&](const auto& one) { one.read(cells, out); }, state_->cells);
 }
 
 Answer Model::predict(std::span<const std::string_view> cells, double level) const {
   Worker& worker = Worker::own();
-  worker.numbers.resize(state_->columns.size());
+  worker.numbers.resize(row_numbers());
   numbers(cells, worker.numbers);
   return predict(std::span<const double>(worker.numbers), level);
 }
 
 size_t Model::predict_some(std::span<const double> rows, std::span<Answer> out, double level,
                            std::exception_ptr& refused) const {
-  const size_t columns = state_->columns.size();
+  const size_t numbers = row_numbers();
   const auto* regression = std::get_if<RowRegression>(&state_->rows);
   Worker& worker = Worker::own();
   size_t done = 0;
   refused = nullptr;
   try {
     while (done < out.size()) {
-      const auto row = [&](size_t i) { return rows.subspan(i * columns, columns); };
+      const auto row = [&](size_t i) { return rows.subspan(i * numbers, numbers); };
       if (regression == nullptr) {
         out[done] = predict(row(done), level);
         ++done;
@@ -336,7 +294,7 @@ size_t Model::predict_some(std::span<const double> rows, std::span<Answer> out, 
       worker.x.clear();
       try {
         for (; count < RowRegression::kMostRows && done + count < out.size(); ++count)
-          add_row(state_->cells, regression->inputs(), row(done + count), worker);
+          add_row(state_->cells, row(done + count), worker);
       } catch (...) {  // the rows before it are answered first
         refused = std::current_exception();
       }
@@ -357,10 +315,10 @@ size_t Model::predict_some(std::span<const double> rows, std::span<Answer> out, 
 }
 
 void Model::predict(std::span<const double> rows, std::span<Answer> out, double level) const {
-  const size_t columns = state_->columns.size();
-  if (rows.size() != columns * out.size())
-    refuse(kFunction, fmt::format("{} rows of {} cells", out.size(), columns),
-           fmt::format("{} cells", rows.size()));
+  const size_t numbers = row_numbers();
+  if (rows.size() != numbers * out.size())
+    refuse(kFunction, fmt::format("{} rows of {} numbers", out.size(), numbers),
+           fmt::format("{} numbers", rows.size()));
   std::exception_ptr refused;
   const size_t done = predict_some(rows, out, level, refused);
   if (refused) numbered(done, [&] { std::rethrow_exception(refused); });
@@ -368,7 +326,7 @@ void Model::predict(std::span<const double> rows, std::span<Answer> out, double 
 
 double Model::quantile(std::span<const double> row, double probability) const {
   Worker& worker = Worker::own();
-  encode(state_->cells, inputs_of(state_->rows), row, worker);
+  encode(state_->cells, row, worker);
   if (const auto* rates = std::get_if<RowRates>(&state_->rows))
     return count_quantile(answered(*rates, worker), probability);
   const RowRegression& rows = regression(state_->rows);
@@ -378,7 +336,7 @@ double Model::quantile(std::span<const double> row, double probability) const {
 }
 
 Scores Model::scores(std::span<const double> row) const {
-  const RowDistance far = state_->cells.distance(row);
+  const RowDistance far = std::visit([&](const auto& one) { return one.distance(row); }, state_->cells);
   return {far.beyond, far.distance};
 }
 

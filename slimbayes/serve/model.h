@@ -35,14 +35,14 @@ struct ClassAnswer {
 };
 
 /// How far a row lies from the training rows, over its columns of numbers, booleans and dates; NaN if there
-/// are none.
+/// are none, and for a text. Of a window: the largest of its rows, and the root mean square over them.
 struct Scores {
   double beyond = 0;    // half-ranges beyond the training range of a column: the largest; 0 inside
   double distance = 0;  // root mean square over the columns of (x - training mean) / training sd
 };
 
 /// What a column of a row holds.
-enum class ColumnType { number, boolean, category, time };
+enum class ColumnType { number, boolean, category, time, text };
 
 /// A column that the model takes: its name and type, and of categories those of training.
 struct ColumnInfo {
@@ -51,8 +51,10 @@ struct ColumnInfo {
   std::vector<std::string> levels = {};
 };
 
-/// A model file that answers rows without libtorch: a fit of numbers, counts or classes on the rows of a
-/// table, by a method and a network that the engine knows. Immutable, so that threads share it. A thread that
+/// A model file that answers rows without libtorch: a fit of numbers, counts or classes by a method and a
+/// network that the engine knows, on the rows of a table, on windows of a series, or on texts. What is called a
+/// row below is, for a model of windows, the rows of one window after each other, oldest first; for a model of
+/// texts one text, whose numbers are its tokens and the padding. Immutable, so that threads share it. A thread that
 /// has answered a row by predict() answers the next ones without an allocation, with up to eight pairs of a
 /// model and a level in turn; it keeps that memory until it ends. The answers are those of slimbayes::Model,
 /// to 1e-9 relative; of classes and counts, whose networks the model computes by libtorch, to 1e-6.
@@ -72,22 +74,27 @@ class SLIMBAYES_EXPORT Model {
 
   /// Returns the columns of a row, in the order in which predict() takes them.
   const std::vector<ColumnInfo>& columns() const;
+  /// Returns the numbers of texts and of numbers that one row takes: of a table as many as there are columns,
+  /// of a window as many for each of its rows, of a text 1 and the most tokens that a text can have.
+  size_t row_cells() const;
+  size_t row_numbers() const;
   /// Returns the names of the classes in the order of their numbers; empty for numbers and counts.
   const std::vector<std::string>& classes() const;
   /// Returns what the file is, as a JSON object: method, task, target, columns, classes, the scale of the
-  /// target, what the parts of the sd mean (Answer), and whether intervals and sets are calibrated.
+  /// target, what the parts of the sd mean (Answer), whether intervals and sets are calibrated, of windows
+  /// their rows, horizon and step (window), of texts their tokens (text).
   std::string describe() const;
 
   /// Answers a row of numbers, one a column; NaN is a missing cell, a boolean is 0 or 1, a time is seconds
   /// since 1970 UTC, and a category the index in ColumnInfo::levels (their number for any other). `level` is
   /// that of the interval. Throws std::invalid_argument for another number of cells, a number that is too far
-  /// from the training rows (Encoder::kFarthest) or infinite, a level that has no interval, and a model of
-  /// classes; NumericalError if the answer overflows.
+  /// from the training rows (Encoder::kFarthest) or infinite, rows of a window that are not one step apart, a
+  /// level that has no interval, and a model of classes; NumericalError if the answer overflows.
   Answer predict(std::span<const double> row, double level = 0.95) const;
   /// Answers a row of texts, as a CSV file has them. Throws also DataError for a text that is none of the
   /// column's type.
   Answer predict(std::span<const std::string_view> cells, double level = 0.95) const;
-  /// Answers rows of numbers, row after row in `rows` [n, columns], to `out` [n]. Throws as predict(row) for
+  /// Answers rows of numbers, row after row in `rows` [n, row_numbers()], to `out` [n]. Throws as predict(row) for
   /// the first row that it refuses, with its number from 1.
   void predict(std::span<const double> rows, std::span<Answer> out, double level = 0.95) const;
 
@@ -111,7 +118,8 @@ class SLIMBAYES_EXPORT Model {
   /// predict().
   double quantile(std::span<const double> row, double probability) const;
 
-  /// Writes the numbers of a row of texts, as predict(row) takes them, to out [columns]. Throws as predict().
+  /// Writes the numbers of a row of texts, as predict(row) takes them, to out [row_numbers()]. Throws as
+  /// predict().
   void numbers(std::span<const std::string_view> cells, std::span<double> out) const;
 
   /// Returns how far the row lies from the training rows. Throws std::invalid_argument for another number of

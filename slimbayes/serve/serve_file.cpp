@@ -70,7 +70,7 @@ CalibrationScores calibration_of(const TensorFile& file) {
 void check_served(const TensorFile& file, const std::string& method) {
   check(stored_text(file, "kind") == "model", "serve", "a model file", "another file of slimbayes");
   if (!file.metadata.contains(kServe))
-    refuse("serve", "a model of the rows of a table, by a method and a network that the engine knows",
+    refuse("serve", "a model of rows, windows or texts, by a method and a network that the engine knows",
            fmt::format("a model of {}", foreign_text(method.substr(0, 40))),
            "`slimbayes predict` answers every model");
 }
@@ -103,8 +103,8 @@ ServedFile served_file(const TensorFile& file) {
   FitOptions given;  // the one that answers need; Model::from_file checks them all
   given.na = fit.at("na").get<std::vector<std::string>>();
   parts.missing = marks_of(given);
-  parts.encoder = Encoder::from_json(stored_json(file, "encoder"));
-  const Task& task = parts.encoder.schema().task;
+  parts.encoder = served_encoder(stored_json(file, "encoder"));
+  const Task& task = schema_of(parts.encoder).task;
   const json serve = stored_json(file, kServe);
   check(serve.value(kVersion, 0) == kServeVersion, "serve", "a file of this version of the library",
         "one of another", "`slimbayes predict` and `slimbayes export` of the newer version read it");

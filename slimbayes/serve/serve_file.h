@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/encoding/encoder.h"
 #include "slimbayes/engine/spec/answer_spec.h"
+#include "slimbayes/serve/input_cells.h"
 #include "slimbayes/serve/row_regression.h"
 #include "slimbayes/storage/tensor_file.h"
 
@@ -15,11 +15,11 @@ namespace slimbayes {
 // every model file has, the metadata kServeKey and arrays whose names begin with kRowsPrefix
 // (storage/model_kind.h).
 
-/// The parts of a model file that rows are answered from.
+/// The parts of a model file that rows, windows and texts are answered from.
 struct ServedFile {
   std::string method;
   std::vector<std::string> missing;  // texts of a missing cell, beside those of every table
-  Encoder encoder;
+  ServedEncoder encoder;
   engine::AnswerSpec rows;
   double least_noise = 0;  // NoiseEstimate::var of the model, for a regression
   /// Whether the parts of the variance are aleatoric and epistemic, as the columns of `predict` are named;

@@ -23,7 +23,7 @@ void check_fits(bool ok, std::string_view expected, std::string_view received) {
 }
 
 ServedRows rows_of(const ServedFile& parts) {
-  const Task& task = parts.encoder.schema().task;
+  const Task& task = schema_of(parts.encoder).task;
   if (const auto* spec = std::get_if<engine::ClassSpec>(&parts.rows)) {
     RowClasses classes(usable(engine::class_model(*spec)), parts.calibration);
     check_fits(classes.classes() == std::ssize(task.levels), "probabilities of the model's classes",
@@ -45,8 +45,9 @@ int64_t inputs_of(const ServedRows& rows) {
 
 ServedRows served_rows(const ServedFile& parts) {
   ServedRows rows = rows_of(parts);
-  check_fits(inputs_of(rows) == std::ssize(parts.encoder.schema().features),
-             "a model of the encoder's inputs", "one of others");
+  const Schema& schema = schema_of(parts.encoder);
+  const int64_t inputs = schema.input.sizes.empty() ? std::ssize(schema.features) : schema.input.numel();
+  check_fits(inputs_of(rows) == inputs, "a model of the encoder's inputs", "one of others");
   return rows;
 }
 

@@ -10,6 +10,9 @@
  *   if (slimbayes_predict(model, row, 1, 0.9, &answer) != SLIMBAYES_OK) puts(slimbayes_error());
  *   slimbayes_close(model);
  *
+ * What is called a row below is, for a model of windows of a series, the rows of one window after each other,
+ * oldest first and one step apart; for a model of texts one text, whose numbers are its tokens and the padding.
+ *
  * A model is immutable: threads share it. No function lets an exception out. */
 
 #include <stddef.h>
@@ -77,12 +80,19 @@ SLIMBAYES_SERVE_API void slimbayes_close(slimbayes_model* model);
 
 /* Returns what the model is as a JSON object: method, task, target, whether intervals and sets are
  * calibrated, and the columns of a row in the order in which the functions below take them, each with its
- * type (number, boolean, category, time) and its levels; of classes their names (classes), of numbers and
- * counts sd_parts, target_mean and target_sd. Valid until slimbayes_close(). NULL for a null pointer. */
+ * type (number, boolean, category, time, text) and its levels; of classes their names (classes), of numbers and
+ * counts sd_parts, target_mean and target_sd; of windows their rows, horizon, step, columns of time and of
+ * groups (window); of texts the most tokens of one (text). Valid until slimbayes_close(). NULL for a null
+ * pointer. */
 SLIMBAYES_SERVE_API const char* slimbayes_describe(const slimbayes_model* model);
 
 /* Returns the number of columns of a row; 0 for a null pointer. */
 SLIMBAYES_SERVE_API size_t slimbayes_columns(const slimbayes_model* model);
+
+/* Return how many texts and how many numbers one row takes: of a table as many as there are columns, of a
+ * window as many for each of its rows, of a text 1 and the most tokens of one. 0 for a null pointer. */
+SLIMBAYES_SERVE_API size_t slimbayes_row_cells(const slimbayes_model* model);
+SLIMBAYES_SERVE_API size_t slimbayes_row_numbers(const slimbayes_model* model);
 
 /* Returns the number of classes; 0 for a model of numbers or counts, and for a null pointer. */
 SLIMBAYES_SERVE_API size_t slimbayes_classes(const slimbayes_model* model);
@@ -100,11 +110,17 @@ SLIMBAYES_SERVE_API slimbayes_status slimbayes_predict_cells(const slimbayes_mod
                                                              double level, slimbayes_answer* out);
 
 /* Answers `count` rows of numbers by a model of classes: writes the probabilities of each row to
- * `probabilities` [count, classes], and more about it to `out`, which may be NULL. For texts call
- * slimbayes_numbers() first. Stops as slimbayes_predict(). */
+ * `probabilities` [count, classes], and more about it to `out`, which may be NULL. Stops as
+ * slimbayes_predict(). */
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_classify(const slimbayes_model* model, const double* rows,
                                                         size_t count, double* probabilities,
                                                         slimbayes_class_answer* out);
+
+/* The same for rows of texts, as a CSV file has them; NULL is a missing cell. */
+SLIMBAYES_SERVE_API slimbayes_status slimbayes_classify_cells(const slimbayes_model* model,
+                                                              const char* const* cells, size_t count,
+                                                              double* probabilities,
+                                                              slimbayes_class_answer* out);
 
 /* Writes 1 to `set` [classes] for each class in the prediction set of a row at this level, and 0 for the
  * others. Sets are randomised by the row's numbers, as those of `slimbayes predict`: a row gets the same set
@@ -112,7 +128,8 @@ SLIMBAYES_SERVE_API slimbayes_status slimbayes_classify(const slimbayes_model* m
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_prediction_set(const slimbayes_model* model, const double* row,
                                                               double level, unsigned char* set);
 
-/* Writes the numbers of a row of texts, as slimbayes_predict takes them, to out [columns]. */
+/* Writes the numbers of a row of texts, as slimbayes_predict takes them, to out
+ * [slimbayes_row_numbers()]. */
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_numbers(const slimbayes_model* model, const char* const* cells,
                                                        double* out);
 

@@ -14,6 +14,7 @@
 #include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/density/unit.h"
 #include "slimbayes/serve/answer_columns.h"
+#include "slimbayes/serve/input_cells.h"
 #include "slimbayes/serve/served_rows.h"
 
 namespace slimbayes {
@@ -23,14 +24,16 @@ namespace {
 using Columns = std::vector<Column>;
 using Numbers = std::vector<double>;
 
-/// The encoded rows of a table.
+/// The encoded examples of a table: its rows, windows of them, which overlap, or its texts.
 struct EncodedRows {
   int64_t rows = 0;
-  size_t width = 0;
-  std::vector<float> x;  // [rows, width]
+  size_t width = 0;           // numbers of an example
+  std::vector<float> x;       // [examples, width], or the rows that windows share
+  std::vector<size_t> first;  // of windows: where each begins in x; else empty
 
-  std::span<const float> row(int64_t i, int64_t count = 1) const {
-    return std::span(x).subspan(static_cast<size_t>(i) * width, static_cast<size_t>(count) * width);
+  std::span<const float> row(int64_t i) const {
+    const auto at = static_cast<size_t>(i);
+    return std::span(x).subspan(first.empty() ? at * width : first[at], width);
   }
 };
 
@@ -39,8 +42,12 @@ struct Work {
   RowRegression::Memory memory;
   Numbers x;
 
-  std::span<const double> of(std::span<const float> row) {
-    x.assign(row.begin(), row.end());
+  std::span<const double> of(const EncodedRows& given, int64_t from, int64_t count = 1) {
+    x.clear();
+    for (int64_t i = from; i < from + count; ++i) {
+      const std::span<const float> row = given.row(i);
+      x.insert(x.end(), row.begin(), row.end());
+    }
     return x;
   }
 };
@@ -105,6 +112,7 @@ struct Answerer {
   const ServedFile& served;
   const TableRequest& request;
   const EncodedRows& given;
+  const InputCells& cells;
 
   size_t levels() const { return request.levels.size(); }
 
@@ -136,7 +144,7 @@ struct Answerer {
     };
     const bool sound =
         over_blocks(given.rows, request.threads, [&](int64_t first, int64_t count, Work& work) {
-          rows.answer_together(work.of(given.row(first, count)), count, work.memory);
+          rows.answer_together(work.of(given, first, count), count, work.memory);
           bool finite = true;
           for (int64_t i = 0; i < count && finite; ++i)
             finite = keep(static_cast<size_t>(first + i), rows.answer_of(i, work.memory), work);
@@ -145,7 +153,7 @@ struct Answerer {
     if (!sound) return {};
     TableAnswers all{columns_of(std::move(a), served.epistemic), {served.parts_note.value_or("")}};
     for (size_t k = 0; k < at.size(); ++k)
-      all.notes.push_back(raised_note(served.encoder.schema().task, at[k].level, ends.lower[k]));
+      all.notes.push_back(raised_note(schema_of(served.encoder).task, at[k].level, ends.lower[k]));
     std::erase(all.notes, "");
     std::ranges::move(ends.columns(request.levels), std::back_inserter(all.columns));
     return all;
@@ -154,7 +162,7 @@ struct Answerer {
   std::optional<TableAnswers> operator()(const RowClasses& rows) const {
     const auto asked = [](double level) { return level != FitOptions{}.level; };
     if (!rows.calibrated() && std::ranges::any_of(request.levels, asked)) return {};  // has a note
-    const std::vector<std::string>& names = served.encoder.schema().task.levels;
+    const std::vector<std::string>& names = schema_of(served.encoder).task.levels;
     const size_t k = names.size();
     ClassAnswers a{std::vector(k, empty_numbers(given.rows)), empty_numbers(given.rows),
                    empty_numbers(given.rows), empty_numbers(given.rows)};
@@ -167,12 +175,12 @@ struct Answerer {
       const auto i = static_cast<size_t>(row);
       Numbers& p = work.memory.out;
       p.resize(k);
-      const RowClasses::Entropies e = rows.answer(work.of(given.row(row)), p, work.memory.scratch);
+      const RowClasses::Entropies e = rows.answer(work.of(given, row), p, work.memory.scratch);
       for (size_t c = 0; c < k; ++c) a.probabilities[c][i] = p[c];
       a.entropy[i] = e.predictive;
       a.mutual_information[i] = e.mutual_information;
       a.label[i] = static_cast<double>(std::ranges::max_element(p) - p.begin());
-      const double u = request.deterministic_sets || sets.empty() ? 0 : row_uniform(given.row(row));
+      const double u = request.deterministic_sets || sets.empty() ? 0 : uniform_of(cells, given.row(row));
       for (size_t s = 0; s < sets.size(); ++s)
         mark_set(p, u, thresholds[s], std::span(sets[s]).subspan(i * k, k));
       return std::isfinite(e.predictive) && std::isfinite(e.mutual_information) && e.zeroed == 0;
@@ -190,7 +198,7 @@ struct Answerer {
     const bool sound = over_rows(given.rows, request.threads, [&](int64_t row, Work& work) {
       const auto i = static_cast<size_t>(row);
       work.memory.scratch.reserve(rows->scratch());
-      const auto [rate, zeroed] = rows->answer(work.of(given.row(row)).data(), work.memory.scratch.data());
+      const auto [rate, zeroed] = rows->answer(work.of(given, row).data(), work.memory.scratch.data());
       mean[i] = rate.rate_mean();
       var[i] = rate.rate_var();
       bool plain = zeroed == 0 && std::isfinite(mean[i]) && std::isfinite(var[i]);
@@ -210,17 +218,55 @@ struct Answerer {
   }
 };
 
+/// Encodes the rows of a table; nullopt if one is bad (Encoder::inputs).
+std::optional<EncodedRows> encoded(const Encoder& encoder, const ServedInputs& inputs) {
+  const Table& table = std::get<Table>(inputs);
+  EncodedRows all{table.rows, encoder.schema().features.size(), {}, {}};
+  all.x.resize(static_cast<size_t>(all.rows) * all.width);
+  std::vector<BadRow> bad;
+  encoder.inputs(table, all.x, &bad);
+  return bad.empty() ? std::optional(std::move(all)) : std::nullopt;
+}
+
+std::optional<EncodedRows> encoded(const WindowEncoder& encoder, const ServedInputs& inputs) {
+  std::vector<BadRow> bad;
+  WindowRows windows = encoder.encode(std::get<WindowTable>(inputs), &bad);
+  if (!bad.empty()) return {};
+  const size_t d = encoder.schema().features.size();
+  const int64_t window = encoder.options().window;
+  EncodedRows all{std::ssize(windows.last), static_cast<size_t>(window) * d, std::move(windows.rows), {}};
+  for (const int64_t last : windows.last) all.first.push_back(static_cast<size_t>(last - window + 1) * d);
+  return all;
+}
+
+std::optional<EncodedRows> encoded(const TextEncoder& encoder, const ServedInputs& inputs) {
+  const TokenRows texts = encoder.tokens_of(std::get<Table>(inputs));
+  const auto longest = static_cast<size_t>(encoder.options().longest);
+  EncodedRows all{std::ssize(texts.offsets) - 1, longest, {}, {}};
+  all.x.assign(static_cast<size_t>(all.rows) * longest, static_cast<float>(kPadding));
+  for (size_t i = 0; i < static_cast<size_t>(all.rows); ++i)
+    std::copy(texts.tokens.begin() + texts.offsets[i], texts.tokens.begin() + texts.offsets[i + 1],
+              all.x.begin() + static_cast<int64_t>(i * longest));
+  return all;
+}
+
 }  // namespace
 
-std::optional<TableAnswers> table_answers(const ServedFile& served, const Table& table,
+ServedInputs served_inputs(const ServedEncoder& encoder, Table table) {
+  if (const auto* rows = std::get_if<Encoder>(&encoder)) return rows->as_trained(std::move(table));
+  const auto* windows = std::get_if<WindowEncoder>(&encoder);
+  if (windows == nullptr) return table;
+  return window_table(windows->rows().as_trained(std::move(table)), windows->options(), windows->step(), "");
+}
+
+std::optional<TableAnswers> table_answers(const ServedFile& served, const ServedInputs& inputs,
                                           const TableRequest& request) {
   const ServedRows rows = served_rows(served);
-  EncodedRows given{table.rows, static_cast<size_t>(inputs_of(rows)), {}};
-  given.x.resize(static_cast<size_t>(given.rows) * given.width);
-  std::vector<BadRow> bad;
-  served.encoder.inputs(table, given.x, &bad);
-  if (!bad.empty()) return {};
-  return std::visit(Answerer{served, request, given}, rows);
+  const InputCells cells = input_cells(served.encoder, served.missing);
+  const std::optional<EncodedRows> given =
+      std::visit([&](const auto& encoder) { return encoded(encoder, inputs); }, served.encoder);
+  if (!given) return {};
+  return std::visit(Answerer{served, request, *given, cells}, rows);
 }
 
 }  // namespace slimbayes

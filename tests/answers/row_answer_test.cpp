@@ -36,30 +36,6 @@ TEST(AverageSigmoid, IsTheTensorsOfBothRules) {
     }
 }
 
-TEST(SoftmaxDraws, AreThoseOfTheTensors) {
-  const Stream stream(7);
-  for (const int64_t k : {2, 3, 11}) {
-    const at::Tensor mean = 2 * stream.split("m").normal({1, k}), sd = stream.split("s").uniform({1, k});
-    const SoftmaxLikelihood tensors{stream.split("draws"), 500};
-    const auto expected = std::get<Classes>(tensors.predictive({mean, sd.square()}));
-    std::vector<double> p(static_cast<size_t>(k)), work(3 * p.size());
-    // The key of a stream is that of its split.
-    const uint64_t key = philox::split(7, "draws");
-    const SoftmaxDraws draws(key, k, 500);
-    const double entropy = draws.average({data_of(mean), p.size()}, {data_of(sd), p.size()}, p, work.data());
-    for (int64_t c = 0; c < k; ++c)
-      EXPECT_NEAR(p[static_cast<size_t>(c)], expected.probabilities[0][c].item<double>(), 1e-14);
-    EXPECT_NEAR(entropy, expected.expected_entropy.item<double>(), 1e-13);
-    EXPECT_NEAR(entropy_of(p), expected.predictive_entropy.item<double>(), 1e-13);
-
-    const at::Tensor root = stream.split("root").normal({1, k, k});
-    const auto turned = std::get<Classes>(tensors.predictive(mean, root));
-    draws.average_correlated({data_of(mean), p.size()}, {data_of(root), p.size() * p.size()}, p, work.data());
-    for (int64_t c = 0; c < k; ++c)
-      EXPECT_NEAR(p[static_cast<size_t>(c)], turned.probabilities[0][c].item<double>(), 1e-14);
-  }
-}
-
 TEST(Softmax, OfOneLogitHasTwoClasses) {
   for (const double f : {-800.0, -1.0, 0.0, 3.0, 800.0}) {
     double p[2];

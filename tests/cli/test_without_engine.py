@@ -45,12 +45,66 @@ def models(tmp_path_factory):
             ("dbk", "price", "--method", "dbk", *FEW), ("ridge", "price", "--method", "ridge"), ("logistic", "kind", "--method", "logistic"),
             ("auto", "price", "--candidates", "constant,ridge", "--time-limit", "20"), ("dnn", "kind", "--method", "dnn", *FEW),
             ("pool", "kind", "--candidates", "constant,logistic,extra-trees", "--trees", "20"),
-            ("conformal", "price", "--method", "ridge", "--calibrate", "conformal"), ("sets", "kind", "--method", "logistic", "--calibrate", "conformal"),
+            ("conformal", "price", "--method", "ridge", "--calibrate", "conformal"), ("sets", "kind", "--method", "logistic", "--calibrate", "conformal", "--calibration-fraction", "0.3"),
             ("counts", "visits", "--method", "vbll", "--likelihood", "poisson", *FEW)]:
         ignored = ",".join(other for other in TARGETS if other != target)
         done = run(folder, "fit", "houses.csv", "--target", target, "--ignore", ignored, "--model", f"{name}.safetensors", *words)
         assert done.returncode == 0, done.stderr
     return folder
+
+
+def hours(path, towns=("north", "south"), skip=()):
+    """Hours of towns: load, warm and the class busy. A row in `skip` is not there, which is a gap in time."""
+    draw = random.Random(5)
+    lines = ["town,time,load,warm,busy"]
+    for town in towns:
+        for i in range(130):
+            load, warm = 5 + (i % 24) / 12 + draw.gauss(0, 0.2), draw.uniform(10, 14)
+            if i not in skip:
+                lines.append(f"{town},2024-03-{1 + i // 24:02}T{i % 24:02}:00:00,{load:.3f},{'' if i % 17 == 9 else round(warm, 2)},{'yes' if load > 6 else 'no'}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def opinions(path, rows):
+    draw = random.Random(6)
+    words = ["the", "film", "was", "a", "story", "\u00dcber", "of", "people"]
+    lines = ["text,stars,liked"]
+    for i in range(rows):
+        text = " ".join(["Good" if i % 2 else "bad", *draw.choices(words, k=draw.randrange(9))])
+        lines.append(f"{'??' if i % 20 == 9 else '' if i % 20 == 3 else text},{i % 2 * 2 + draw.uniform(-0.3, 0.3):.2f},{'yes' if i % 2 else 'no'}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+SERIES = ["--window", "4", "--horizon", "2", "--time", "time", "--group", "town"]
+TEXTS = ["--text", "text", "--longest", "6"]
+
+
+@pytest.fixture(scope="module")
+def sequences(tmp_path_factory):
+    """A folder with models of windows and of texts by name, and what they answer."""
+    folder = tmp_path_factory.mktemp("sequences")
+    hours(folder / "hours.csv")
+    hours(folder / "gaps.csv", towns=("south", "east"), skip=(40, 41, 90))
+    opinions(folder / "texts.csv", 160)
+    for name, data, target, *words in [
+            ("lstm", "hours.csv", "load", *SERIES, "--ignore", "busy", "--method", "dbk", *FEW, "--calibrate", "conformal", "--calibration-fraction", "0.3"),
+            ("filled", "hours.csv", "load", *SERIES, "--ignore", "busy", "--method", "ridge", "--fill-gaps"),
+            ("busy", "hours.csv", "busy", *SERIES, "--method", "logistic", "--calibrate", "conformal", "--calibration-fraction", "0.3"),
+            ("bag", "texts.csv", "stars", *TEXTS, "--method", "bag-of-words", *FEW),
+            ("liked", "texts.csv", "liked", *TEXTS, "--method", "dnn", "--network", "bag_of_words", *FEW)]:
+        done = run(folder, "fit", data, "--target", target, "--model", f"{name}.safetensors", *words)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("name, data", [("lstm", "hours.csv"), ("lstm", "gaps.csv"), ("filled", "gaps.csv"), ("busy", "gaps.csv"), ("bag", "texts.csv"), ("liked", "texts.csv")])
+def test_windows_and_texts_too(bare, sequences, name, data):
+    request = ["predict", f"{name}.safetensors", data]
+    alone, whole = subprocess.run([bare, *request], cwd=sequences, capture_output=True, text=True), by_engine(sequences, *request)
+    assert (alone.returncode, alone.stdout, alone.stderr) == (0, whole.stdout, whole.stderr)
+    assert len(alone.stdout.splitlines()) > 100
+    assert ("forecast_time" in alone.stdout) == (data != "texts.csv")
+    assert "note: " in alone.stderr or data == "hours.csv"
 
 
 def by_engine(folder, *words):

@@ -280,7 +280,7 @@ TEST(Plan, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(why({{{3, 4}}, {Lstm{4}, Attention{2}, LastStep{}}}), "attention");
   EXPECT_EQ(why({{{3, 4}}, {Linear{5}}}), "a linear layer on each step of a sequence");
   EXPECT_EQ(why({{{4}}, {Linear{5}, Periodic{}}}), "a periodic embedding behind trained layers");
-  EXPECT_EQ(why({{{9}, true}, {Embedding{10, 4}}}), "tokens");
+  EXPECT_EQ(why({{{9}, true}, {Embedding{10, 4}}}), "tokens that are not averaged at once");
   EXPECT_EQ(why({{{4}}, {Residual{{Linear{4}}, {Linear{4}}}}}), "a residual with layers in its shortcut");
 }
 

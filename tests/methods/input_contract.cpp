@@ -14,6 +14,7 @@
 #include "slimbayes/method/batches.h"
 #include "tests/data/images/label_maps.h"
 #include "tests/data/tables.h"
+#include "tests/methods/served_answer.h"
 
 namespace slimbayes::contract {
 
@@ -232,6 +233,12 @@ void other_shapes(const InputSubject& s, const Fitted& fitted) {
   throw Violation("an answer to rows of another shape");
 }
 
+void inputs_served(const InputSubject& s, const Fitted& fitted) {
+  const bool images = s.data->kind == InputKind::images || s.data->kind == InputKind::segmentation;
+  if (images) return;  // serving has no encoder of images
+  serves(fitted, s.data->data(kFresh, 3), is_served(s.info->name, s.data->task, s.data->network));
+}
+
 void learns(const InputSubject& s, const Fitted& fitted) {
   const Dataset fresh = s.data->data(2 * kFresh, 3);
   const double nll = *nll_of_answers(fresh, [&](const Dataset& rows) { return fitted.predict(rows); });
@@ -273,6 +280,7 @@ const std::vector<InputClause>& input_clauses() {
                                                    {"resumes", inputs_resumes},
                                                    {"no_rows", no_rows},
                                                    {"other_shapes", other_shapes},
+                                                   {"served", inputs_served},
                                                    {"learns", learns}};
   return clauses;
 }

@@ -10,6 +10,7 @@
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/engine/spec/answer_spec.h"
 #include "slimbayes/method/head.h"
 #include "slimbayes/method/registry.h"
 #include "tests/methods/once.h"
@@ -102,6 +103,10 @@ class BrokenInputFitted : public Fitted {
     return file;
   }
   const Summary& summary() const override { return inner_->summary(); }
+  std::optional<engine::AnswerSpec> answer_spec() const override {
+    if (fault_ == "served") return {};
+    return inner_->answer_spec();
+  }
 
  private:
   std::string fault_;

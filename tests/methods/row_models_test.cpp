@@ -159,6 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"dkl-exact", {{"steps", 30}, {"hidden", 12}}, kDouble},
         Case{"gp-exact", {{"iterations", 20}}, 1e-7},
         Case{"dbk-exact", {{"steps", 60}, {"hidden", 24}, {"rank", 20}}, kDouble},
+        Case{"dbk-exact", {{"steps", 60}, {"hidden", 24}, {"rank", 20}, {"dropout", 0.2}}, kDouble, true},
         Case{"dbk-exact", {{"steps", 60}, {"hidden", 24}, {"rank", 20}, {"basis", "rbf"}}, 1e-6},
         Case{"dbk", {{"steps", 60}, {"hidden", 24}, {"rank", 17}, {"basis", "rbf"}}, kFloat},
         Case{"dbk", {{"steps", 60}, {"hidden", 24}, {"rank", 17}, {"basis", "fourier"}}, kFloat},

@@ -61,6 +61,14 @@ struct Answered {
   }
 };
 
+/// The inputs of all rows as the encoder of serving gives them, [n, d]: windows step after step, texts with their
+/// padding.
+at::Tensor flat_inputs(const Dataset& rows) {
+  const at::Tensor x = rows.all().inputs[0].to(at::kDouble).reshape({rows.size(), -1});
+  if (!rows.schema.input.tokens) return x.contiguous();
+  return at::constant_pad_nd(x, {0, rows.schema.input.sizes[0] - x.size(1)}).contiguous();
+}
+
 std::vector<at::Tensor> kinds_of(const Predictive& answer) {
   if (const auto* p = std::get_if<Regression>(&answer)) return {p->mean, p->aleatoric_var, p->epistemic_var};
   if (const auto* p = std::get_if<Classes>(&answer)) return {p->probabilities, p->expected_entropy};
@@ -80,12 +88,12 @@ std::optional<Predictive> served_answer(const Fitted& fitted, const Dataset& row
   TensorFile file = fitted.save();
   const auto stored = nlohmann::json::parse(engine::store_rows(*spec, file).dump());
   const engine::AnswerSpec read = engine::stored_rows(stored, parse_tensor_file(to_bytes(file), "served"));
-  const at::Tensor x = rows.all().inputs[0].to(at::kDouble).contiguous();
+  const at::Tensor x = flat_inputs(rows);
   return std::visit(Answered{x}, read);
 }
 
 void serves(const Fitted& fitted, const Dataset& data, bool expected) {
-  const Dataset rows = as_encoded(data);
+  const Dataset rows = data.schema.input.tokens ? data : as_encoded(data);
   const std::optional<Predictive> served = served_answer(fitted, rows);
   require(served.has_value() == expected,
           expected ? "no form to serve" : "a form to serve that is not listed");
@@ -123,6 +131,14 @@ bool is_served(std::string_view method, TaskKind task) {
     default:
       return false;
   }
+}
+
+bool is_served(std::string_view method, TaskKind task, std::string_view network) {
+  constexpr std::array without_network = {"ridge", "logistic", "extra-trees", "constant"};
+  if (method == "bag-of-words") return true;
+  const bool known = network == "lstm" || network == "bag_of_words";
+  return is_served(method, task) &&
+         (known || std::ranges::find(without_network, method) != without_network.end());
 }
 
 }  // namespace slimbayes::contract

@@ -9,7 +9,7 @@ namespace slimbayes::contract {
 /// Returns the rows of a table as an encoder makes them, in float32.
 Dataset as_encoded(const Dataset& data);
 
-/// Returns the answers to the rows of a table without libtorch: by the data of Fitted::answer_spec(), after a
+/// Returns the answers to rows, windows or texts without libtorch: by the data of Fitted::answer_spec(), after a
 /// model file has kept them; nullopt for a method that has none. A regression has no density.
 std::optional<Predictive> served_answer(const Fitted& fitted, const Dataset& rows);
 
@@ -19,5 +19,8 @@ void serves(const Fitted& fitted, const Dataset& rows, bool expected);
 
 /// Returns whether rows of a table, of this task, are served for this method.
 bool is_served(std::string_view method, TaskKind task);
+
+/// The same for windows and texts, with this network.
+bool is_served(std::string_view method, TaskKind task, std::string_view network);
 
 }  // namespace slimbayes::contract

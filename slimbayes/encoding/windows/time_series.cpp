@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -17,6 +16,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/notes/column_notes.h"
+#include "slimbayes/encoding/windows/time_parts.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/printable.h"
 
@@ -43,61 +43,24 @@ double time_in(const Table& table, const Column& column, int64_t row) {
   return x;
 }
 
-/// Returns the number of days from 1970-01-01 to this date in the Gregorian calendar; none if the month has
-/// no such day.
-std::optional<int64_t> days_from(double year, double month, double day) {
-  namespace chrono = std::chrono;
-  const chrono::year_month_day date{chrono::year(static_cast<int>(year)),
-                                    chrono::month(static_cast<unsigned>(month)),
-                                    chrono::day(static_cast<unsigned>(day))};
-  if (!date.ok()) return std::nullopt;
-  return chrono::sys_days(date).time_since_epoch().count();
-}
-
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
-/// Returns the time of each row in seconds since 1970, from columns named year, month, day, hour, minute,
-/// second. A missing column for the month or day counts as 1, one for the hour, minute or second as 0. Throws
+/// Returns the time of each row in seconds since 1970, from the columns of its parts (TimeParts). Throws
 /// DataError for a value out of range and for a day that its month does not have.
 std::vector<double> composed_times(const Table& table, const std::vector<std::string>& names) {
-  constexpr const char* kParts[] = {"year", "month", "day", "hour", "minute", "second"};
-  constexpr double kLow[] = {1, 1, 1, 0, 0, 0}, kHigh[] = {9999, 12, 31, 24, 59, 60};
-  const Column* parts[6] = {};
+  const TimeParts parts(names);
+  std::vector<const Column*> columns;
   for (const std::string& name : names) {
-    const auto found = std::ranges::find(kParts, lower(name));
-    if (found == std::end(kParts))
-      refuse(kSeries, "one time column, or those named year, month, day, hour, minute, second",
-             in_quotes(name), "name them so, or join them to one column of times");
-    const Column& column = column_of(table, name, "time");
-    if (column.kind != ColumnKind::numeric)
+    columns.push_back(&column_of(table, name, "time"));
+    if (columns.back()->kind != ColumnKind::numeric)
       refuse(kSeries, fmt::format("numbers in {}", in_quotes(name)),
-             fmt::format("a {} column", kind_name(column.kind)));
-    parts[found - std::begin(kParts)] = &column;
+             fmt::format("a {} column", kind_name(columns.back()->kind)));
   }
-  if (parts[0] == nullptr)
-    refuse(kSeries, "a year among several time columns",
-           foreign_text(fmt::format("{}", fmt::join(names, ", "))));
-  std::vector<double> times;
+  std::vector<double> times, cells(columns.size());
   times.reserve(static_cast<size_t>(table.rows));
   for (int64_t row = 0; row < table.rows; ++row) {
-    double value[6] = {0, 1, 1, 0, 0, 0};
-    for (int p = 0; p < 6; ++p) {
-      if (parts[p] == nullptr) continue;
-      value[p] = time_in(table, *parts[p], row);
-      if (value[p] < kLow[p] || value[p] > kHigh[p] || (p < 5 && value[p] != std::floor(value[p])))
-        throw_bad_cell(table, row,
-                       fmt::format("expected a {} from {} to {} in {}; received {}; correct the cell",
-                                   kParts[p], kLow[p], kHigh[p], in_quotes(parts[p]->name), value[p]));
-    }
-    const std::optional<int64_t> days = days_from(value[0], value[1], value[2]);
-    if (!days)
-      throw_bad_cell(table, row,
-                     fmt::format("expected a day of the month {}-{:02}; received {}; correct the cell",
-                                 value[0], value[1], value[2]));
-    times.push_back(static_cast<double>(*days) * kDay + value[3] * 3600 + value[4] * 60 + value[5]);
+    for (size_t i = 0; i < columns.size(); ++i) cells[i] = time_in(table, *columns[i], row);
+    const RowTime time = parts.of(cells);
+    if (!time.fault.empty()) throw_bad_cell(table, row, time.fault);
+    times.push_back(time.seconds);
   }
   return times;
 }

@@ -40,6 +40,9 @@ class WindowEncoder {
   double step() const { return step_; }          // between rows in training, in the units of Windows::time
   const Encoder& rows() const { return rows_; }  // encodes a row without calendar features
   const std::string& target_name() const { return target_; }
+  const std::vector<double>& periods() const { return periods_; }  // of the calendar features, in seconds
+  /// Returns the kinds of the time and group columns in training, by name.
+  const std::map<std::string, ColumnKind, std::less<>>& keys() const { return keys_; }
   /// Returns how read_table should read rows for this encoder (see Encoder::reading). It always includes the
   /// target, because the past values of the target are inputs.
   SLIMBAYES_EXPORT Reading reading() const;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "slimbayes/density/class_average.h"
+#include "slimbayes/engine/classes/softmax_draws.h"
 #include "slimbayes/engine/features.h"
 #include "slimbayes/engine/packed_head.h"
 #include "slimbayes/engine/row_model.h"
@@ -54,7 +55,7 @@ class IndependentClassModel : public ClassModel {
   int64_t inputs() const override { return features_->inputs(); }
   int64_t classes() const override { return std::max<int64_t>(2, logits()); }
   int64_t scratch() const override {
-    return padded(features_->scratch()) + padded(kChunkRows) + 5 * padded(logits());
+    return padded(features_->scratch()) + padded(kChunkRows) + 2 * padded(logits()) + draws_.work_doubles();
   }
 
   ClassRow answer(const double* x, double* p, double* scratch) const override {

@@ -14,6 +14,7 @@
 
 #include "slimbayes/density/class_average.h"
 #include "slimbayes/engine/classes/class_model.h"
+#include "slimbayes/engine/classes/softmax_draws.h"
 #include "slimbayes/engine/features.h"
 #include "slimbayes/engine/row_model.h"
 
@@ -121,7 +122,7 @@ class CorrelatedClassModel : public ClassModel {
     const int64_t turned = spec_.half.empty() ? r() : k() * k() * r();
     return padded(features_->scratch()) + padded(r()) + 2 * padded(logits()) + padded(k() * k()) +
            padded(logits() * logits()) +
-           std::max(padded(turned), padded(2 * logits() * logits() + 3 * logits()));
+           std::max(padded(turned), padded(2 * logits() * logits()) + draws_.work_doubles());
   }
 
   ClassRow answer(const double* x, double* p, double* scratch) const override {
@@ -149,8 +150,9 @@ class CorrelatedClassModel : public ClassModel {
     }
     const int64_t zeroed = take_root(all, n, scratch);
     const auto size = static_cast<size_t>(n);
-    return {draws_.average_correlated({mean, size}, {all, size * size}, {p, size}, scratch + 2 * n * n),
-            zeroed};
+    return {
+        draws_.average_correlated({mean, size}, {all, size * size}, {p, size}, scratch + padded(2 * n * n)),
+        zeroed};
   }
 
  private:

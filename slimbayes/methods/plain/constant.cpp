@@ -103,22 +103,24 @@ class ConstantFitted : public Fitted {
   const Summary& summary() const override { return summary_; }
 
   std::optional<engine::RowSpec> row_spec() const override {
-    if (kind_ != TaskKind::regression || !input_.is_vector()) return {};
+    if (kind_ != TaskKind::regression || input_.is_image()) return {};
     const std::vector<double> p = numbers_of(posterior_);
-    return engine::RowSpec{engine::LinearRows{{.inputs = input_.width()},
-                                              {.constant = p[0], .noise_var = p[1] * (1 + 1 / p[2])}}};
+    engine::LinearRows rows;
+    rows.features.inputs = input_.numel();
+    rows.head = {.constant = p[0], .noise_var = p[1] * (1 + 1 / p[2])};
+    return engine::RowSpec{std::move(rows)};
   }
 
   std::optional<engine::AnswerSpec> answer_spec() const override {
-    if (kind_ == TaskKind::regression || !input_.is_vector()) return row_spec();
+    if (kind_ == TaskKind::regression || input_.is_image()) return row_spec();
     const Predictive answer = answer_of(posterior_, kind_, 1);
     if (const auto* p = std::get_if<Classes>(&answer))
-      return engine::ClassSpec{engine::FixedClasses{input_.width(), numbers_of(p->probabilities),
+      return engine::ClassSpec{engine::FixedClasses{input_.numel(), numbers_of(p->probabilities),
                                                     p->expected_entropy.item<double>()}};
     const LogNormalRate& rate = std::get<Counts>(answer).rate;
     const engine::LinearHead head{.constant = rate.log_mean.item<double>(),
                                   .constant_var = rate.log_var.item<double>()};
-    return engine::RateSpec{{{{{{.inputs = input_.width()}, head}}}}};
+    return engine::RateSpec{{{{{{.inputs = input_.numel()}, head}}}}};
   }
 
  private:

@@ -233,7 +233,7 @@ class ExtraTreesFitted : public Fitted {
   const Summary& summary() const override { return summary_; }
 
   std::optional<engine::AnswerSpec> answer_spec() const override {
-    if (!input_.is_vector()) return {};
+    if (input_.is_image()) return {};
     return engine::ClassSpec{as_data()};
   }
 

@@ -200,7 +200,7 @@ class LogisticFitted : public Fitted {
 
   std::optional<engine::AnswerSpec> answer_spec() const override {
     at::NoGradGuard no_grad;
-    if (!input_.is_vector()) return {};
+    if (input_.is_image()) return {};
     const LogisticDesign& design = posterior_.design;
     const int64_t d = input_.numel(), k = posterior_.coefficients.size(0);
     engine::CorrelatedLogits logits = logits_of(posterior_.covariance, k);

@@ -209,7 +209,7 @@ class AutoFitted : public Fitted {
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     at::NoGradGuard no_grad;
-    if (const auto rows = row_model(); rows && has_float32_rows(data))
+    if (const auto rows = row_model(); rows && has_float32_rows(data) && !has_padding(data))
       return predict_by_rows(*rows, data, input_, at::kFloat, options, kAuto);
     std::vector<Predictive> answers;
     std::vector<double> weights;
@@ -241,12 +241,12 @@ class AutoFitted : public Fitted {
   std::vector<int64_t> wild_rows() const override { return wild_; }
 
   std::optional<engine::RowSpec> row_spec() const override {
-    if (!input_.is_vector()) return {};
+    if (input_.is_image()) return {};
     return portfolio_row_spec(used_, correction_.wild_share, input_.numel());
   }
 
   std::optional<engine::AnswerSpec> answer_spec() const override {
-    if (!input_.is_vector()) return {};
+    if (input_.is_image()) return {};
     return portfolio_answer_spec(used_, correction_.wild_share, correction_.power, input_.numel());
   }
 
