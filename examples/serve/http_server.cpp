@@ -5,8 +5,9 @@
 //   curl localhost:8080/predict -d '{"level": 0.9, "rows": [{"size": 80, "street": "north"}]}'
 //
 // (-lcpp-httplib where the package has a library, as Debian's; upstream is a header alone.) GET /model says what the
-// model is. A column that a row leaves out, or null, is a missing cell; other names are refused. Listens on the
-// loopback address alone: put it behind a server that knows who may ask.
+// model is. A column that a row leaves out, or null, is a missing cell; other names are refused. A model of windows takes
+// a list of rows, oldest first, in place of each row. Listens on the loopback address alone: put it behind a server that
+// knows who may ask.
 #include <httplib.h>
 
 #include <algorithm>
@@ -61,10 +62,12 @@ json answer(const Model& model, std::span<const std::string_view> cells, double 
 json answers(const Model& model, const json& request) {
   const double level = request.value("level", 0.95);
   json all = json::array();
-  for (const json& row : request.at("rows")) {
-    check_names(model, row);
+  for (const json& given : request.at("rows")) {
     std::vector<std::string> texts;
-    for (const auto& column : model.columns()) texts.push_back(text_of(row.value(column.name, json())));
+    for (const json& row : given.is_array() ? given : json::array({given})) {
+      check_names(model, row);
+      for (const auto& column : model.columns()) texts.push_back(text_of(row.value(column.name, json())));
+    }
     const std::vector<std::string_view> cells(texts.begin(), texts.end());
     all.push_back(answer(model, cells, level));
   }

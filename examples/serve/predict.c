@@ -4,7 +4,8 @@
  *   ./predict model.safetensors 0.9 < rows.txt
  *
  * A line holds the cells of a row, separated by commas without quotes, in the order that the first line of the output
- * names. An empty cell is a missing one. */
+ * names. An empty cell is a missing one. For a model of windows a line holds the cells of all rows of a window, oldest
+ * first; for a model of texts it is the text. */
 #include <slimbayes_serve.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,14 +18,15 @@ static int fail(const char* what) {
   return 1;
 }
 
-/* Cuts the line at its commas, up to `most` cells. Returns the number of its cells, also of those beyond. */
+/* Cuts the line at its commas, up to `most` cells, unless one is all that there may be, such as a text. Returns the
+ * number of its cells, also of those beyond. */
 static size_t cut(char* line, const char** cells, size_t most) {
   size_t count = 0;
   line[strcspn(line, "\r\n")] = '\0';
   for (;;) {
     if (count < most) cells[count] = line;
     ++count;
-    line = strchr(line, ',');
+    line = most == 1 ? NULL : strchr(line, ',');
     if (line == NULL) return count;
     *line++ = '\0';
   }
@@ -39,15 +41,12 @@ static int answer_number(const slimbayes_model* model, const char** cells, doubl
   return 0;
 }
 
-/* Answers a row by a model of classes: the place of the most probable one, and the probabilities. `numbers`
- * has room for a number of each column and class. */
-static int answer_class(const slimbayes_model* model, const char** cells, double* numbers) {
+/* Answers a row by a model of classes: the place of the most probable one, and the probabilities. */
+static int answer_class(const slimbayes_model* model, const char** cells, double* probabilities) {
   const size_t classes = slimbayes_classes(model);
-  double* probabilities = numbers + slimbayes_columns(model);
   slimbayes_class_answer answer = {sizeof answer, 0, 0, 0};
   size_t i;
-  if (slimbayes_numbers(model, cells, numbers) != SLIMBAYES_OK ||
-      slimbayes_classify(model, numbers, 1, probabilities, &answer) != SLIMBAYES_OK)
+  if (slimbayes_classify_cells(model, cells, 1, probabilities, &answer) != SLIMBAYES_OK)
     return fail(slimbayes_error());
   printf("%lu,%.9g", (unsigned long)answer.label, answer.mutual_information);
   for (i = 0; i < classes; ++i) printf(",%.9g", probabilities[i]);
@@ -57,19 +56,19 @@ static int answer_class(const slimbayes_model* model, const char** cells, double
 
 static int answer_rows(const slimbayes_model* model, double level) {
   static char line[LONGEST];
-  const size_t columns = slimbayes_columns(model), classes = slimbayes_classes(model);
-  const char** cells = malloc((columns + 1) * sizeof *cells);
-  double* numbers = malloc((columns + classes + 1) * sizeof *numbers);
-  int failed = cells == NULL || numbers == NULL ? fail("out of memory") : 0;
+  const size_t texts = slimbayes_row_cells(model), classes = slimbayes_classes(model);
+  const char** cells = malloc((texts + 1) * sizeof *cells);
+  double* probabilities = malloc((classes + 1) * sizeof *probabilities);
+  int failed = cells == NULL || probabilities == NULL ? fail("out of memory") : 0;
   while (!failed && fgets(line, sizeof line, stdin) != NULL) {
     if (strchr(line, '\n') == NULL && !feof(stdin))
       failed = fail("a line is too long");
-    else if (cut(line, cells, columns) != columns)
-      failed = fail("a row has another number of cells than the model has columns");
+    else if (cut(line, cells, texts) != texts)
+      failed = fail("a row has another number of cells than the model takes");
     else
-      failed = classes > 0 ? answer_class(model, cells, numbers) : answer_number(model, cells, level);
+      failed = classes > 0 ? answer_class(model, cells, probabilities) : answer_number(model, cells, level);
   }
-  free(numbers);
+  free(probabilities);
   free(cells);
   return failed;
 }

@@ -28,7 +28,7 @@ extern "C" {
     fn slimbayes_open(path: *const c_char) -> *mut RawModel;
     fn slimbayes_close(model: *mut RawModel);
     fn slimbayes_error() -> *const c_char;
-    fn slimbayes_columns(model: *const RawModel) -> usize;
+    fn slimbayes_row_cells(model: *const RawModel) -> usize;
     fn slimbayes_predict_cells(model: *const RawModel, cells: *const *const c_char, count: usize, level: f64, out: *mut Answer) -> c_int;
 }
 
@@ -50,9 +50,9 @@ impl Model {
     }
 
     fn predict(&self, cells: &[&str], level: f64) -> Result<Answer, String> {
-        let columns = unsafe { slimbayes_columns(self.0) };
-        if cells.len() != columns {
-            return Err(format!("expected {columns} cells; received {}", cells.len()));
+        let expected = unsafe { slimbayes_row_cells(self.0) };
+        if cells.len() != expected {
+            return Err(format!("expected {expected} cells; received {}", cells.len()));
         }
         let texts: Vec<CString> = cells.iter().map(|cell| CString::new(*cell)).collect::<Result<_, _>>().map_err(|error| error.to_string())?;
         let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();

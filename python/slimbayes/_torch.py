@@ -278,6 +278,8 @@ def served(model, method, function):
     if "serve" not in metadata:
         raise TypeError(f"{function}: expected a model of the rows of a table, by a method and a network that the engine knows "
                         f"(docs/serving.md lists them); received a model of {method}")
+    if kind := json.loads(metadata["encoder"]).get("kind"):
+        raise TypeError(f"{function}: expected a model of the rows of a table; received one of {kind}; slimbayes.serve answers it")
     return metadata, arrays
 
 

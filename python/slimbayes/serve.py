@@ -63,7 +63,7 @@ def _library():
     doubles, texts = ctypes.POINTER(number), ctypes.POINTER(text)
     for name, result, arguments in [
             ("version", text, []), ("error", text, []), ("open", pointer, [text]), ("open_bytes", pointer, [text, size]), ("close", None, [pointer]),
-            ("describe", text, [pointer]), ("columns", size, [pointer]),
+            ("describe", text, [pointer]), ("columns", size, [pointer]), ("row_numbers", size, [pointer]),
             ("predict", ctypes.c_int, [pointer, doubles, size, number, ctypes.POINTER(_Answer)]),
             ("predict_cells", ctypes.c_int, [pointer, texts, size, number, ctypes.POINTER(_Answer)]),
             ("numbers", ctypes.c_int, [pointer, texts, doubles]), ("quantile", ctypes.c_int, [pointer, doubles, number, doubles]),
@@ -107,19 +107,22 @@ class Model:
         self._facts = json.loads(_lib.slimbayes_describe(opened).decode())
         self.columns = [column["name"] for column in self._facts["columns"]]
         self.classes = list(self._facts.get("classes", []))
+        self.window = self._facts.get("window", {}).get("rows")  # rows of a window; None for a model of other inputs
+        self._text, self._width = "text" in self._facts, _lib.slimbayes_row_numbers(opened)
 
     def __del__(self):
         if getattr(self, "_model", None):
             _lib.slimbayes_close(self._model)
 
     def describe(self):
-        """What the model is: method, task, target, `sd_parts`, the classes, and the columns with their types and levels."""
+        """What the model is: method, task, target, `sd_parts`, the classes, the columns with their types and levels, and of windows their rows, horizon and step."""
         return self._facts
 
     def predict(self, rows, level=0.95):
         """The `Answers` to the rows by a model of numbers or counts, with intervals at `level`. rows: an array [n, columns] of numbers (NaN is a missing cell, yes and no are 1 and 0,
         times are seconds since 1970 UTC, a category is its place in its levels); or cells as a CSV file has them, as a list of
-        dictionaries or of lists, or as a data frame. A column that a dictionary leaves out is missing."""
+        dictionaries or of lists, or as a data frame. A column that a dictionary leaves out is missing. A model of windows takes a list of windows, each
+        such rows, oldest first, or an array [n, window, columns]; a model of texts a list of texts, or rows of that column."""
         if self._is_frame(rows) or not isinstance(rows, np.ndarray):
             cells = self._cells(rows)
             count, given = len(cells), [_text(cell) for row in cells for cell in row]
@@ -177,7 +180,7 @@ class Model:
         if isinstance(rows, np.ndarray):
             return self._numbers(rows)
         cells = self._cells(rows)
-        out = np.empty((len(cells), len(self.columns)))
+        out = np.empty((len(cells), self._width))
         for number, (row, to) in enumerate(zip(cells, out), 1):
             given = (ctypes.c_char_p * max(len(row), 1))(*map(_text, row))
             if _lib.slimbayes_numbers(self._model, given, _doubles(to)):
@@ -185,23 +188,45 @@ class Model:
         return out
 
     def _numbers(self, rows):
+        shape = (self._width,) if self._text else (len(self.columns),) if self.window is None else (self.window, len(self.columns))
         numbers = np.ascontiguousarray(rows, dtype=np.float64)
-        if numbers.ndim != 2 or numbers.shape[1] != len(self.columns):
-            raise ServeError(f"expected rows [n, {len(self.columns)}] of the columns {', '.join(self.columns)}; received {list(numbers.shape)}")
-        return numbers
+        if numbers.shape[1:] != shape or numbers.ndim != len(shape) + 1:
+            raise ServeError(f"expected {self._noun()} [n, {', '.join(map(str, shape))}] of {'tokens' if self._text else 'the columns ' + ', '.join(self.columns)}; "
+                             f"received {list(numbers.shape)}")
+        return numbers.reshape(len(numbers), self._width)
+
+    def _noun(self):
+        return "texts" if self._text else "rows" if self.window is None else "windows"
 
     @staticmethod
     def _is_frame(rows):
         return hasattr(rows, "columns") and not isinstance(rows, np.ndarray) and not hasattr(rows, "to_pylist")
 
     def _cells(self, rows):
+        """A list of cells for each row, window or text: those of a row in the order of the columns, of a window row after row."""
+        if self.window is None:
+            return self._cells_of_rows(rows)
+        if self._is_frame(rows) or isinstance(rows, dict) or hasattr(rows, "to_pylist"):
+            raise ServeError(f"expected a list of windows, each of {self.window} rows; received one table; put its last {self.window} rows into a list")
+        found = []
+        for number, window in enumerate(rows, 1):
+            try:
+                cells = self._cells_of_rows(window)
+            except ServeError as error:
+                raise ServeError(f"window {number}: {error}") from None
+            if len(cells) != self.window:
+                raise ServeError(f"window {number}: expected {self.window} rows, oldest first; received {len(cells)}")
+            found.append([cell for row in cells for cell in row])
+        return found
+
+    def _cells_of_rows(self, rows):
         """A list of cells in the order of the columns for each row."""
         if self._is_frame(rows):
             if absent := [name for name in self.columns if name not in list(rows.columns)]:
                 raise ServeError(f"expected a frame with the columns {', '.join(self.columns)}; received one without {', '.join(absent)}")
             return list(zip(*(rows[name].to_list() for name in self.columns))) if self.columns else [() for _ in range(len(rows))]
-        if isinstance(rows, dict):
-            raise ServeError("expected a list of rows; received a dictionary; put it into a list")
+        if isinstance(rows, (dict, str)):
+            raise ServeError(f"expected a list of {self._noun()}; received one; put it into a list")
         if hasattr(rows, "to_pylist"):  # a pyarrow table
             rows = [{name: cell for name, cell in row.items() if name in self.columns} for row in rows.to_pylist()]
         found = []
@@ -210,6 +235,8 @@ class Model:
                 if foreign := [str(name) for name in row if name not in self.columns]:
                     raise ServeError(f"row {number}: expected the columns {', '.join(self.columns)}; received {', '.join(foreign)}")
                 row = [row.get(name) for name in self.columns]
+            elif self._text and isinstance(row, str):
+                row = [row]
             if isinstance(row, (str, bytes)) or not hasattr(row, "__len__") or len(row) != len(self.columns):
                 raise ServeError(f"row {number}: expected a dictionary or {len(self.columns)} cells; received {row!r}")
             found.append(list(row))

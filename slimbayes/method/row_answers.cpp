@@ -23,7 +23,7 @@ at::Tensor row_inputs(const Batch& batch, const Shape& shape, int64_t d, at::Sca
   check(batch.inputs.size() == 1, function, "one input tensor", "several");
   if (shape.tokens) {
     const at::Tensor rows = engine_rows(batch.inputs[0], batch.mask, d);
-    check(rows.defined(), function, fmt::format("up to {} tokens, then padding", d), "another input");
+    if (!rows.defined()) refuse(function, fmt::format("up to {} tokens, then padding", d), "another input");
     return rows.to(at::kDouble);
   }
   const at::Tensor& given = batch.inputs[0];

@@ -86,7 +86,7 @@ SLIMBAYES_SERVE_API void slimbayes_close(slimbayes_model* model);
  * pointer. */
 SLIMBAYES_SERVE_API const char* slimbayes_describe(const slimbayes_model* model);
 
-/* Returns the number of columns of a row; 0 for a null pointer. */
+/* Returns the number of columns; 0 for a null pointer. A window has them for each of its rows. */
 SLIMBAYES_SERVE_API size_t slimbayes_columns(const slimbayes_model* model);
 
 /* Return how many texts and how many numbers one row takes: of a table as many as there are columns, of a

@@ -167,3 +167,51 @@ def test_rows_of_several_forms_and_the_row_of_a_mistake(of_classes):
         served.classify([one, {**one, "size": "large"}])
     with pytest.raises(serve.ServeError, match="put it into a list"):
         served.classify(one)
+
+
+def hours(n, seed):
+    draw = np.random.default_rng(seed)
+    time = pd.date_range("2024-03-01", periods=n, freq="h")
+    load = 5 + np.sin(2 * np.pi * np.arange(n) / 24) + draw.normal(0, 0.2, n)
+    return pd.DataFrame({"time": time, "warm": np.where(np.arange(n) % 17 == 9, np.nan, draw.uniform(10, 14, n)), "load": load})
+
+
+def test_windows_of_a_series(tmp_path):
+    model = sb.Forecaster("dbk", window=6, time="time", network="lstm", steps=60, hidden=8, rank=8).fit(hours(200, 1), "load")
+    model.save(tmp_path / "m.safetensors")
+    served = serve.Model(tmp_path / "m.safetensors")
+    assert served.window == 6 and served.describe()["window"]["step"] == 3600
+    frame = hours(40, 2)
+    told = model.predict_frame(frame)
+    windows = [frame.iloc[i:i + 6] for i in range(35)]
+    found = served.predict(windows)
+    assert found.mean == pytest.approx(told["mean"].to_numpy(), rel=1e-6) and found.upper == pytest.approx(told["upper"].to_numpy(), rel=1e-6)
+    numbers = np.stack([window.assign(time=(window["time"] - pd.Timestamp(0)).dt.total_seconds())[served.columns].to_numpy(float) for window in windows])
+    assert served.predict(numbers).mean == pytest.approx(found.mean, rel=0)
+    assert served.quantile(windows[:2], 0.5) == pytest.approx(found.mean[:2])
+    assert served.scores(windows[:2])[0].shape == (2,)
+    for wrong, text in ((frame, "put its last 6 rows into a list"), ([frame.head(5)], "window 1: expected 6 rows"), (numbers[0], r"windows \[n, 6, 3\]"),
+                        ([windows[0].iloc[::-1]], "^row 2 of the window: expected a time 3600 after"),
+                        (["abc"], "window 1: expected a list")):
+        with pytest.raises(serve.ServeError, match=text):
+            served.predict(wrong)
+    with pytest.raises(TypeError, match="received one of windows"):
+        model.to_torch()
+
+
+def test_texts(tmp_path):
+    texts = [("good " if i % 2 else "bad ") + " ".join(f"w{j}" for j in range(i % 7)) for i in range(160)]
+    frame, label = pd.DataFrame({"text": texts}), np.where(np.arange(160) % 2, "up", "down")
+    model = sb.Classifier("bag-of-words", text="text", longest=5, steps=60, hidden=8).fit(frame, label)
+    model.save(tmp_path / "m.safetensors")
+    served = serve.Model(tmp_path / "m.safetensors")
+    fresh = ["good film", "bad", "", "w1, w2 and others, too"]
+    expected = model.predict_proba(pd.DataFrame({"text": fresh}))
+    for form in fresh, [[one] for one in fresh], [{"text": one} for one in fresh], pd.DataFrame({"text": fresh}):
+        assert served.classify(form).probabilities == pytest.approx(expected, abs=1e-6)
+    tokens = served._as_numbers(fresh)
+    assert tokens.shape == (4, 5) and served.classify(tokens).probabilities == pytest.approx(expected, abs=1e-6)
+    with pytest.raises(serve.ServeError, match="put it into a list"):
+        served.classify("good film")
+    with pytest.raises(TypeError, match="received one of text"):
+        model.export_onnx(tmp_path / "m.onnx")

@@ -191,11 +191,11 @@ TEST(ServedWindow, IsRefusedWhereItIsNone) {
     }
     return std::string("answered");
   };
-  EXPECT_NE(refused(width, good[width] + 60).find("in row 2 of the window: expected a time 3600 after"),
+  EXPECT_NE(refused(width, good[width] + 60).find("row 2 of the window: expected a time 3600 after"),
             std::string::npos);
-  EXPECT_NE(refused(2 * width, kMissing)
-                .find("in row 3 of the window: expected a time in 'time'; received a missing"),
-            std::string::npos);
+  EXPECT_NE(
+      refused(2 * width, kMissing).find("row 3 of the window: expected a time in 'time'; received a missing"),
+      std::string::npos);
   const auto town =
       std::ranges::find(rows.columns(), "town", &serve::ColumnInfo::name) - rows.columns().begin();
   EXPECT_NE(

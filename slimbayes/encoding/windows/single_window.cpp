@@ -23,15 +23,18 @@ constexpr const char* kSingleWindow = "window";
 /// Runs the call for a row of the window, whose number from 1 becomes a part of the message of an error.
 template <class Call>
 void in_row(size_t row, Call call) {
-  const auto said = [row](const std::exception& error) {
-    return fmt::format("in row {} of the window: {}", row + 1, without_functions(error.what()));
+  const auto place = [row] { return fmt::format("row {} of the window", row + 1); };
+  const auto said = [](const std::exception& error) {
+    std::string text = without_functions(error.what());
+    if (text.starts_with("row: ")) text.erase(0, 5);  // of a DataError of RowEncoder
+    return text;
   };
   try {
     call();
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(fmt::format("[{}] {}", kSingleWindow, said(error)));
+    throw std::invalid_argument(place() + ": " + said(error));
   } catch (const DataError& error) {
-    throw DataError(kSingleWindow, said(error));
+    throw DataError(place(), said(error));
   }
 }
 
