@@ -39,6 +39,8 @@ class Network(nn.Module):
         self.layers = features["network"]["layers"]
         self.register_buffer("like", like(torch.float64 if features["exact"] else torch.float32))
         self.basis, self.rank = features["basis"], features["rank"]
+        if features["of"] == "sketch":
+            raise TypeError("to_torch: expected features of the network's values; received ntk-sketch, whose features are those of its gradient; slimbayes.serve answers it")
         self.last = features["of"] == "last_layer"
         for name, of in features["values"].items():
             self.register_buffer(self._key(name), torch.tensor(arrays[of], dtype=self.like.dtype))

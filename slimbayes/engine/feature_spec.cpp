@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "slimbayes/engine/fourier_features.h"
+#include "slimbayes/engine/gradient_sketch.h"
 #include "slimbayes/engine/inducing_features.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/memory.h"
@@ -53,7 +55,12 @@ std::shared_ptr<const Features> network_in(const Plan& plan, const FeatureSpec& 
     wide.emplace_back(given.begin(), given.end());
     pointers.push_back(wide.back().data());
   }
-  return network_features(plan, std::span<const Number* const>(pointers), spec.of);
+  if (spec.of != FeaturesOf::sketch)
+    return network_features(plan, std::span<const Number* const>(pointers), spec.of);
+  if constexpr (std::is_same_v<Number, float>)
+    return has_sketch(plan) ? sketch_features(plan, std::span<const float* const>(pointers), spec.rank)
+                            : nullptr;
+  return nullptr;
 }
 
 void check_values(const std::vector<TensorSize>& tensors, const FeatureSpec& spec) {
@@ -88,10 +95,16 @@ std::optional<std::vector<TensorSize>> tensors_of(const FeatureSpec& spec) {
   if (!spec.network) return std::vector<TensorSize>{};
   const std::shared_ptr<const Plan> plan = plan_of(spec);
   if (!plan || plan->inputs() != spec.inputs) return {};
+  if (spec.of == FeaturesOf::sketch && !has_sketch(*plan)) return {};
   return tensors_of(*plan, spec);
 }
 
 bool fits_in_memory(const FeatureSpec& spec, int64_t root) {
+  if (spec.of == FeaturesOf::sketch) {
+    check(spec.rank > 0 && root / spec.rank >= spec.rank, "row_model",
+          "a head for the features of the sketch", "another", "the model file is damaged");
+    return true;
+  }
   if (spec.basis != kRbf) return true;
   const int64_t r = spec.rank;
   check(r > 0 && root / r == r, "row_model", "a head for the inducing points of the features", "another",
@@ -106,7 +119,7 @@ std::shared_ptr<const Features> features_of(const FeatureSpec& spec) {
   if (!plan || plan->inputs() != spec.inputs) return nullptr;
   check_values(tensors_of(*plan, spec), spec);
   std::shared_ptr<const Features> features;
-  if (plan->steps().empty())
+  if (plan->steps().empty() && spec.of != FeaturesOf::sketch)
     features = identity_features(spec.inputs);
   else
     features = spec.exact ? network_in<double>(*plan, spec) : network_in<float>(*plan, spec);

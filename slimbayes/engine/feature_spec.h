@@ -17,7 +17,7 @@ struct FeatureSpec {
   int64_t inputs = 0;                       // d
   std::optional<NetworkSpec> network = {};  // empty: the inputs are the features
   std::string basis = {};                   // the expansion behind the network: silu, linear, rbf, fourier
-  int64_t rank = 0;                         // of the expansion
+  int64_t rank = 0;                         // of the expansion, or the features of the sketch
   FeaturesOf of = FeaturesOf::outputs;      // of the network
   bool exact = false;                       // whether it is computed in float64
   std::map<std::string, std::vector<float>> values = {};  // the tensors that tensors_of() names, flat
@@ -39,8 +39,9 @@ std::shared_ptr<const Plan> feature_plan(const std::string& basis, int64_t rank,
 std::optional<std::vector<TensorSize>> tensors_of(const FeatureSpec& spec);
 
 /// Returns whether the memory at hand holds the features of a damaged file, before r^2 numbers of memory and
-/// r^3 operations go into the kernel of its inducing points. `root`: the numbers of the head's root for them.
-/// Throws std::invalid_argument if there are no r^2 of them.
+/// r^3 operations go into the kernel of its inducing points, or the signs of its sketch are drawn. `root`: the
+/// numbers of the head's root for them. Throws std::invalid_argument if there are no r^2 of them, or fewer of a
+/// sketch.
 bool fits_in_memory(const FeatureSpec& spec, int64_t root);
 
 /// Returns the features; nullptr where the engine does not know them. Throws std::invalid_argument if the

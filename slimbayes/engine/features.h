@@ -27,12 +27,13 @@ class Features {
   virtual Rows run(const double* x, int64_t rows, double* scratch) const = 0;
 };
 
-/// What the features of a network are: its outputs, or the inputs of its last layer, which is dense.
-enum class FeaturesOf : uint8_t { outputs, last_layer };
+/// What the features of a network are: its outputs, the inputs of its last layer, which is dense, or these with
+/// random features of its gradient (engine/gradient_sketch.h).
+enum class FeaturesOf : uint8_t { outputs, last_layer, sketch };
 
 /// Return the features of a plan's network, computed in the type of its parameters. The parameters are in the
 /// order of Plan::tensors() and are copied. nullptr: the plan has a step that float64 does not know, or, for
-/// last_layer, does not end in a dense layer.
+/// last_layer, does not end in a dense layer. Not of a sketch.
 std::shared_ptr<const Features> network_features(const Plan& plan, std::span<const float* const> values,
                                                  FeaturesOf of);
 std::shared_ptr<const Features> network_features(const Plan& plan, std::span<const double* const> values,

@@ -234,12 +234,14 @@ float* Plan::forward(const Kernels& kernels, const float* packed, const float* x
 }
 
 void Plan::backward(const Kernels& kernels, const float* packed, int64_t rows, float* tape, float* work,
-                    std::span<float* const> gradients) const {
+                    std::span<float* const> gradients, const Seen& seen) const {
   const Pass pass{kernels, packed, rows, tape, /*keep=*/true, tape_};
   const int64_t slot = work_slot();
   Back back{pass, gradients, work, work + slot, work + 2 * slot, slot};
-  for (size_t i = steps_.size(); i-- > 0;)
+  for (size_t i = steps_.size(); i-- > 0;) {
+    if (seen) seen(i, back.gradient);
     std::visit([&](const auto& one) { backward_step(back, one); }, steps_[i]);
+  }
 }
 
 }  // namespace slimbayes::engine

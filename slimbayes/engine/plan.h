@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <variant>
@@ -198,9 +199,11 @@ class Plan {
 
   /// Adds to each of `gradients` that is not nullptr the gradient of its parameter. The gradient of the
   /// outputs, [rows, outputs] with padded rows, must stand at the start of `work`, which is changed. The
-  /// gradient of x is not computed. Requires trains().
+  /// gradient of x is not computed. `seen` is called for each step from the last to the first, with the gradient
+  /// of its output, padded. Requires trains().
+  using Seen = std::function<void(size_t step, const float* gradient)>;
   void backward(const kernels::Kernels& kernels, const float* packed, int64_t rows, float* tape, float* work,
-                std::span<float* const> gradients) const;
+                std::span<float* const> gradients, const Seen& seen = {}) const;
 
  private:
   std::string append(const LayerSpec& layer, const Shape& input, const std::string& name);

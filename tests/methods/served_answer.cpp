@@ -113,12 +113,12 @@ bool is_served(std::string_view method, TaskKind task) {
   constexpr std::array numbers = {
       "auto",     "dbk",       "dbk-exact", "vbll",     "sv-dkl",   "pp-dkl",
       "sv-rbf",   "sv-dbk",    "dnn",       "bll",      "rich-bll", "last-layer-laplace",
-      "gp-exact", "dkl-exact", "ridge",     "constant", "ensemble"};
+      "gp-exact", "dkl-exact", "ridge",     "constant", "ensemble", "ntk-sketch"};
   constexpr std::array classes = {"auto",     "vbll",        "sv-dkl",
                                   "sv-rbf",   "sv-dbk",      "dnn",
                                   "bll",      "rich-bll",    "last-layer-laplace",
                                   "logistic", "extra-trees", "constant",
-                                  "ensemble"};
+                                  "ensemble", "ntk-sketch"};
   constexpr std::array counts = {"auto", "vbll", "sv-dkl", "sv-rbf", "sv-dbk", "constant", "ensemble"};
   const auto among = [&](const auto& names) { return std::ranges::find(names, method) != names.end(); };
   switch (task) {
@@ -136,7 +136,7 @@ bool is_served(std::string_view method, TaskKind task) {
 bool is_served(std::string_view method, TaskKind task, std::string_view network) {
   constexpr std::array without_network = {"ridge", "logistic", "extra-trees", "constant"};
   if (method == "bag-of-words") return true;
-  const bool known = network == "lstm" || network == "bag_of_words";
+  const bool known = (network == "lstm" || network == "bag_of_words") && method != "ntk-sketch";
   return is_served(method, task) &&
          (known || std::ranges::find(without_network, method) != without_network.end());
 }

@@ -85,6 +85,8 @@ def test_refuses_what_it_has_no_form_of():
         mixture(torch.zeros(2, 3))
     with pytest.raises(TypeError, match="a model of mc-dropout"):
         sb.Regressor("mc-dropout", **SMALL).fit(frame, y).to_torch()
+    with pytest.raises(TypeError, match="received ntk-sketch"):
+        sb.Regressor("ntk-sketch", **SMALL).fit(frame, y).to_torch()
 
 
 @pytest.mark.parametrize("name", ["dbk", "auto"])

@@ -58,6 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"bll", "bll", kSmall, "none", of("grade")}, Case{"bll_two", "bll", kSmall, "none", of("pass")},
         Case{"rich_bll", "rich-bll", kSmall, "none", of("grade")},
         Case{"laplace", "last-layer-laplace", kSmall, "none", of("grade")},
+        Case{"sketch", "ntk-sketch", small({{"sketch", 30}}), "none", of("grade")},
         Case{"laplace_kronecker", "last-layer-laplace", small({{"structure", "kronecker"}}), "none",
              of("grade")},
         Case{"laplace_two", "last-layer-laplace", kSmall, "none", of("pass")},

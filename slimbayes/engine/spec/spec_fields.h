@@ -23,7 +23,7 @@ void fields(Part& part, Visitor& v) requires IsPart<Part, FeatureSpec> {
   v.network("network", part.network);
   v("basis", part.basis);
   v("rank", part.rank);
-  v.choice("of", part.of, {"outputs", "last_layer"});
+  v.choice("of", part.of, {"outputs", "last_layer", "sketch"});
   v("exact", part.exact);
   v("values", part.values);
 }

@@ -163,15 +163,15 @@ std::unique_ptr<ExactPosterior> FittedLastLayer::merged(const ExactPosterior& ot
 }
 
 std::optional<engine::RowSpec> FittedLastLayer::row_spec() const {
-  if (!regression() || layer_.sketch > 0) return {};
-  auto features = last_layer_spec(*trained_, network_.type());
+  if (!regression()) return {};
+  auto features = last_layer_spec(*trained_, network_.type(), layer_.sketch);
   if (!features) return {};
   return engine::RowSpec{engine::LinearRows{std::move(*features), head_for_answers(outputs_[0])}};
 }
 
 std::optional<engine::AnswerSpec> FittedLastLayer::answer_spec() const {
   if (regression()) return row_spec();
-  auto features = layer_.sketch > 0 ? std::nullopt : last_layer_spec(*trained_, network_.type());
+  auto features = last_layer_spec(*trained_, network_.type(), layer_.sketch);
   if (!features) return {};
   engine::IndependentLogits logits{std::move(*features)};
   for (const LinearPosterior& one : outputs_) logits.heads.push_back(head_for_answers(one));
@@ -186,8 +186,9 @@ engine::LinearHead FittedLastLayer::head_for_answers(const LinearPosterior& post
     head.constant = 0;
     std::ranges::fill(head.weights, 0);
   }
-  head = of_scaled_features(std::move(head), network_.rank() - (last.bias ? 1 : 0), last.scales.weight,
-                            last.scales.bias);
+  if (layer_.sketch == 0)  // a sketch has the scaled features
+    head = of_scaled_features(std::move(head), network_.rank() - (last.bias ? 1 : 0), last.scales.weight,
+                              last.scales.bias);
   if (!own_mean) head.weights.clear();
   return head;
 }

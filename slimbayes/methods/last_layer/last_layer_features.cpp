@@ -72,10 +72,11 @@ LastLayerFeatures::LastLayerFeatures(const ScriptNetwork& module)
   };
 }
 
-std::optional<engine::FeatureSpec> last_layer_spec(const TrainedNetwork& network, at::ScalarType type) {
-  if (network.module) return {};
-  return feature_spec(network.spec, "", 0, as_type(network.weights, type), type,
-                      engine::FeaturesOf::last_layer);
+std::optional<engine::FeatureSpec> last_layer_spec(const TrainedNetwork& network, at::ScalarType type,
+                                                   int64_t sketch) {
+  if (network.module || (sketch > 0 && type != at::kFloat)) return {};
+  return feature_spec(network.spec, "", sketch, as_type(network.weights, type), type,
+                      sketch > 0 ? engine::FeaturesOf::sketch : engine::FeaturesOf::last_layer);
 }
 
 int64_t last_layer_rank(const NetworkSpec& spec, std::string_view method) {

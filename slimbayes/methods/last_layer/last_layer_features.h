@@ -62,9 +62,10 @@ LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string
 LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method,
                                       int64_t sketch = 0);
 
-/// Returns h(x) and the network's output of single rows (engine/features.h), computed in `type`, of a network
-/// of one output, as data; empty if the engine cannot compute it.
-std::optional<engine::FeatureSpec> last_layer_spec(const TrainedNetwork& network, at::ScalarType type);
+/// Returns h(x) and the network's output of single rows (engine/features.h), computed in `type`, as data; with a
+/// sketch the features of with_sketch(). Empty if the engine cannot compute it.
+std::optional<engine::FeatureSpec> last_layer_spec(const TrainedNetwork& network, at::ScalarType type,
+                                                   int64_t sketch = 0);
 
 /// Returns the number of features of a network: the width before its Linear output layer, plus 1 for a bias.
 /// Throws as LastLayerFeatures.
