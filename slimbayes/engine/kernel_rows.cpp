@@ -112,10 +112,8 @@ class KernelRowModel : public RowModel {
     UpperFactor factor(ld, kernels::kernels());
     if (!factor.factorise(kernel.data())) return;
     root_.reserve(ld * ld);
-    std::fill_n(root_.data(), ld * ld, 0.0);
-    for (int64_t i = 0; i < ld; ++i) root_.data()[i * ld + i] = 1;
-    Doubles work(UpperFactor::work_doubles(ld));
-    factor.divide(ld, root_.data(), work.data());
+    Doubles work(UpperFactor::work_doubles(UpperFactor::kInvertRows));
+    factor.invert(root_.data(), work.data());
   }
 
   std::shared_ptr<const Features> features_;

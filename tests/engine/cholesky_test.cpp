@@ -35,9 +35,22 @@ std::vector<double> divided_identity(const UpperFactor& factor, int64_t n, bool 
   return x;
 }
 
+TEST(UpperFactor, InvertsAsItDividesTheUnitMatrix) {
+  for (const kernels::Kernels& k : kernels::all_kernels())
+    for (const int64_t n : {16, 64, 80, 208}) {
+      UpperFactor factor(n, k);
+      ASSERT_TRUE(factor.factorise(covariance(n).data()));
+      std::vector<double> x(static_cast<size_t>(n * n), NAN),
+          work(static_cast<size_t>(UpperFactor::work_doubles(UpperFactor::kInvertRows)));
+      factor.invert(x.data(), work.data());
+      const std::vector<double> divided = divided_identity(factor, n, false);
+      for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], divided[i], 1e-12 * (1 + std::abs(divided[i])));
+    }
+}
+
 TEST(UpperFactor, DividesByTheFactorAndItsTranspose) {
   for (const kernels::Kernels& k : kernels::all_kernels())
-    for (const int64_t n : {16, 48, 128}) {
+    for (const int64_t n : {16, 48, 80, 128}) {
       const std::vector<double> exact = covariance(n);
       std::vector<double> given = exact;
       for (int64_t i = 0; i < n; ++i)  // the lower triangle is not read
