@@ -24,6 +24,10 @@ MODELS = {  # table, method and its options
     "dbk": ("pol", ["dbk", "--hidden", "64", "--rank", "128", "--steps", "100"]),
     "vbll": ("pol", ["vbll", "--hidden", "64", "--rank", "128", "--steps", "100"]),
     "ridge": ("pol", ["ridge"]),
+    "ntk-sketch, 256 features": ("pol", ["ntk-sketch", "--hidden", "64", "--sketch", "256", "--steps", "100"]),
+    "dbk, windows of 24 hours": ("beijing_pm25@3000", ["dbk", "--network", "lstm", "--hidden", "32", "--rank", "64", "--steps", "100", "--window", "24",
+                                                        "--time", "year,month,day,hour", "--ignore", "No"]),
+    "bag-of-words": ("sst2_train", ["bag-of-words", "--text", "text", "--likelihood", "bernoulli", "--hidden", "64", "--steps", "100"]),
     "gp-exact, 300 rows": ("concrete@300", ["gp-exact"]),
     "auto, 397 rows": ("concrete@397", ["auto"]),
     "logistic, 6 classes": ("wine_red", ["logistic", "--likelihood", "softmax"]),
@@ -36,8 +40,12 @@ def run(*words):
     return subprocess.run([str(word) for word in words], check=True, capture_output=True, text=True).stdout
 
 
+TARGETS = {"beijing_pm25": "pm2.5", "sst2_train": "label"}  # of the others: y
+
+
 def table(name, folder):
-    """The table's file, cut to its first rows where the name says how many; and the cells of its first row."""
+    """The table's file, cut to its first rows where the name says how many; and the cells of its first rows. Rows without a number of the target are
+    left in: windows see them."""
     import gzip
     name, _, rows = name.partition("@")
     with gzip.open(DATA / f"{name}.csv.gz", "rt", newline="") as file:
@@ -46,16 +54,17 @@ def table(name, folder):
     path = folder / f"{name}{rows}.csv"
     with open(path, "w", newline="") as file:
         csv.writer(file).writerows(lines)
-    return path, dict(zip(lines[0], lines[1]))
+    return path, [dict(zip(lines[0], line)) for line in lines[1:101]]
 
 
 def fitted(tool, bench, folder, name):
-    """The model file, and the cells of a row in the order of its columns."""
-    path, row = table(MODELS[name][0], folder)
+    """The model file, and the cells of a row in the order of its columns; of a window those of its rows."""
+    source, words = MODELS[name]
+    path, rows = table(source, folder)
     model = folder / f"{name.replace(', ', '-')}.safetensors"
-    run(tool, "fit", path, "--target", "y", "--method", *MODELS[name][1], "--model", model)
+    run(tool, "fit", path, "--target", TARGETS.get(source.partition("@")[0], "y"), "--method", *words, "--model", model)
     known = json.loads(run(bench, model))
-    return model, [row[column["name"]] for column in known["columns"]]
+    return model, [row[column["name"]] for row in rows[:known.get("window", {}).get("rows", 1)] for column in known["columns"]]
 
 
 def main():

@@ -2,8 +2,8 @@
 // serve_bench MODEL SECONDS CELL...  Times what libslimbayes_serve does with a model file, and prints one
 // JSON object: the time to open it, microseconds a row of numbers and of texts with an interval, rows a
 // second on one and on two threads, and the memory that the open model takes.
-#include <slimbayes_serve.h>
 #include <malloc.h>
+#include <slimbayes_serve.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -67,10 +67,10 @@ class Asker {
   }
 
   /// Answers one row of texts.
-  void texts(const char* const* cells, std::vector<double>& row) {
-    if (probabilities_.empty()) return check(slimbayes_predict_cells(model_, cells, 1, 0.9, answers_.data()));
-    check(slimbayes_numbers(model_, cells, row.data()));
-    numbers(row.data());
+  void texts(const char* const* cells) {
+    check(probabilities_.empty()
+              ? slimbayes_predict_cells(model_, cells, 1, 0.9, answers_.data())
+              : slimbayes_classify_cells(model_, cells, 1, probabilities_.data(), nullptr));
   }
 
  private:
@@ -111,7 +111,7 @@ double rows_per_second(const slimbayes_model* model, const std::vector<double>& 
 std::vector<double> row_of(const slimbayes_model* model, const std::vector<std::string>& cells) {
   std::vector<const char*> texts;
   for (const std::string& cell : cells) texts.push_back(cell.c_str());
-  std::vector<double> row(cells.size());
+  std::vector<double> row(slimbayes_row_numbers(model));
   if (slimbayes_numbers(model, texts.data(), row.data()) != SLIMBAYES_OK) {
     std::fprintf(stderr, "error: %s\n", slimbayes_error());
     std::exit(1);
@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> cells(argv + 3, argv + argc);
   const long before = resident_bytes();
   slimbayes_model* model = slimbayes_open(argv[1]);
-  if (model == nullptr || slimbayes_columns(model) != cells.size()) {
+  if (model == nullptr || slimbayes_row_cells(model) != cells.size()) {
     std::fprintf(stderr, "error: %s\n", model == nullptr ? slimbayes_error() : "another number of cells");
     return 1;
   }
@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
   for (const std::string& cell : cells) texts.push_back(cell.c_str());
   Asker asker(model, 1);
   const double numbers = seconds_per_call(budget, [&] { asker.numbers(row.data()); });
-  const double named = seconds_per_call(budget, [&] { asker.texts(texts.data(), row); });
+  const double named = seconds_per_call(budget, [&] { asker.texts(texts.data()); });
   const double one = rows_per_second(model, row, 1, budget), two = rows_per_second(model, row, 2, budget);
   std::printf(
       R"({"open_ms": %.4g, "row_us": %.4g, "named_row_us": %.4g, "rows_per_s": %.5g, "rows_per_s_2": %.5g, "memory_kb": %ld})"
