@@ -1,4 +1,4 @@
-// mutants KIND FIRST COUNT SECONDS  Tries seeded mutants of one KIND (models: of tables; serve: the same, by
+// mutants KIND FIRST COUNT SECONDS  Tries seeded mutants of one KIND (models: of tables; serve: these and those of inputs, by
 // the serving library alone; inputs: models of windows, images and texts; checkpoints, csv, parquet or
 // feather), beginning with seed FIRST: at most COUNT
 // of them, for at most SECONDS. Each must end in a finite answer or in an error for the user, within five
@@ -8,9 +8,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <iterator>
 
 #include "cli/describe.h"
 #include "cli/terminal.h"
@@ -80,7 +82,8 @@ using Try = std::function<bool(std::mt19937_64&, std::string& what)>;
 
 Try kind_of(const std::string& kind, const Folder& folder) {
   if (kind == "serve") {
-    std::vector<BaseModel> served = base_models(subjects());
+    std::vector<BaseModel> served = base_models(subjects()), of_inputs = base_models(input_subjects());
+    std::ranges::move(of_inputs, std::back_inserter(served));
     std::erase_if(served, [](const BaseModel& one) { return !one.file.metadata.contains("serve"); });
     return [all = std::move(served)](std::mt19937_64& random, std::string& what) {
       const BaseModel& base = one_of(all, random);

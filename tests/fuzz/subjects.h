@@ -176,7 +176,10 @@ inline std::vector<Subject> input_subjects() {
                               {"text vbll classes", small_fit("vbll", text, "yes")},
                               {"text dbk", small_fit("dbk", text, "stars")},
                               {"windows bll", small_fit("bll", windows, "y")},
-                              {"text rich-bll", small_fit("rich-bll", text, "stars")}};
+                              {"text rich-bll", small_fit("rich-bll", text, "stars")},
+                              {"windows ridge filled", small_fit("ridge", windows, "y")},
+                              {"text bag-of-words", calibrated(small_fit("bag-of-words", text, "yes"))}};
+  all[11].fit.fill_gaps = true;
   all[2].fit.options["network"] = "transformer";
   all[2].fit.likelihood = LikelihoodKind::poisson;
   return all;
