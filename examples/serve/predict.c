@@ -18,15 +18,15 @@ static int fail(const char* what) {
   return 1;
 }
 
-/* Cuts the line at its commas, up to `most` cells, unless one is all that there may be, such as a text. Returns the
- * number of its cells, also of those beyond. */
-static size_t cut(char* line, const char** cells, size_t most) {
+/* Cuts the line at its commas, up to `most` cells; a text is one cell. Returns the number of its cells, also of those
+ * beyond. */
+static size_t cut(char* line, const char** cells, size_t most, int text) {
   size_t count = 0;
   line[strcspn(line, "\r\n")] = '\0';
   for (;;) {
     if (count < most) cells[count] = line;
     ++count;
-    line = most == 1 ? NULL : strchr(line, ',');
+    line = text ? NULL : strchr(line, ',');
     if (line == NULL) return count;
     *line++ = '\0';
   }
@@ -59,11 +59,12 @@ static int answer_rows(const slimbayes_model* model, double level) {
   const size_t texts = slimbayes_row_cells(model), classes = slimbayes_classes(model);
   const char** cells = malloc((texts + 1) * sizeof *cells);
   double* probabilities = malloc((classes + 1) * sizeof *probabilities);
+  const int text = slimbayes_row_numbers(model) != texts; /* its tokens */
   int failed = cells == NULL || probabilities == NULL ? fail("out of memory") : 0;
   while (!failed && fgets(line, sizeof line, stdin) != NULL) {
     if (strchr(line, '\n') == NULL && !feof(stdin))
       failed = fail("a line is too long");
-    else if (cut(line, cells, texts) != texts)
+    else if (cut(line, cells, texts, text) != texts)
       failed = fail("a row has another number of cells than the model takes");
     else
       failed = classes > 0 ? answer_class(model, cells, probabilities) : answer_number(model, cells, level);

@@ -29,6 +29,7 @@ extern "C" {
     fn slimbayes_close(model: *mut RawModel);
     fn slimbayes_error() -> *const c_char;
     fn slimbayes_row_cells(model: *const RawModel) -> usize;
+    fn slimbayes_row_numbers(model: *const RawModel) -> usize;
     fn slimbayes_predict_cells(model: *const RawModel, cells: *const *const c_char, count: usize, level: f64, out: *mut Answer) -> c_int;
 }
 
@@ -47,6 +48,11 @@ impl Model {
         let path = CString::new(path).map_err(|error| error.to_string())?;
         let raw = unsafe { slimbayes_open(path.as_ptr()) };
         if raw.is_null() { Err(last_error()) } else { Ok(Model(raw)) }
+    }
+
+    /// Whether a row is a text, whose numbers are its tokens.
+    fn is_of_texts(&self) -> bool {
+        unsafe { slimbayes_row_numbers(self.0) != slimbayes_row_cells(self.0) }
     }
 
     fn predict(&self, cells: &[&str], level: f64) -> Result<Answer, String> {
@@ -78,7 +84,8 @@ fn answered() -> Result<(), String> {
     println!("mean,sd,lower,upper");
     for line in std::io::stdin().lock().lines() {
         let line = line.map_err(|error| error.to_string())?;
-        let answer = model.predict(&line.split(',').collect::<Vec<_>>(), level)?;
+        let cells = if model.is_of_texts() { vec![line.as_str()] } else { line.split(',').collect() };
+        let answer = model.predict(&cells, level)?;
         println!("{},{},{},{}", answer.mean, answer.sd, answer.lower, answer.upper);
     }
     Ok(())

@@ -83,7 +83,10 @@ def _text(cell):
     """A cell as a CSV file has it, or None for a missing one."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)) or str(cell) in ("NaT", "<NA>", "nan"):
         return None
-    return str(bool(cell)).lower().encode() if isinstance(cell, (bool, np.bool_)) else str(cell).encode()
+    text = str(bool(cell)).lower() if isinstance(cell, (bool, np.bool_)) else str(cell)
+    if "\0" in text:
+        raise ServeError(f"expected texts without a NUL character; received {text[:80]!r}")
+    return text.encode()
 
 
 def _doubles(numbers):
@@ -123,7 +126,7 @@ class Model:
         times are seconds since 1970 UTC, a category is its place in its levels); or cells as a CSV file has them, as a list of
         dictionaries or of lists, or as a data frame. A column that a dictionary leaves out is missing. A model of windows takes a list of windows, each
         such rows, oldest first, or an array [n, window, columns]; a model of texts a list of texts, or rows of that column."""
-        if self._is_frame(rows) or not isinstance(rows, np.ndarray):
+        if not self._are_numbers(rows):
             cells = self._cells(rows)
             count, given = len(cells), [_text(cell) for row in cells for cell in row]
             answers = (_Answer * max(count, 1))()
@@ -177,7 +180,7 @@ class Model:
         return [each.value for each in out]
 
     def _as_numbers(self, rows):
-        if isinstance(rows, np.ndarray):
+        if self._are_numbers(rows):
             return self._numbers(rows)
         cells = self._cells(rows)
         out = np.empty((len(cells), self._width))
@@ -194,6 +197,10 @@ class Model:
             raise ServeError(f"expected {self._noun()} [n, {', '.join(map(str, shape))}] of {'tokens' if self._text else 'the columns ' + ', '.join(self.columns)}; "
                              f"received {list(numbers.shape)}")
         return numbers.reshape(len(numbers), self._width)
+
+    @staticmethod
+    def _are_numbers(rows):
+        return isinstance(rows, np.ndarray) and rows.dtype.kind in "biufc"
 
     def _noun(self):
         return "texts" if self._text else "rows" if self.window is None else "windows"
@@ -226,7 +233,7 @@ class Model:
                 raise ServeError(f"expected a frame with the columns {', '.join(self.columns)}; received one without {', '.join(absent)}")
             return list(zip(*(rows[name].to_list() for name in self.columns))) if self.columns else [() for _ in range(len(rows))]
         if isinstance(rows, (dict, str)):
-            raise ServeError(f"expected a list of {self._noun()}; received one; put it into a list")
+            raise ServeError(f"expected a list of {'texts' if self._text else 'rows'}; received one; put it into a list")
         if hasattr(rows, "to_pylist"):  # a pyarrow table
             rows = [{name: cell for name, cell in row.items() if name in self.columns} for row in rows.to_pylist()]
         found = []
@@ -235,7 +242,7 @@ class Model:
                 if foreign := [str(name) for name in row if name not in self.columns]:
                     raise ServeError(f"row {number}: expected the columns {', '.join(self.columns)}; received {', '.join(foreign)}")
                 row = [row.get(name) for name in self.columns]
-            elif self._text and isinstance(row, str):
+            elif self._text and (isinstance(row, (str, float)) or row is None):  # NaN is a missing text, too
                 row = [row]
             if isinstance(row, (str, bytes)) or not hasattr(row, "__len__") or len(row) != len(self.columns):
                 raise ServeError(f"row {number}: expected a dictionary or {len(self.columns)} cells; received {row!r}")

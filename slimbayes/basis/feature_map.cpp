@@ -37,8 +37,8 @@ FeatureMap::FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec
 
 Expansion FeatureMap::operator()(const Input& input, const ForwardContext& context) const {
   if (engine_) {
-    const at::Tensor rows = engine_rows(input.x, input.mask, engine_->inputs());
-    if (engine_->takes(rows, context.training))
+    const at::Tensor rows = engine_->rows_of(input.x, input.mask, context.training, drops(context));
+    if (rows.defined())
       return {(*engine_)(rows, dropout_factors(engine_->dropouts(), rows.size(0), context)), {}};
   }
   return (*basis_)(network_(input, context));

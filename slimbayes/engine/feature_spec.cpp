@@ -45,6 +45,10 @@ std::vector<TensorSize> tensors_of(const Plan& plan, const FeatureSpec& spec) {
   return all;
 }
 
+/// Returns whether the expansion, if there is one, is of the network's outputs, whose number the sizes of its values
+/// follow from.
+bool is_sound(const FeatureSpec& spec) { return spec.basis.empty() || spec.of == FeaturesOf::outputs; }
+
 /// The values of a plan's tensors in their order, as the pass reads them.
 template <class Number>
 std::shared_ptr<const Features> network_in(const Plan& plan, const FeatureSpec& spec) {
@@ -94,17 +98,15 @@ std::shared_ptr<const Plan> feature_plan(const std::string& basis, int64_t rank,
 std::optional<std::vector<TensorSize>> tensors_of(const FeatureSpec& spec) {
   if (!spec.network) return std::vector<TensorSize>{};
   const std::shared_ptr<const Plan> plan = plan_of(spec);
-  if (!plan || plan->inputs() != spec.inputs) return {};
+  if (!plan || plan->inputs() != spec.inputs || !is_sound(spec)) return {};
   if (spec.of == FeaturesOf::sketch && !has_sketch(*plan)) return {};
   return tensors_of(*plan, spec);
 }
 
 bool fits_in_memory(const FeatureSpec& spec, int64_t root) {
-  if (spec.of == FeaturesOf::sketch) {
+  if (spec.of == FeaturesOf::sketch)
     check(spec.rank > 0 && root / spec.rank >= spec.rank, "row_model",
           "a head for the features of the sketch", "another", "the model file is damaged");
-    return true;
-  }
   if (spec.basis != kRbf) return true;
   const int64_t r = spec.rank;
   check(r > 0 && root / r == r, "row_model", "a head for the inducing points of the features", "another",
@@ -113,10 +115,16 @@ bool fits_in_memory(const FeatureSpec& spec, int64_t root) {
   return needed <= static_cast<double>(memory_at_hand());
 }
 
+std::shared_ptr<const Features> features_without_sketch(const FeatureSpec& spec) {
+  check(spec.of != FeaturesOf::sketch, "features", "features without a sketch", "a sketch",
+        "the model file is damaged");
+  return features_of(spec);
+}
+
 std::shared_ptr<const Features> features_of(const FeatureSpec& spec) {
   if (!spec.network) return identity_features(spec.inputs);
   const std::shared_ptr<const Plan> plan = plan_of(spec);
-  if (!plan || plan->inputs() != spec.inputs) return nullptr;
+  if (!plan || plan->inputs() != spec.inputs || !is_sound(spec)) return nullptr;
   check_values(tensors_of(*plan, spec), spec);
   std::shared_ptr<const Features> features;
   if (plan->steps().empty() && spec.of != FeaturesOf::sketch)

@@ -48,4 +48,7 @@ bool fits_in_memory(const FeatureSpec& spec, int64_t root);
 /// values are not those of the plan: one is absent or has another size.
 std::shared_ptr<const Features> features_of(const FeatureSpec& spec);
 
+/// The same, and throws std::invalid_argument for a sketch: for who has not asked fits_in_memory() before.
+std::shared_ptr<const Features> features_without_sketch(const FeatureSpec& spec);
+
 }  // namespace slimbayes::engine

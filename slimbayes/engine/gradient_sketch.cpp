@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <functional>
 #include <variant>
 #include <vector>
 
@@ -122,14 +122,15 @@ class SketchFeatures : public Features {
       work[i * out.ld() + (std::max_element(own, own + out.width) - own)] = 1;
     }
     std::fill_n(sum, rows * padded(q_), 0.0F);
-    plan_.backward(k, packed_.data(), rows, tape, work, none_, [&](size_t step, const float* gradient) {
+    const auto seen = [&](size_t step, const float* gradient) {
       if (step + 1 == plan_.steps().size()) return;
       const LayerSigns& signs = signs_[step];
       if (const auto* dense = std::get_if<DenseStep>(&plan_.steps()[step]))
         add_dense(*dense, signs, rows, tape, gradient, left, right, sum);
       if (const auto* norm = std::get_if<NormStep>(&plan_.steps()[step]))
         add_norm(*norm, signs, rows, tape, gradient, sum);
-    });
+    };
+    plan_.backward(k, packed_.data(), rows, tape, work, none_, std::cref(seen));  // without an allocation
     write(rows, tape, sum, phi);
     return {phi, output};
   }
@@ -209,13 +210,15 @@ class SketchFeatures : public Features {
 
 std::shared_ptr<const Features> sketch_features(const Plan& plan, std::span<const float* const> values,
                                                 int64_t sketch) {
+  check(has_sketch(plan), "sketch", "a network of dense layers and layer norms", "another");
   constexpr int64_t kMost = 16384;  // of the option `sketch`; a damaged file may ask for more
   check(sketch > 0 && sketch <= kMost, "sketch", "1 to 16384 features", "another number");
   double numbers = 0;
   for (const Step& step : plan.steps())
     if (const auto* s = std::get_if<DenseStep>(&step))
       numbers += static_cast<double>(s->in.ld() + s->out.ld());
-  if (numbers * static_cast<double>(padded(sketch)) * sizeof(float) > static_cast<double>(memory_at_hand()))
+  if (numbers * static_cast<double>(padded(sketch)) * sizeof(float) >
+      0.5 * static_cast<double>(memory_at_hand()))
     return nullptr;
   return std::make_shared<SketchFeatures>(plan, values, sketch);
 }

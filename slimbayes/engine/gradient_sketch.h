@@ -13,9 +13,8 @@ namespace slimbayes::engine {
 /// gradient of the network's largest output with respect to the earlier parameters. They are those of
 /// ntk/gradient_sketch.h with the signs that every network has, in float32. The outputs are those of the network.
 ///
-/// The parameters are in the order of Plan::tensors() and are copied. nullptr: the plan ends in another layer, or
-/// has parameters elsewhere than in dense layers and layer norms, or a layer without a gradient. Throws
-/// std::invalid_argument unless sketch is 1 to 16384. nullptr where the memory at hand does not hold the signs.
+/// The parameters are in the order of Plan::tensors() and are copied. nullptr where half of the memory at hand does
+/// not hold the signs. Throws std::invalid_argument unless has_sketch(plan), and sketch is 1 to 16384.
 std::shared_ptr<const Features> sketch_features(const Plan& plan, std::span<const float* const> values,
                                                 int64_t sketch);
 

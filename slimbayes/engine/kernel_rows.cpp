@@ -128,7 +128,7 @@ class KernelRowModel : public RowModel {
 }  // namespace
 
 std::shared_ptr<const RowModel> kernel_row_model(const KernelRows& spec) {
-  std::shared_ptr<const Features> features = features_of(spec.features);
+  std::shared_ptr<const Features> features = features_without_sketch(spec.features);
   if (!features) return nullptr;
   const int64_t r = features->rank(), n = std::ssize(spec.alpha);
   check(n > 0 && std::ssize(spec.lengthscale) == r && std::ssize(spec.ones) == n &&

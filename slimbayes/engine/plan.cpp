@@ -172,12 +172,16 @@ void Plan::append_last_step(const Shape& input) {
 }
 
 /// Appends the first layers of a network of tokens, if they are an embedding and the mean over the steps, with
-/// nothing but dropout between them, which does nothing at prediction. Returns how many layers these are; 0 if
+/// nothing but dropout between them, of which the plan has none. Returns how many layers these are; 0 if
 /// they are others.
 size_t Plan::append_token_mean(const NetworkSpec& spec, const std::string& prefix) {
   const auto* embedding = spec.layers.empty() ? nullptr : std::get_if<Embedding>(&spec.layers[0]);
   size_t mean = 1;
-  while (mean < spec.layers.size() && std::holds_alternative<Dropout>(spec.layers[mean])) ++mean;
+  for (; mean < spec.layers.size(); ++mean) {
+    const auto* dropout = std::get_if<Dropout>(&spec.layers[mean]);
+    if (dropout == nullptr) break;
+    every_dropout_ = every_dropout_ && dropout->rate == 0;
+  }
   if (embedding == nullptr || mean >= spec.layers.size() ||
       !std::holds_alternative<MeanOverSteps>(spec.layers[mean]))
     return 0;
@@ -190,6 +194,7 @@ size_t Plan::append_token_mean(const NetworkSpec& spec, const std::string& prefi
     step.packed_positions = new_packed(at_.width * ld);
   }
   steps_.emplace_back(step);
+  tokens_ = step.tokens;
   at_ = step.out;
   held_ = trains_ = false;
   return mean + 1;

@@ -172,6 +172,9 @@ class Plan {
 
   /// Returns the layers of dropout with a rate above zero, in the order in which they run.
   const std::vector<DropoutLayer>& dropouts() const { return dropouts_; }
+  /// Returns whether these are all of the network's; the plan has none of those on the vectors of tokens.
+  bool has_every_dropout() const { return every_dropout_; }
+  int64_t tokens() const { return tokens_; }  // different ones of a text; 0 for a network of numbers
   /// Returns whether backward() knows every step. A batch norm and tokens are known for predictions alone.
   bool trains() const { return trains_; }
   int64_t inputs() const { return inputs_; }
@@ -225,7 +228,8 @@ class Plan {
   int64_t inputs_, packed_ = 0, tape_ = 0, others_ = 0, widest_ = 0, depth_ = 0;
   Slot at_;            // the output of the last operation
   bool held_ = false;  // whether at_ must keep its values: it is the input, or a shortcut
-  bool trains_ = true;
+  bool trains_ = true, every_dropout_ = true;
+  int64_t tokens_ = 0;
   int64_t open_ = 0;  // residuals that have begun and not ended
   std::vector<std::string> tensors_;
   std::vector<int64_t> sizes_;

@@ -18,12 +18,14 @@ namespace slimbayes {
 namespace {
 
 /// Returns the inputs [b, d] of a batch as contiguous float64, after they had the type of the method.
-at::Tensor row_inputs(const Batch& batch, const Shape& shape, int64_t d, at::ScalarType type,
-                      std::string_view function) {
+/// `vocabulary`: of tokens.
+at::Tensor row_inputs(const Batch& batch, const Shape& shape, int64_t d, int64_t vocabulary,
+                      at::ScalarType type, std::string_view function) {
   check(batch.inputs.size() == 1, function, "one input tensor", "several");
   if (shape.tokens) {
-    const at::Tensor rows = engine_rows(batch.inputs[0], batch.mask, d);
-    if (!rows.defined()) refuse(function, fmt::format("up to {} tokens, then padding", d), "another input");
+    const at::Tensor rows = token_rows(batch.inputs[0], batch.mask, d, vocabulary);
+    if (!rows.defined())
+      refuse(function, fmt::format("up to {} tokens below {}, then padding", d, vocabulary), "other rows");
     return rows.to(at::kDouble);
   }
   const at::Tensor& given = batch.inputs[0];
@@ -70,10 +72,14 @@ Regression regression_of(const engine::RowModel& model, const at::Tensor& out, i
 
 }  // namespace
 
-bool has_padding(const Dataset& data) {
-  if (data.size() == 0) return data.schema.input.tokens;
+bool are_rows(const Dataset& data) {
+  const Schema& schema = data.schema;
+  if (data.size() == 0) return !schema.input.tokens;
   const Batch one = data.rows(at::zeros({1}, at::kLong));
-  return one.mask.defined() && one.inputs.at(0).scalar_type() != at::kLong;
+  if (one.inputs.at(0).scalar_type() != at::kLong) return !one.mask.defined();
+  const at::Tensor lengths = data.source->lengths();  // those of a TextEncoder have some
+  return schema.input.tokens && lengths.defined() && lengths.max().item<int64_t>() <= schema.input.sizes[0] &&
+         token_rows(one.inputs[0], one.mask, schema.input.sizes[0], schema.tokens).defined();
 }
 
 Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, const Shape& input,
@@ -82,7 +88,7 @@ Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, c
   at::Tensor out;
   int64_t first = 0, zeroed = 0;
   over_batches(data, options, [&](const Batch& batch) {
-    const at::Tensor x = row_inputs(batch, input, model.inputs(), type, function);
+    const at::Tensor x = row_inputs(batch, input, model.inputs(), data.schema.tokens, type, function);
     if (!out.defined()) out = at::empty({model.numbers(), std::max(data.size(), x.size(0))}, at::kDouble);
     zeroed += answer_into(model, x, first, out);
     first += x.size(0);

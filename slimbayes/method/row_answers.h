@@ -20,13 +20,13 @@
 
 namespace slimbayes {
 
-/// Returns whether the rows are sequences with padding, which a row model would take for steps. The padding of
-/// texts is a token of its own, which it knows; there must be a text.
-bool has_padding(const Dataset& data);
+/// Returns whether a row model can take the rows: all but sequences with padding, which it would take for steps.
+/// Of texts it takes those of a TextEncoder (data/text/text_dataset.h), whose padding it knows.
+bool are_rows(const Dataset& data);
 
 /// Returns the answers of a row model (Fitted::row_model) to the rows of a dataset, several rows at the same
 /// time on several threads. `input` is the shape of a row and `type` the type that the method computes its
-/// inputs in. Requires rows without padding. Throws std::invalid_argument as predict_rows (method/batches.h).
+/// inputs in. Requires are_rows(data). Throws std::invalid_argument as predict_rows (method/batches.h).
 Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, const Shape& input,
                            at::ScalarType type, const PredictOptions& options, std::string_view function);
 

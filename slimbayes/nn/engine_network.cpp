@@ -34,11 +34,14 @@ bool engine_can_bind(const at::Tensor& tensor) {
   return !tensor.requires_grad() || (tensor.is_leaf() && tensor.grad().defined() && is_plain(tensor.grad()));
 }
 
-at::Tensor engine_rows(const at::Tensor& x, const at::Tensor& mask, int64_t inputs) {
-  if (!x.defined() || x.scalar_type() != at::kLong) return mask.defined() ? at::Tensor() : x;
-  const bool fits = x.dim() == 2 && x.size(1) <= inputs && x.device().is_cpu();
-  if (!fits || !mask.defined() || !at::equal(mask, x != 0)) return {};
-  return at::constant_pad_nd(x.to(at::kFloat), {0, inputs - x.size(1)});
+at::Tensor token_rows(const at::Tensor& x, const at::Tensor& mask, int64_t longest, int64_t vocabulary) {
+  const bool fits = x.defined() && x.scalar_type() == at::kLong && x.dim() == 2 && x.size(1) <= longest &&
+                    x.device().is_cpu() && (!mask.defined() || mask.device().is_cpu());
+  if (!fits || (x.numel() > 0 && (x.min().item<int64_t>() < 0 || x.max().item<int64_t>() >= vocabulary)))
+    return {};
+  const at::Tensor there = x != 0;
+  if (!(mask.defined() ? at::equal(mask, there) : there.all().item<bool>())) return {};
+  return at::constant_pad_nd(x.to(at::kFloat), {0, longest - x.size(1)});
 }
 
 std::vector<const float*> pointers_of(const std::vector<at::Tensor>& tensors) {
@@ -113,15 +116,17 @@ EngineNetwork::~EngineNetwork() = default;
 
 const std::vector<engine::DropoutLayer>& EngineNetwork::dropouts() const { return plan_->dropouts(); }
 
-int64_t EngineNetwork::inputs() const { return plan_->inputs(); }
-
 bool EngineNetwork::trains() const { return plan_->trains(); }
 
-bool EngineNetwork::takes(const at::Tensor& x, bool training) const {
+at::Tensor EngineNetwork::rows_of(const at::Tensor& x, const at::Tensor& mask, bool training,
+                                  bool drops) const {
   const bool with_gradient = tensors_.trained && at::GradMode::is_enabled();
-  if (!trains() && (training || with_gradient)) return false;
-  return x.defined() && x.device().is_cpu() && x.scalar_type() == at::kFloat && !x.requires_grad() &&
-         x.dim() > 1 && x.numel() == x.size(0) * plan_->inputs();
+  if (!trains() && (training || with_gradient)) return {};
+  if (drops && !plan_->has_every_dropout()) return {};
+  if (plan_->tokens() > 0) return token_rows(x, mask, plan_->inputs(), plan_->tokens());
+  const bool plain = !mask.defined() && x.defined() && x.device().is_cpu() && x.scalar_type() == at::kFloat &&
+                     !x.requires_grad() && x.dim() > 1 && x.numel() == x.size(0) * plan_->inputs();
+  return plain ? x : at::Tensor();
 }
 
 std::unique_ptr<engine::Tape> EngineNetwork::borrow() const {

@@ -28,10 +28,10 @@ bool engine_is_available();
 /// either a parameter with a gradient buffer (nn/parameters.h) or a constant.
 bool engine_can_bind(const at::Tensor& tensor);
 
-/// Returns the rows of an input as a plan of `inputs` numbers takes them: those of `x`, and of tokens [b, t] as
-/// floats with their padding, [b, inputs]. Undefined for another padded input, which a plan would read to its
-/// end. x and mask: as in Input (nn/network.h).
-at::Tensor engine_rows(const at::Tensor& x, const at::Tensor& mask, int64_t inputs);
+/// Returns the texts of a batch as a plan takes them: tokens x [b, t] int64 as floats with their padding,
+/// [b, longest]. mask [b, t]: as in Input (nn/network.h). Undefined where a row model would answer otherwise than
+/// libtorch or not at all: for longer texts, tokens outside of [0, vocabulary), and a mask that is not x != 0.
+at::Tensor token_rows(const at::Tensor& x, const at::Tensor& mask, int64_t longest, int64_t vocabulary);
 
 /// Returns the address of the first element of each tensor. They must be contiguous float32.
 std::vector<const float*> pointers_of(const std::vector<at::Tensor>& tensors);
@@ -67,12 +67,13 @@ class EngineNetwork : public std::enable_shared_from_this<EngineNetwork> {
 
   ~EngineNetwork();
 
-  int64_t inputs() const;  // of a row
   /// Returns whether the engine computes training passes too (Plan::trains).
   bool trains() const;
-  /// Returns whether the engine can compute these rows: float32 on the CPU, without a gradient of their own.
-  /// `training` is that of the pass (ForwardContext).
-  bool takes(const at::Tensor& x, bool training) const;
+  /// Returns the rows [b, inputs] that operator() takes for an input x, or an undefined tensor if the engine
+  /// cannot compute the pass: it can for float32 on the CPU without a gradient of its own, and for tokens
+  /// (token_rows). x and mask: as in Input (nn/network.h); `training` is that of the pass, `drops` whether
+  /// dropout is active in it (ForwardContext).
+  at::Tensor rows_of(const at::Tensor& x, const at::Tensor& mask, bool training, bool drops) const;
 
   const std::vector<engine::DropoutLayer>& dropouts() const;
 

@@ -111,9 +111,8 @@ BoundNetwork::BoundNetwork(const NetworkSpec& spec, const std::string& prefix, c
 
 at::Tensor BoundNetwork::operator()(const Input& input, const ForwardContext& context) const {
   if (engine_) {
-    const at::Tensor rows = engine_rows(input.x, input.mask, engine_->inputs());
-    if (engine_->takes(rows, context.training))
-      return (*engine_)(rows, dropout_factors(engine_->dropouts(), rows.size(0), context));
+    const at::Tensor rows = engine_->rows_of(input.x, input.mask, context.training, drops(context));
+    if (rows.defined()) return (*engine_)(rows, dropout_factors(engine_->dropouts(), rows.size(0), context));
   }
   return network_(input, binding_, context);
 }

@@ -56,7 +56,8 @@ int64_t width_of(const InputCells& cells) {
 
 double uniform_of(const InputCells& cells, std::span<const float> x) {
   if (!std::holds_alternative<SingleTextEncoder>(cells)) return row_uniform(x);
-  std::vector<int64_t> tokens;
+  thread_local std::vector<int64_t> tokens;
+  tokens.clear();
   for (const float one : x)
     if (one != static_cast<float>(kPadding)) tokens.push_back(static_cast<int64_t>(one));
   return row_uniform(

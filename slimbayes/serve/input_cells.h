@@ -33,7 +33,7 @@ size_t cells_of(const InputCells& cells);    // texts of an input
 size_t numbers_of(const InputCells& cells);  // of an input, before it is encoded
 int64_t width_of(const InputCells& cells);   // numbers of an encoded input
 
-/// Returns the number in [0, 1) that decides on the last class of a prediction set: that of
+/// Returns the number in (0, 1) that decides on the last class of a prediction set: that of
 /// example_uniforms() (model/example_uniforms.h). x: the encoded input.
 double uniform_of(const InputCells& cells, std::span<const float> x);
 

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "slimbayes/engine/spec/row_spec_file.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/memory.h"
 
@@ -46,8 +47,13 @@ int64_t inputs_of(const ServedRows& rows) {
 ServedRows served_rows(const ServedFile& parts) {
   ServedRows rows = rows_of(parts);
   const Schema& schema = schema_of(parts.encoder);
-  const int64_t inputs = schema.input.sizes.empty() ? std::ssize(schema.features) : schema.input.numel();
-  check_fits(inputs_of(rows) == inputs, "a model of the encoder's inputs", "one of others");
+  const Shape input = schema.input.sizes.empty() ? Shape{{std::ssize(schema.features)}} : schema.input;
+  check_fits(inputs_of(rows) == input.numel(), "a model of the encoder's inputs", "one of others");
+  for (const NetworkSpec* network : engine::networks_in(parts.rows)) {
+    const auto* embedding = network->layers.empty() ? nullptr : std::get_if<Embedding>(&network->layers[0]);
+    const bool embeds = embedding == nullptr || embedding->tokens == schema.tokens;
+    check_fits(network->input == input && embeds, "a network of the encoder's inputs", "one of others");
+  }
   return rows;
 }
 

@@ -30,10 +30,18 @@ struct EncodedRows {
   size_t width = 0;           // numbers of an example
   std::vector<float> x;       // [examples, width], or the rows that windows share
   std::vector<size_t> first;  // of windows: where each begins in x; else empty
+  TokenRows texts;            // of texts, which get their padding one by one
 
-  std::span<const float> row(int64_t i) const {
+  /// Writes an example to `out` [width].
+  void copy(int64_t i, std::span<float> out) const {
     const auto at = static_cast<size_t>(i);
-    return std::span(x).subspan(first.empty() ? at * width : first[at], width);
+    if (texts.offsets.size() > 1) {
+      const auto end = std::copy(texts.tokens.begin() + texts.offsets[at],
+                                 texts.tokens.begin() + texts.offsets[at + 1], out.begin());
+      std::fill(end, out.end(), static_cast<float>(kPadding));
+      return;
+    }
+    std::copy_n(x.begin() + static_cast<int64_t>(first.empty() ? at * width : first[at]), width, out.begin());
   }
 };
 
@@ -41,11 +49,13 @@ struct EncodedRows {
 struct Work {
   RowRegression::Memory memory;
   Numbers x;
+  std::vector<float> row;  // the last one
 
   std::span<const double> of(const EncodedRows& given, int64_t from, int64_t count = 1) {
     x.clear();
+    row.resize(given.width);
     for (int64_t i = from; i < from + count; ++i) {
-      const std::span<const float> row = given.row(i);
+      given.copy(i, row);
       x.insert(x.end(), row.begin(), row.end());
     }
     return x;
@@ -180,7 +190,7 @@ struct Answerer {
       a.entropy[i] = e.predictive;
       a.mutual_information[i] = e.mutual_information;
       a.label[i] = static_cast<double>(std::ranges::max_element(p) - p.begin());
-      const double u = request.deterministic_sets || sets.empty() ? 0 : uniform_of(cells, given.row(row));
+      const double u = request.deterministic_sets || sets.empty() ? 0 : uniform_of(cells, work.row);
       for (size_t s = 0; s < sets.size(); ++s)
         mark_set(p, u, thresholds[s], std::span(sets[s]).subspan(i * k, k));
       return std::isfinite(e.predictive) && std::isfinite(e.mutual_information) && e.zeroed == 0;
@@ -221,7 +231,7 @@ struct Answerer {
 /// Encodes the rows of a table; nullopt if one is bad (Encoder::inputs).
 std::optional<EncodedRows> encoded(const Encoder& encoder, const ServedInputs& inputs) {
   const Table& table = std::get<Table>(inputs);
-  EncodedRows all{table.rows, encoder.schema().features.size(), {}, {}};
+  EncodedRows all{table.rows, encoder.schema().features.size(), {}, {}, {}};
   all.x.resize(static_cast<size_t>(all.rows) * all.width);
   std::vector<BadRow> bad;
   encoder.inputs(table, all.x, &bad);
@@ -234,20 +244,15 @@ std::optional<EncodedRows> encoded(const WindowEncoder& encoder, const ServedInp
   if (!bad.empty()) return {};
   const size_t d = encoder.schema().features.size();
   const int64_t window = encoder.options().window;
-  EncodedRows all{std::ssize(windows.last), static_cast<size_t>(window) * d, std::move(windows.rows), {}};
+  EncodedRows all{std::ssize(windows.last), static_cast<size_t>(window) * d, std::move(windows.rows), {}, {}};
   for (const int64_t last : windows.last) all.first.push_back(static_cast<size_t>(last - window + 1) * d);
   return all;
 }
 
 std::optional<EncodedRows> encoded(const TextEncoder& encoder, const ServedInputs& inputs) {
-  const TokenRows texts = encoder.tokens_of(std::get<Table>(inputs));
-  const auto longest = static_cast<size_t>(encoder.options().longest);
-  EncodedRows all{std::ssize(texts.offsets) - 1, longest, {}, {}};
-  all.x.assign(static_cast<size_t>(all.rows) * longest, static_cast<float>(kPadding));
-  for (size_t i = 0; i < static_cast<size_t>(all.rows); ++i)
-    std::copy(texts.tokens.begin() + texts.offsets[i], texts.tokens.begin() + texts.offsets[i + 1],
-              all.x.begin() + static_cast<int64_t>(i * longest));
-  return all;
+  TokenRows texts = encoder.tokens_of(std::get<Table>(inputs));
+  const int64_t rows = std::ssize(texts.offsets) - 1;
+  return EncodedRows{rows, static_cast<size_t>(encoder.options().longest), {}, {}, std::move(texts)};
 }
 
 }  // namespace

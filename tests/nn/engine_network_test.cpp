@@ -131,6 +131,53 @@ TEST(EngineNetwork, SeesNewStatisticsOfBatchNorms) {
 }
 
 // Each tensor in turn is a constant: the others get the gradient that libtorch gives them.
+/// Texts of up to 7 tokens from 1 to 9, with their mask.
+Input some_texts(int64_t n) {
+  const at::Tensor length = (1 + 7 * Stream(5).uniform({n, 1})).floor();
+  const at::Tensor mask = at::arange(7).unsqueeze(0) < length;
+  return {at::where(mask, (1 + 9 * Stream(6).uniform({n, 7})).to(at::kLong), at::zeros({}, at::kLong)), mask};
+}
+
+NetworkSpec mean_of_words(bool positions, double dropout) {
+  return {{{9}, true},
+          {Embedding{10, 5, positions}, Dropout{dropout}, MeanOverSteps{}, Linear{3}, Activation{"silu"},
+           Linear{2}}};
+}
+
+TEST(EngineNetwork, AveragesTheVectorsOfTokensAsLibtorch) {
+  const Input texts = some_texts(130);
+  for (const bool positions : {false, true})
+    for (const double dropout : {0.0, 0.4}) {
+      const NetworkSpec spec = mean_of_words(positions, dropout);
+      const Parameters values = started(spec);
+      const auto lookup = [&](const std::string& name) { return values[name].detach(); };
+      const BoundNetwork engine(spec, "network", lookup),
+          libtorch(spec, "network", lookup, Execution::libtorch);
+      ASSERT_TRUE(engine.by_engine());
+      EXPECT_TRUE(at::allclose(engine(texts), libtorch(texts), 1e-5, 1e-6));
+      EXPECT_TRUE(
+          at::allclose(engine({texts.x.narrow(1, 0, 1)}), libtorch({texts.x.narrow(1, 0, 1)}), 1e-5, 1e-6));
+      // Draws of the dropout are libtorch's: the plan has none of it.
+      const ForwardContext draw{false, Stream(4), true};
+      EXPECT_TRUE(at::equal(engine(texts, draw), libtorch(texts, draw)));
+    }
+}
+
+TEST(EngineNetwork, LeavesOddTokensToLibtorch) {
+  const Input texts = some_texts(20);
+  const NetworkSpec spec = mean_of_words(false, 0);
+  const Parameters values = started(spec);
+  const auto lookup = [&](const std::string& name) { return values[name].detach(); };
+  const BoundNetwork engine(spec, "network", lookup), libtorch(spec, "network", lookup, Execution::libtorch);
+  const at::Tensor x = texts.x.abs().clamp_min(1);
+  EXPECT_TRUE(at::equal(engine({texts.x}), libtorch({texts.x})));              // padding without a mask
+  EXPECT_TRUE(at::equal(engine({x, texts.mask}), libtorch({x, texts.mask})));  // tokens behind the mask
+  EXPECT_TRUE(
+      at::equal(engine({at::cat({x, x}, 1)}), libtorch({at::cat({x, x}, 1)})));  // longer than the network's
+  EXPECT_ANY_THROW(engine({x + 5}));                                             // of another vocabulary
+  EXPECT_ANY_THROW(engine({x - 7}));
+}
+
 TEST(EngineNetwork, LeavesOutConstantTensorsOneByOne) {
   const at::Tensor x = Stream(2).normal({70, 3}, at::kFloat), g = Stream(3).normal({70, 2}, at::kFloat);
   const NetworkSpec spec{{{3}},

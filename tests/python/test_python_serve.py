@@ -207,11 +207,13 @@ def test_texts(tmp_path):
     served = serve.Model(tmp_path / "m.safetensors")
     fresh = ["good film", "bad", "", "w1, w2 and others, too"]
     expected = model.predict_proba(pd.DataFrame({"text": fresh}))
-    for form in fresh, [[one] for one in fresh], [{"text": one} for one in fresh], pd.DataFrame({"text": fresh}):
+    for form in fresh, [[one] for one in fresh], [{"text": one} for one in fresh], pd.DataFrame({"text": fresh}), np.array(fresh), [*fresh[:2], None, fresh[3]]:
         assert served.classify(form).probabilities == pytest.approx(expected, abs=1e-6)
     tokens = served._as_numbers(fresh)
     assert tokens.shape == (4, 5) and served.classify(tokens).probabilities == pytest.approx(expected, abs=1e-6)
     with pytest.raises(serve.ServeError, match="put it into a list"):
         served.classify("good film")
+    with pytest.raises(serve.ServeError, match="NUL"):
+        served.classify(["good\0bad"])
     with pytest.raises(TypeError, match="received one of text"):
         model.export_onnx(tmp_path / "m.onnx")

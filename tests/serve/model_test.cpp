@@ -312,7 +312,8 @@ TEST(ServedModel, SaysWhatItCannotServe) {
 
 TEST(ServedModel, AnswersTheSameOnEveryThreadWithoutAllocations) {
   for (const Case& one :
-       {Case{"", "dbk", small({{"rank", 12}})}, Case{"", "auto", {{"candidates", "constant,ridge"}}}}) {
+       {Case{"", "dbk", small({{"rank", 12}})}, Case{"", "ntk-sketch", small({{"sketch", 20}})},
+        Case{"", "auto", {{"candidates", "constant,ridge"}}}}) {
     const serve::Model rows = served(fit_model(served_table(200, 1), request_of(one)));
     const std::vector<double> row = row_of(served_table(3, 2), rows, 0);
     const std::vector<std::string_view> cells = {"11", "true",   "red", "2022-01-05", "1e6",

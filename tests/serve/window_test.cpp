@@ -2,8 +2,11 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "slimbayes/encoding/single_text.h"
 #include "slimbayes/encoding/windows/single_window.h"
+#include "slimbayes/storage/error.h"
 #include "tests/data/tables.h"
 #include "tests/serve/serve_case.h"
 
@@ -147,7 +150,6 @@ TEST_P(ServedWindows, AnswerAsTheModel) {
       if (const auto* q = std::get_if<Regression>(&all.answer)) expect_close(a.mean, q->mean, i, 1e-6);
     }
     const serve::Scores far = rows.scores(numbers);
-    if (one.gaps) continue;  // the scores of a table are those before cells are carried forward
     expect_close(far.beyond, scores.at("outside"), i, 1e-9);
     expect_close(far.distance, scores.at("distance"), i, 1e-9);
   }
@@ -202,6 +204,40 @@ TEST(ServedWindow, IsRefusedWhereItIsNone) {
       refused(width + static_cast<size_t>(town), 1 - good[static_cast<size_t>(town)]).find("one series"),
       std::string::npos);
   EXPECT_THROW(rows.predict(std::span(good).first(width)), std::invalid_argument);
+}
+
+TEST(ServedWindow, OfUnknownSeriesIsOfOne) {
+  const Model model = window_model({"ridge", "ridge", json::object(), {}});
+  const serve::Model rows = served(model);
+  const auto windows = std::get<WindowTable>(model.examples(hours(2, false)));
+  std::vector<std::string> texts = texts_of_window(numbers_of(windows, 0, rows, false), rows);
+  const auto town = static_cast<size_t>(std::ranges::find(rows.columns(), "town", &serve::ColumnInfo::name) -
+                                        rows.columns().begin());
+  const auto predicted = [&] {
+    const std::vector<std::string_view> cells(texts.begin(), texts.end());
+    return rows.predict(std::span<const std::string_view>(cells));
+  };
+  for (size_t row = 0; row < 5; ++row) texts[row * rows.columns().size() + town] = "east";
+  EXPECT_NO_THROW(predicted());
+  texts[2 * rows.columns().size() + town] = "west";
+  EXPECT_THROW(predicted(), std::invalid_argument);
+}
+
+// A missing row is one with its time alone: its inputs are the last known ones, and so is its town.
+TEST(ServedWindow, TakesAMissingRowWhereGapsAreFilled) {
+  const Model model = window_model({"ridge", "ridge", json::object(), {}, true});
+  const serve::Model rows = served(model);
+  const auto windows = std::get<WindowTable>(model.examples(hours(2, false)));
+  std::vector<double> numbers = numbers_of(windows, 0, rows, false);
+  const size_t width = rows.columns().size();
+  std::vector<double> filled = numbers;
+  for (size_t j = 1; j < width; ++j) {
+    numbers[2 * width + j] = kMissing;
+    filled[2 * width + j] = filled[width + j];
+  }
+  const double mean = rows.predict(numbers).mean;
+  EXPECT_NE(mean, rows.predict(filled).mean);  // the indicators of missing cells
+  EXPECT_NEAR(mean, rows.predict(filled).mean, 1);
 }
 
 /// Texts whose words tell the class and the stars.
@@ -294,6 +330,47 @@ INSTANTIATE_TEST_SUITE_P(Methods, ServedTexts,
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
+
+/// Opens a model file whose part for serving has other values, and returns what is said of it.
+std::string said_of(const Model& model, const std::function<void(json& serve, json& encoder)>& change) {
+  TensorFile file = model.to_file();
+  json serve = json::parse(file.metadata.at("serve")), encoder = json::parse(file.metadata.at("encoder"));
+  change(serve, encoder);
+  file.metadata["serve"] = serve.dump();
+  file.metadata["encoder"] = encoder.dump();
+  try {
+    serve::Model::open(to_bytes(file), "changed");
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "opened";
+}
+
+TEST(ServedText, OfAnotherVocabularyThanTheNetworksIsRefused) {
+  const Model model = text_model("bag-of-words", {{"hidden", 8}, {"steps", 5}}, "label", false);
+  const std::string said = said_of(model, [](json&, json& encoder) { encoder["words"].push_back("more"); });
+  EXPECT_NE(said.find("a network of the encoder's inputs"), std::string::npos) << said;
+}
+
+TEST(ServedWindow, OfAnotherShapeThanTheNetworksIsRefused) {
+  const Model model = window_model({"dnn", "dnn", {{"network", "lstm"}, {"hidden", 8}, {"steps", 5}}, {}});
+  const std::string said = said_of(model, [](json&, json& encoder) { encoder["window"] = 4; });
+  EXPECT_NE(said.find("the encoder's inputs"), std::string::npos) << said;
+}
+
+// The sizes of an expansion's values follow from the outputs of the network: with other features it would read
+// behind them.
+TEST(ServedFeatures, OfAnExpansionAreThoseOfTheOutputs) {
+  FitOptions fit =
+      request_of({"dbk", "dbk", {{"steps", 5}, {"hidden", 8}, {"rank", 6}, {"basis", "fourier"}}});
+  const Model fourier = fit_model(served_table(120, 1), fit);
+  fit.options["basis"] = "rbf";
+  const Model points = fit_model(served_table(120, 1), fit);
+  for (const Model* model : {&fourier, &points})
+    for (const char* of : {"last_layer", "sketch"})
+      EXPECT_NE(said_of(*model, [&](json& serve, json&) { serve["rows"]["rows"]["features"]["of"] = of; }),
+                "opened");
+}
 
 TEST(ServedText, OfATransformerIsRefusedByName) {
   const Model model =

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/windows/calendar.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/error.h"
@@ -36,6 +37,10 @@ void in_row(size_t row, Call call) {
   } catch (const DataError& error) {
     throw DataError(place(), said(error));
   }
+}
+
+[[noreturn]] void refuse_series(const std::string& group) {
+  refuse(kSingleWindow, fmt::format("rows of one series, as {} tells", in_quotes(group)), "rows of several");
 }
 
 bool same_cell(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -71,6 +76,11 @@ void SingleWindowEncoder::read(std::span<const std::string_view> cells, std::spa
       const auto to = out.subspan(row * width, width);
       for (size_t j = 0; j < times; ++j) to[j] = cell_number(columns_[j], given[j], rows_.missing());
       rows_.read(given.subspan(times), to.subspan(times));
+      // Two categories that training did not have get the same number, but are two series.
+      for (const size_t j : groups_)
+        if (!columns_[j].levels.empty() && to[j] == static_cast<double>(columns_[j].levels.size()) &&
+            trimmed(given[j]) != trimmed(cells[j]))
+          refuse_series(columns_[j].name);
     });
 }
 
@@ -117,11 +127,12 @@ void SingleWindowEncoder::encode(std::span<const double> numbers, std::span<floa
       const double time = time_of(cells);
       if (row > 0 && !(std::abs(time - before - step_) <= time_tolerance(step_, time)))
         refuse(kSingleWindow, fmt::format("a time {:g} after that of the row before", step_),
-               fmt::format("one {:g} after it", time - before), "give the rows oldest first, without a gap");
+               fmt::format("one {:g} after it", time - before),
+               options_.fill_gaps ? "give the rows oldest first; a row that is missing with its time alone"
+                                  : "give the rows oldest first, without a gap");
       for (const size_t j : groups_)
-        if (!same_cell(cells[j], numbers[j]))
-          refuse(kSingleWindow, fmt::format("rows of one series, as {} tells", in_quotes(columns_[j].name)),
-                 "rows of several");
+        if (!same_cell(cells[j], numbers[j]) && !(options_.fill_gaps && std::isnan(cells[j])))
+          refuse_series(columns_[j].name);
       before = time;
       if (row == 0) known.assign(own.begin(), own.end());
       for (size_t j = 0; j < own.size(); ++j)

@@ -147,7 +147,7 @@ struct ModelOf {
   using Made = std::shared_ptr<const ClassModel>;
 
   Made operator()(const KnownLogits& spec) const {
-    std::shared_ptr<const Features> features = features_of(spec.features);
+    std::shared_ptr<const Features> features = features_without_sketch(spec.features);
     return features ? std::make_shared<KnownClassModel>(std::move(features)) : nullptr;
   }
   Made operator()(const IndependentLogits& spec) const {

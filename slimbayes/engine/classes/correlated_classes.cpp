@@ -245,7 +245,7 @@ class CorrelatedClassModel : public ClassModel {
 }  // namespace
 
 std::shared_ptr<const ClassModel> correlated_class_model(const CorrelatedLogits& spec) {
-  std::shared_ptr<const Features> features = features_of(spec.features);
+  std::shared_ptr<const Features> features = features_without_sketch(spec.features);
   return features ? std::make_shared<CorrelatedClassModel>(std::move(features), spec) : nullptr;
 }
 

@@ -169,6 +169,32 @@ class Soundness {
   bool sound_ = true;
 };
 
+/// Collects the networks.
+class Networks {
+ public:
+  std::vector<const NetworkSpec*> all;
+
+  template <class Value>
+  void operator()(const char*, const Value&) {}
+  void network(const char*, const std::optional<NetworkSpec>& network) {
+    if (network) all.push_back(&*network);
+  }
+  template <class Choice>
+  void choice(const char*, Choice, std::initializer_list<const char*>) {}
+  template <class Part>
+  void part(const char*, const Part& part) {
+    fields(part, *this);
+  }
+  template <class Part>
+  void parts(const char*, const std::vector<Part>& parts) {
+    for (const Part& part : parts) fields(part, *this);
+  }
+  template <class Variant, class Words>
+  void alternative(const Variant& of, const Words&) {
+    std::visit([this](const auto& part) { fields(part, *this); }, of);
+  }
+};
+
 /// What a file may give. Several parts may share an array, such as the weights of one network, but a small
 /// hostile file could name its arrays so often that they fill the memory.
 class Source {
@@ -291,6 +317,12 @@ json store_rows(const AnswerSpec& spec, TensorFile& file) {
   json node = writer.take();
   if (std::holds_alternative<RateSpec>(spec)) node["kind"] = kRateKind;
   return node;
+}
+
+std::vector<const NetworkSpec*> networks_in(const AnswerSpec& spec) {
+  Networks networks;
+  std::visit([&](const auto& of) { fields(of, networks); }, spec);
+  return std::move(networks.all);
 }
 
 AnswerSpec stored_rows(const json& json, const TensorFile& file) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "slimbayes/engine/spec/answer_spec.h"
 #include "slimbayes/storage/tensor_file.h"
@@ -16,6 +17,9 @@ bool storable(const AnswerSpec& spec);
 /// array that the file holds already with the same bytes, such as a weight of a network, is not added again.
 /// Requires storable().
 nlohmann::json store_rows(const AnswerSpec& spec, TensorFile& file);
+
+/// Returns the networks of all features in the model.
+std::vector<const NetworkSpec*> networks_in(const AnswerSpec& spec);
 
 /// Reads what store_rows() stored. The contents may be untrusted: throws std::invalid_argument or an
 /// exception of the JSON library for values of another type, arrays that are absent and numbers that are not

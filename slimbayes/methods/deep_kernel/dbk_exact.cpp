@@ -102,7 +102,7 @@ class DbkExactFitted : public ExactPosterior {
                                     {model_.noise_var(), {}, /*fit_mean=*/true})) {}
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    if (const auto rows = row_model(); rows && !has_padding(data))
+    if (const auto rows = row_model(); rows && are_rows(data))
       return predict_by_rows(*rows, data, spec_.input, at::kDouble, options, kDbkExact);
     return predict_rows(data, spec_.input, at::kDouble, options, kDbkExact,
                         [this](const Input& x) { return answer(model_, posterior_, largest_, x); });

@@ -48,7 +48,7 @@ class DeepKernelFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    if (const auto rows = row_model(); rows && !has_padding(data))
+    if (const auto rows = row_model(); rows && are_rows(data))
       return predict_by_rows(*rows, data, net_.spec.input, at::kFloat, options, kernel_.method);
     const Latent f =
         latent_rows(data, model_.features.input(), at::kFloat, options, kernel_.method,

@@ -49,7 +49,7 @@ class DnnFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    if (const auto rows = row_model(); rows && !has_padding(data))
+    if (const auto rows = row_model(); rows && are_rows(data))
       return predict_by_rows(*rows, data, trained_->spec.input, at::kFloat, options, kDnn);
     return predict_rows(data, trained_->spec.input, at::kFloat, options, kDnn, [this](const Input& input) {
       return trained_->head.answer(network_(input).to(at::kDouble));

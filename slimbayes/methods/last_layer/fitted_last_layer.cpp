@@ -194,7 +194,7 @@ engine::LinearHead FittedLastLayer::head_for_answers(const LinearPosterior& post
 }
 
 Predictive FittedLastLayer::predict(const Dataset& data, const PredictOptions& options) const {
-  if (const auto rows = row_model(); rows && !has_padding(data))
+  if (const auto rows = row_model(); rows && are_rows(data))
     return predict_by_rows(*rows, data, trained_->spec.input, network_.type(), options, layer_.method);
   PredictOptions own = options;
   own.gradients = network_.needs_gradients();

@@ -74,7 +74,9 @@ LastLayerFeatures::LastLayerFeatures(const ScriptNetwork& module)
 
 std::optional<engine::FeatureSpec> last_layer_spec(const TrainedNetwork& network, at::ScalarType type,
                                                    int64_t sketch) {
-  if (network.module || (sketch > 0 && type != at::kFloat)) return {};
+  constexpr int64_t kMostSketch =
+      4096;  // with more features the root of their covariance takes hundreds of MB
+  if (network.module || (sketch > 0 && type != at::kFloat) || sketch > kMostSketch) return {};
   return feature_spec(network.spec, "", sketch, as_type(network.weights, type), type,
                       sketch > 0 ? engine::FeaturesOf::sketch : engine::FeaturesOf::last_layer);
 }

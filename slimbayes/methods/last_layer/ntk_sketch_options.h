@@ -22,7 +22,7 @@ void describe(NtkSketchOptions& o, V& v) {
   v("sketch", o.sketch,
     "number of random features of the earlier layers' gradient. The error of the kernel falls as its inverse "
     "root; "
-    "the model file grows with its square (about 16 bytes times the square)",
+    "the model file grows with its square (about 24 bytes times the square)",
     Range{1, 16384}, "slimbayes");
 }
 

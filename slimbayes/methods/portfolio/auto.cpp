@@ -209,7 +209,7 @@ class AutoFitted : public Fitted {
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     at::NoGradGuard no_grad;
-    if (const auto rows = row_model(); rows && has_float32_rows(data) && !has_padding(data))
+    if (const auto rows = row_model(); rows && has_float32_rows(data) && are_rows(data))
       return predict_by_rows(*rows, data, input_, at::kFloat, options, kAuto);
     std::vector<Predictive> answers;
     std::vector<double> weights;
