@@ -5,7 +5,7 @@
  *
  * A line holds the cells of a row, separated by commas without quotes, in the order that the first line of the output
  * names. An empty cell is a missing one. For a model of windows a line holds the cells of all rows of a window, oldest
- * first; for a model of texts it is the text. */
+ * first (paste -sd, latest.csv makes one of a file without a header); for a model of texts it is the text. */
 #include <slimbayes_serve.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,18 +54,27 @@ static int answer_class(const slimbayes_model* model, const char** cells, double
   return 0;
 }
 
+static int refuse_cells(unsigned long line, size_t given, size_t expected) {
+  fprintf(stderr, "error: line %lu: expected %lu cells, of a window those of all its rows; received %lu\n", line,
+          (unsigned long)expected, (unsigned long)given);
+  return 1;
+}
+
 static int answer_rows(const slimbayes_model* model, double level) {
   static char line[LONGEST];
   const size_t texts = slimbayes_row_cells(model), classes = slimbayes_classes(model);
   const char** cells = malloc((texts + 1) * sizeof *cells);
   double* probabilities = malloc((classes + 1) * sizeof *probabilities);
   const int text = slimbayes_row_numbers(model) != texts; /* its tokens */
+  unsigned long line_number = 0;
+  size_t given;
   int failed = cells == NULL || probabilities == NULL ? fail("out of memory") : 0;
   while (!failed && fgets(line, sizeof line, stdin) != NULL) {
+    ++line_number;
     if (strchr(line, '\n') == NULL && !feof(stdin))
       failed = fail("a line is too long");
-    else if (cut(line, cells, texts, text) != texts)
-      failed = fail("a row has another number of cells than the model takes");
+    else if ((given = cut(line, cells, texts, text)) != texts)
+      failed = refuse_cells(line_number, given, texts);
     else
       failed = classes > 0 ? answer_class(model, cells, probabilities) : answer_number(model, cells, level);
   }

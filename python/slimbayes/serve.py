@@ -86,7 +86,10 @@ def _text(cell):
     text = str(bool(cell)).lower() if isinstance(cell, (bool, np.bool_)) else str(cell)
     if "\0" in text:
         raise ServeError(f"expected texts without a NUL character; received {text[:80]!r}")
-    return text.encode()
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise ServeError(f"expected texts that UTF-8 can hold; received {text[:80]!r}") from None
 
 
 def _doubles(numbers):
@@ -126,6 +129,7 @@ class Model:
         times are seconds since 1970 UTC, a category is its place in its levels); or cells as a CSV file has them, as a list of
         dictionaries or of lists, or as a data frame. A column that a dictionary leaves out is missing. A model of windows takes a list of windows, each
         such rows, oldest first, or an array [n, window, columns]; a model of texts a list of texts, or rows of that column."""
+        rows = self._stacked(rows)
         if not self._are_numbers(rows):
             cells = self._cells(rows)
             count, given = len(cells), [_text(cell) for row in cells for cell in row]
@@ -164,7 +168,7 @@ class Model:
         return sets.astype(bool)
 
     def quantile(self, rows, probability):
-        """The quantile of each answer at this probability [n]. rows: as for `predict`."""
+        """The quantile of each answer at this probability [n], without calibration: the ends of a calibrated interval are others. rows: as for `predict`."""
         return np.array([self._one(row, "quantile", probability)[0] for row in self._as_numbers(rows)])
 
     def scores(self, rows):
@@ -180,6 +184,7 @@ class Model:
         return [each.value for each in out]
 
     def _as_numbers(self, rows):
+        rows = self._stacked(rows)
         if self._are_numbers(rows):
             return self._numbers(rows)
         cells = self._cells(rows)
@@ -197,6 +202,11 @@ class Model:
             raise ServeError(f"expected {self._noun()} [n, {', '.join(map(str, shape))}] of {'tokens' if self._text else 'the columns ' + ', '.join(self.columns)}; "
                              f"received {list(numbers.shape)}")
         return numbers.reshape(len(numbers), self._width)
+
+    def _stacked(self, rows):
+        """Windows that are arrays of numbers of one shape as an array [n, window, columns]."""
+        windows = self.window is not None and isinstance(rows, (list, tuple)) and len(rows) > 0 and all(map(self._are_numbers, rows))
+        return np.stack(rows) if windows and len({each.shape for each in rows}) == 1 else rows
 
     @staticmethod
     def _are_numbers(rows):
@@ -217,6 +227,9 @@ class Model:
             raise ServeError(f"expected a list of windows, each of {self.window} rows; received one table; put its last {self.window} rows into a list")
         found = []
         for number, window in enumerate(rows, 1):
+            if isinstance(window, (dict, str, bytes)) or not (self._is_frame(window) or hasattr(window, "to_pylist") or hasattr(window, "__len__")):
+                raise ServeError(f"expected a list of windows, each a frame or a list of {self.window} rows; received {type(window).__name__} in place of window {number}; "
+                                 f"put the {self.window} rows of a window into one list")
             try:
                 cells = self._cells_of_rows(window)
             except ServeError as error:
@@ -242,9 +255,10 @@ class Model:
                 if foreign := [str(name) for name in row if name not in self.columns]:
                     raise ServeError(f"row {number}: expected the columns {', '.join(self.columns)}; received {', '.join(foreign)}")
                 row = [row.get(name) for name in self.columns]
-            elif self._text and (isinstance(row, (str, float)) or row is None):  # NaN is a missing text, too
+            elif self._text and (isinstance(row, str) or (not hasattr(row, "__len__") and _text(row) is None)):
                 row = [row]
             if isinstance(row, (str, bytes)) or not hasattr(row, "__len__") or len(row) != len(self.columns):
-                raise ServeError(f"row {number}: expected a dictionary or {len(self.columns)} cells; received {row!r}")
+                what = "a text" if self._text else f"a dictionary or {len(self.columns)} cells"
+                raise ServeError(f"row {number}: expected {what}; received {repr(row)[:200]}")
             found.append(list(row))
         return found

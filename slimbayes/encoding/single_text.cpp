@@ -9,6 +9,7 @@
 
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/storage/check.h"
+#include "slimbayes/storage/error.h"
 
 namespace slimbayes {
 
@@ -21,6 +22,10 @@ SingleTextEncoder::SingleTextEncoder(TextEncoder encoder, std::vector<std::strin
 void SingleTextEncoder::read(std::span<const std::string_view> cells, std::span<double> out) const {
   const std::string_view cell = trimmed(cells[0]);
   const bool missing = is_missing(cell) || is_mark(cell, missing_);
+  if (!is_utf8_text(cells[0]))
+    throw DataError("row",
+                    fmt::format("expected text in UTF-8 in column {}; received other bytes; convert it",
+                                in_quotes(columns_[0].name)));
   const std::vector<int64_t> tokens = encoder_.tokens_of(missing ? std::string_view() : cells[0]);
   std::ranges::fill(out, static_cast<double>(kPadding));
   std::ranges::copy(tokens, out.begin());

@@ -24,7 +24,7 @@ class SingleTextEncoder {
   int64_t width() const { return encoder_.options().longest; }
   int64_t tokens() const { return encoder_.tokens(); }  // different ones
 
-  /// Writes the tokens of a text, [1], to out [numbers()].
+  /// Writes the tokens of a text, [1], to out [numbers()]. Throws DataError for what is not UTF-8.
   void read(std::span<const std::string_view> cells, std::span<double> out) const;
 
   /// Writes tokens to out [width()]. Throws std::invalid_argument for another number of them, for what is no

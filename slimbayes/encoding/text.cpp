@@ -129,6 +129,8 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
+bool is_utf8_text(std::string_view text) { return valid_part(text).size() == text.size(); }
+
 TextEncoder TextEncoder::fit(const Table& table, const std::vector<int64_t>& rows, const TextOptions& options,
                              const TargetOptions& target) {
   check(!rows.empty(), kText, "at least one training row", "none");

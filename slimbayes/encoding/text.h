@@ -28,6 +28,9 @@ struct TextOptions {
 /// KC). Bytes that are not UTF-8 are left out.
 SLIMBAYES_EXPORT std::vector<std::string> words_of(std::string_view text);
 
+/// Returns whether the text is valid UTF-8, as that of a file is.
+SLIMBAYES_EXPORT bool is_utf8_text(std::string_view text);
+
 /// The two tokens that stand for no particular word. kPadding fills a row up to the length of the longest row
 /// in its batch; kUnknown stands for every word without a token of its own.
 inline constexpr int64_t kPadding = 0, kUnknown = 1;

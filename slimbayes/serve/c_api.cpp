@@ -98,7 +98,8 @@ slimbayes_status with_row(slimbayes_status status, size_t row, size_t count) {
   if (status == SLIMBAYES_OK || count <= 1) return status;
   std::string text = last_error();
   if (text.starts_with("row: ")) text.erase(0, 5);
-  return failed(status, ("row " + std::to_string(row + 1) + ": " + text).c_str());
+  const char* noun = text.find(" of the window: ") == std::string::npos ? "row " : "window ";
+  return failed(status, (noun + std::to_string(row + 1) + ": " + text).c_str());
 }
 
 /// Answers `count` rows to `out`, which may be a null pointer for classes, by answer_of(i). `place`: where

@@ -261,7 +261,11 @@ void Model::prediction_set(std::span<const double> row, double level, std::span<
 void Model::numbers(std::span<const std::string_view> cells, std::span<double> out) const {
   const size_t texts = row_cells(), numbers = row_numbers();
   if (cells.size() != texts)
-    refuse(kFunction, fmt::format("{} cells", texts), std::to_string(cells.size()), "columns() names them");
+    refuse(kFunction,
+           texts == columns().size() ? fmt::format("{} cells", texts)
+                                     : fmt::format("{} rows of {} cells, after each other",
+                                                   texts / columns().size(), columns().size()),
+           fmt::format("{} cells", cells.size()), "the description of the model names the columns");
   if (out.size() != numbers)
     refuse(kFunction, fmt::format("a place for {} numbers", numbers), std::to_string(out.size()));
   std::visit([&](const auto& one) { one.read(cells, out); }, state_->cells);

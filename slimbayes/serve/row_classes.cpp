@@ -27,7 +27,7 @@ RowClasses::Entropies RowClasses::answer(std::span<const double> x, std::span<do
 
 double RowClasses::threshold(double level) const {
   check(calibrated(), "prediction_set", "a model with conformal calibration", "one without",
-        "fit it with conformal calibration");
+        "fit it with calibrate=conformal");
   return conformal_factor(calibration_.value, calibration_.group, calibration_.groups, level);
 }
 

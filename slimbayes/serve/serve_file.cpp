@@ -66,13 +66,23 @@ CalibrationScores calibration_of(const TensorFile& file) {
   return scores;
 }
 
+/// Returns whether a network in the file has attention, which serving does not know.
+bool has_attention(const TensorFile& file) {
+  return std::ranges::any_of(file.metadata, [](const auto& one) {
+    return one.first.ends_with("network") && one.second.find("\"attention\"") != std::string::npos;
+  });
+}
+
 /// Throws std::invalid_argument where the file has no description of its rows, and says why.
 void check_served(const TensorFile& file, const std::string& method) {
   check(stored_text(file, "kind") == "model", "serve", "a model file", "another file of slimbayes");
   if (!file.metadata.contains(kServe))
     refuse("serve", "a model of rows, windows or texts, by a method and a network that the engine knows",
-           fmt::format("a model of {}", foreign_text(method.substr(0, 40))),
-           "`slimbayes predict` answers every model");
+           fmt::format("a model of {}{}", foreign_text(method.substr(0, 40)),
+                       has_attention(file) ? " around a transformer" : ""),
+           has_attention(file) ? "fit it around the network lstm, for windows, or bag_of_words, for texts; "
+                                 "`slimbayes predict` answers every model"
+                               : "`slimbayes predict` answers every model");
 }
 
 TaskKind task_of(const engine::AnswerSpec& rows) {

@@ -133,7 +133,8 @@ SLIMBAYES_SERVE_API slimbayes_status slimbayes_prediction_set(const slimbayes_mo
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_numbers(const slimbayes_model* model, const char* const* cells,
                                                        double* out);
 
-/* Writes the quantile of the answer to a row of numbers at a probability in (0, 1). */
+/* Writes the quantile of the answer to a row of numbers at a probability in (0, 1), without calibration: the ends
+ * of a calibrated interval are others. */
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_quantile(const slimbayes_model* model, const double* row,
                                                         double probability, double* out);
 

@@ -188,15 +188,14 @@ def test_windows_of_a_series(tmp_path):
     assert found.mean == pytest.approx(told["mean"].to_numpy(), rel=1e-6) and found.upper == pytest.approx(told["upper"].to_numpy(), rel=1e-6)
     numbers = np.stack([window.assign(time=(window["time"] - pd.Timestamp(0)).dt.total_seconds())[served.columns].to_numpy(float) for window in windows])
     assert served.predict(numbers).mean == pytest.approx(found.mean, rel=0)
+    assert served.predict(list(numbers)).mean == pytest.approx(found.mean, rel=0)
     assert served.quantile(windows[:2], 0.5) == pytest.approx(found.mean[:2])
     assert served.scores(windows[:2])[0].shape == (2,)
     for wrong, text in ((frame, "put its last 6 rows into a list"), ([frame.head(5)], "window 1: expected 6 rows"), (numbers[0], r"windows \[n, 6, 3\]"),
                         ([windows[0].iloc[::-1]], "^row 2 of the window: expected a time 3600 after"),
-                        (["abc"], "window 1: expected a list")):
+                        (["abc"], "in place of window 1"), (windows[0].to_dict("records"), "put the 6 rows of a window into one list")):
         with pytest.raises(serve.ServeError, match=text):
             served.predict(wrong)
-    with pytest.raises(TypeError, match="received one of windows"):
-        model.to_torch()
 
 
 def test_texts(tmp_path):

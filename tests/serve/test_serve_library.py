@@ -110,7 +110,7 @@ def test_errors_are_sentences(program, tmp_path):
     run(TOOL, "fit", table, "--target", "street", "--method", "swag", "--steps", "20", "--model", tmp_path / "c.safetensors")
     run(TOOL, "fit", table, "--target", "price", "--method", "ridge", "--model", tmp_path / "m.safetensors")
     for model, line, part in (("c.safetensors", "80,north", "a model of swag"), ("missing", "", "missing"),
-                              ("m.safetensors", "eighty,north,2024-01-01", "'size'"), ("m.safetensors", "80", "another number of cells"),
-                              ("m.safetensors", "80,north,2024-01-01,9", "another number of cells")):
+                              ("m.safetensors", "eighty,north,2024-01-01", "'size'"), ("m.safetensors", "80", "line 1: expected 3 cells"),
+                              ("m.safetensors", "80,north,2024-01-01,9", "line 1: expected 3 cells")):
         found = subprocess.run([str(program), str(tmp_path / model)], input=line + "\n", capture_output=True, text=True)
         assert found.returncode == 1 and part in found.stderr, found.stderr

@@ -375,7 +375,20 @@ TEST(ServedFeatures, OfAnExpansionAreThoseOfTheOutputs) {
 TEST(ServedText, OfATransformerIsRefusedByName) {
   const Model model =
       text_model("dnn", {{"hidden", 8}, {"steps", 5}, {"network", "transformer"}}, "label", false);
-  EXPECT_THROW(served(model), DataError);
+  try {
+    served(model);
+    ADD_FAILURE() << "opened";
+  } catch (const DataError& error) {
+    const std::string said = error.what();
+    EXPECT_NE(said.find("a model of dnn around a transformer"), std::string::npos) << said;
+  }
+}
+
+TEST(ServedText, OfOtherBytesThanUtf8IsRefused) {
+  const Model model = text_model("bag-of-words", {{"hidden", 8}, {"steps", 5}}, "stars", false);
+  const serve::Model rows = served(model);
+  const std::string_view cell = "good \xff film";
+  EXPECT_THROW(rows.predict(std::span(&cell, 1)), DataError);
 }
 
 }  // namespace

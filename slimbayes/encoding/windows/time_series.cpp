@@ -183,6 +183,13 @@ std::vector<Difference> timed(TimeSeries& series, const Table& table, const std:
   return differences;
 }
 
+/// Returns whether the rows of each series were in the order of their times. Those of several series may alternate.
+bool in_order(const TimeSeries& series) {
+  for (size_t i = 1; i < series.order.size(); ++i)
+    if (series.number[i - 1] == series.number[i] && series.order[i - 1] > series.order[i]) return false;
+  return true;
+}
+
 }  // namespace
 
 double time_tolerance(double difference, double time) {
@@ -214,11 +221,10 @@ TimeSeries find_series(const Table& table, const WindowOptions& options, std::op
   };
   series.order.resize(static_cast<size_t>(table.rows));
   std::iota(series.order.begin(), series.order.end(), 0);
-  if (!std::ranges::is_sorted(series.order, {}, key)) {
-    std::ranges::stable_sort(series.order, {}, key);
-    series.notes.push_back("the rows are not in the order of their times: they were sorted");
-  }
+  if (!std::ranges::is_sorted(series.order, {}, key)) std::ranges::stable_sort(series.order, {}, key);
   for (const int64_t row : series.order) series.number.push_back(numbers[static_cast<size_t>(row)]);
+  if (!in_order(series))
+    series.notes.push_back("the rows are not in the order of their times: they were sorted");
   const std::vector<Difference> differences = timed(series, table, times.of_row, options);
   const double common = common_step(differences);
   series.step = step.value_or(common);

@@ -120,7 +120,7 @@ void check_runs(const Windows& windows, const WindowOptions& options, bool fitte
                        fitted ? "" : fmt::format(" and a horizon of {}", options.horizon)),
            fmt::format("at most {}", windows.longest),
            fitted
-               ? "give more rows, or fill the gaps"
+               ? (options.fill_gaps ? "give more rows" : "give more rows, or fit again with `.fill_gaps`")
                : "lower `.window`, or fill the gaps (`.fill_gaps`); where steps vary, as months do, number "
                  "the rows "
                  "and give that column to `.time`");

@@ -47,7 +47,8 @@ TEST(Windows, ReachOverNoGapAndNoSeries) {
   const Windows both = find_windows(table, grouped);
   EXPECT_EQ(both.step, 2 * kHour);
   EXPECT_EQ(both.last.size(), 14u);
-  EXPECT_EQ(both.order[10], 1);  // the first row of the second series
+  EXPECT_EQ(both.order[10], 1);     // the first row of the second series
+  EXPECT_TRUE(both.notes.empty());  // the rows of each were in order
 }
 
 TEST(Windows, SortRowsAndRefuseTwoOfOneTime) {
