@@ -80,8 +80,8 @@ Table table_of(const ServedFile& served, const ServedInputs& inputs, std::vector
             forecast_columns(*windows, take_rows(*windows->table, last), target_of(served.encoder),
                              schema_of(served.encoder).task),
             std::ssize(last)};
-  for (Column& column : answer)
-    if (is_forecast_name(column.name) || all.find(column.name) != nullptr)
+  for (const std::string& group : windows->windows->options.group)
+    if (is_forecast_name(group) || std::ranges::find(answer, group, &Column::name) != answer.end())
       throw std::invalid_argument("a name twice");  // the engine says which
   std::ranges::move(answer, std::back_inserter(all.columns));
   return all;

@@ -76,13 +76,14 @@ inline void add_layer(std::string& text, std::mt19937_64& random) {
   text = network.dump();
 }
 
-/// A change to what the encoder and the network say of an input, with or without others. The file is that of
-/// a model with a network; of an ensemble the network of one member.
+/// A change to what the encoder and the network, if there is one, say of an input, with or without others; of
+/// an ensemble the network of one member.
 inline void mutate_input(TensorFile& file, std::mt19937_64& random) {
   std::string network = "network";
   for (const auto& [name, text] : file.metadata)
     if (name.ends_with(".network")) network = name;
-  const size_t action = below(random, 6);
+  const bool has_network = file.metadata.contains(network);
+  const size_t action = has_network ? below(random, 6) : 3;
   if (action < 2 && network == "network")
     mutate_size(file, random);
   else if (action < 4)

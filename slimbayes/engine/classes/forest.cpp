@@ -98,6 +98,7 @@ LeafPosterior leaf_posterior(const Tree& tree, int64_t classes, double parent_ro
   }
   LeafPosterior posterior;
   posterior.mean.resize(leaves * k);
+  posterior.entropy.reserve(leaves);
   for (size_t leaf = 0; leaf < leaves; ++leaf) {
     const double* const own = &alpha[leaf * k];
     double total = 0, of_logs = 0;
@@ -142,6 +143,7 @@ std::vector<Tree> trees_of(const ForestSpec& spec) {
     check(nodes > 0 && leaves > 0 && nodes <= left && leaves <= held, kName, "the nodes of each tree",
           "fewer", kBroken);
     Tree& tree = trees.emplace_back();
+    tree.nodes.reserve(static_cast<size_t>(nodes));
     for (const size_t end = node + static_cast<size_t>(nodes); node < end; ++node)
       tree.nodes.push_back({spec.columns[node], spec.thresholds[node], spec.rights[node]});
     const auto first = spec.counts.begin() + static_cast<std::ptrdiff_t>(count);
