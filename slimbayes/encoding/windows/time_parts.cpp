@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/windows/time_series.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/printable.h"
