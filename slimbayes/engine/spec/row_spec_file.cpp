@@ -125,8 +125,31 @@ class Writer {
   json node_ = json::object();
 };
 
+/// Goes through all parts of a model for a visitor that only looks at values.
+template <class Visitor>
+class Walk {
+ public:
+  template <class Choice>
+  void choice(const char*, Choice, std::initializer_list<const char*>) {}
+  template <class Part>
+  void part(const char*, const Part& part) {
+    fields(part, own());
+  }
+  template <class Part>
+  void parts(const char*, const std::vector<Part>& parts) {
+    for (const Part& part : parts) fields(part, own());
+  }
+  template <class Variant, class Words>
+  void alternative(const Variant& of, const Words&) {
+    std::visit([this](const auto& part) { fields(part, own()); }, of);
+  }
+
+ private:
+  Visitor& own() { return static_cast<Visitor&>(*this); }
+};
+
 /// Looks for numbers that no file may hold.
-class Soundness {
+class Soundness : public Walk<Soundness> {
  public:
   bool sound() const { return sound_; }
 
@@ -146,20 +169,6 @@ class Soundness {
     for (const auto& [key, own] : values) all_finite(own);
   }
   void network(const char*, const std::optional<NetworkSpec>&) {}
-  template <class Choice>
-  void choice(const char*, Choice, std::initializer_list<const char*>) {}
-  template <class Part>
-  void part(const char*, const Part& part) {
-    fields(part, *this);
-  }
-  template <class Part>
-  void parts(const char*, const std::vector<Part>& parts) {
-    for (const Part& part : parts) fields(part, *this);
-  }
-  template <class Variant, class Words>
-  void alternative(const Variant& of, const Words&) {
-    std::visit([this](const auto& part) { fields(part, *this); }, of);
-  }
 
  private:
   template <class Number>
@@ -170,7 +179,7 @@ class Soundness {
 };
 
 /// Collects the networks.
-class Networks {
+class Networks : public Walk<Networks> {
  public:
   std::vector<const NetworkSpec*> all;
 
@@ -178,20 +187,6 @@ class Networks {
   void operator()(const char*, const Value&) {}
   void network(const char*, const std::optional<NetworkSpec>& network) {
     if (network) all.push_back(&*network);
-  }
-  template <class Choice>
-  void choice(const char*, Choice, std::initializer_list<const char*>) {}
-  template <class Part>
-  void part(const char*, const Part& part) {
-    fields(part, *this);
-  }
-  template <class Part>
-  void parts(const char*, const std::vector<Part>& parts) {
-    for (const Part& part : parts) fields(part, *this);
-  }
-  template <class Variant, class Words>
-  void alternative(const Variant& of, const Words&) {
-    std::visit([this](const auto& part) { fields(part, *this); }, of);
   }
 };
 
