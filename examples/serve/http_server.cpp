@@ -4,11 +4,11 @@
 //   ./http_server model.safetensors 8080
 //   curl localhost:8080/predict -d '{"level": 0.9, "rows": [{"size": 80, "street": "north"}]}'
 //
-// (Debian: libcpp-httplib-dev, nlohmann-json3-dev; -lcpp-httplib where the package has a library, as there; upstream is a
-// header alone.) GET /model says what the
-// model is. A column that a row leaves out, or null, is a missing cell; other names are refused. A model of windows takes
-// a list of rows, oldest first, in place of each row; one of texts {"COLUMN": "the text"}. Listens on the loopback address alone: put it behind a server that
-// knows who may ask.
+// (Debian: libcpp-httplib-dev, nlohmann-json3-dev; -lcpp-httplib where the package has a library, as there;
+// upstream is a header alone.) GET /model says what the
+// model is. A column that a row leaves out, or null, is a missing cell; other names are refused. A model of
+// windows takes a list of rows, oldest first, in place of each row; one of texts {"COLUMN": "the text"}.
+// Listens on the loopback address alone: put it behind a server that knows who may ask.
 #include <httplib.h>
 
 #include <algorithm>
@@ -35,9 +35,11 @@ std::string text_of(const json& cell) {
   return cell.is_string() ? cell.get<std::string>() : cell.dump();
 }
 
-/// Throws std::invalid_argument for a name that is no column of the model: a misspelled one would be a missing cell.
+/// Throws std::invalid_argument for a name that is no column of the model: a misspelled one would be a
+/// missing cell.
 void check_names(const Model& model, const json& row) {
-  if (!row.is_object()) throw std::invalid_argument("expected an object with the columns; received " + row.dump());
+  if (!row.is_object())
+    throw std::invalid_argument("expected an object with the columns; received " + row.dump());
   for (const auto& [name, cell] : row.items()) {
     const auto same = [&name = name](const auto& column) { return column.name == name; };
     if (std::ranges::none_of(model.columns(), same))
@@ -81,7 +83,8 @@ json answers(const Model& model, const json& request) {
       const std::vector<std::string_view> cells(texts.begin(), texts.end());
       all.push_back(answer(model, cells, level));
     } catch (const std::exception& error) {
-      throw std::invalid_argument("in element " + std::to_string(all.size() + 1) + " of rows: " + said(error));
+      throw std::invalid_argument("in element " + std::to_string(all.size() + 1) +
+                                  " of rows: " + said(error));
     }
   }
   if (!model.classes().empty()) return {{"answers", all}};  // without an interval

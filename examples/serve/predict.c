@@ -3,9 +3,10 @@
  *   cc -std=c99 predict.c -I PREFIX/include -L PREFIX/lib -lslimbayes_serve -Wl,-rpath,PREFIX/lib -o predict
  *   ./predict model.safetensors 0.9 < rows.txt
  *
- * A line holds the cells of a row, separated by commas without quotes, in the order that the first line of the output
- * names. An empty cell is a missing one. For a model of windows a line holds the cells of all rows of a window, oldest
- * first (paste -sd, latest.csv makes one of a file without a header); for a model of texts it is the text. */
+ * A line holds the cells of a row, separated by commas without quotes, in the order that the first line of
+ * the output names. An empty cell is a missing one. For a model of windows a line holds the cells of all rows
+ * of a window, oldest first (paste -sd, latest.csv makes one of a file without a header); for a model of
+ * texts it is the text. */
 #include <slimbayes_serve.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,8 @@ static int fail(const char* what) {
   return 1;
 }
 
-/* Cuts the line at its commas, up to `most` cells; a text is one cell. Returns the number of its cells, also of those
- * beyond. */
+/* Cuts the line at its commas, up to `most` cells; a text is one cell. Returns the number of its cells, also
+ * of those beyond. */
 static size_t cut(char* line, const char** cells, size_t most, int text) {
   size_t count = 0;
   line[strcspn(line, "\r\n")] = '\0';
@@ -55,7 +56,8 @@ static int answer_class(const slimbayes_model* model, const char** cells, double
 }
 
 static int refuse_cells(unsigned long line, size_t given, size_t expected) {
-  fprintf(stderr, "error: line %lu: expected %lu cells, of a window those of all its rows; received %lu\n", line,
+  fprintf(stderr,
+          "error: line %lu: expected %lu cells, of a window those of all its rows; received %lu\n", line,
           (unsigned long)expected, (unsigned long)given);
   return 1;
 }

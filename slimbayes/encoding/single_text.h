@@ -11,8 +11,8 @@
 
 namespace slimbayes {
 
-/// Encodes single texts as TextEncoder does those of a table. The numbers of a text are its tokens, then zeros
-/// (kPadding) up to TextOptions::longest. Immutable.
+/// Encodes single texts as TextEncoder does those of a table. The numbers of a text are its tokens, then
+/// zeros (kPadding) up to TextOptions::longest. Immutable.
 class SingleTextEncoder {
  public:
   /// `missing`: further texts that count as a missing cell, which is an empty text.

@@ -56,8 +56,8 @@ UpperFactor::UpperFactor(int64_t n, const kernels::Kernels& kernels)
       panel_(n * kBlock) {}
 
 // By blocks of 16 rows: U_jj from the diagonal block, and U_j,rest = U_jj^-T K_j,rest. Then K_rest,rest loses
-// U_j,rest^T U_j,rest: at once in the other rows of a panel of 64, and once a panel in those behind it, so that
-// memory is read a fourth as often.
+// U_j,rest^T U_j,rest: at once in the other rows of a panel of 64, and once a panel in those behind it, so
+// that memory is read a fourth as often.
 bool UpperFactor::factorise(const double* k) {
   constexpr int64_t kPanel = 4 * kBlock;
   double* u = upper_.data();
@@ -102,7 +102,8 @@ bool UpperFactor::factorise_rows(int64_t j) {
   return true;
 }
 
-/// Takes U_p^T U_p of the rows p from `from` to `to` from the upper triangle of the rows from `low` to `high`.
+/// Takes U_p^T U_p of the rows p from `from` to `to` from the upper triangle of the rows from `low` to
+/// `high`.
 void UpperFactor::take(int64_t from, int64_t to, int64_t low, int64_t high) {
   if (low >= high) return;
   double* u = upper_.data();

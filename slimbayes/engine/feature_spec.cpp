@@ -45,8 +45,8 @@ std::vector<TensorSize> tensors_of(const Plan& plan, const FeatureSpec& spec) {
   return all;
 }
 
-/// Returns whether the expansion, if there is one, is of the network's outputs, whose number the sizes of its values
-/// follow from.
+/// Returns whether the expansion, if there is one, is of the network's outputs, whose number the sizes of its
+/// values follow from.
 bool is_sound(const FeatureSpec& spec) { return spec.basis.empty() || spec.of == FeaturesOf::outputs; }
 
 /// The values of a plan's tensors in their order, as the pass reads them.

@@ -39,9 +39,9 @@ std::shared_ptr<const Plan> feature_plan(const std::string& basis, int64_t rank,
 std::optional<std::vector<TensorSize>> tensors_of(const FeatureSpec& spec);
 
 /// Returns whether the memory at hand holds the features of a damaged file, before r^2 numbers of memory and
-/// r^3 operations go into the kernel of its inducing points, or the signs of its sketch are drawn. `root`: the
-/// numbers of the head's root for them. Throws std::invalid_argument if there are no r^2 of them, or fewer of a
-/// sketch.
+/// r^3 operations go into the kernel of its inducing points, or the signs of its sketch are drawn. `root`:
+/// the numbers of the head's root for them. Throws std::invalid_argument if there are no r^2 of them, or
+/// fewer of a sketch.
 bool fits_in_memory(const FeatureSpec& spec, int64_t root);
 
 /// Returns the features; nullptr where the engine does not know them. Throws std::invalid_argument if the

@@ -27,8 +27,8 @@ class Features {
   virtual Rows run(const double* x, int64_t rows, double* scratch) const = 0;
 };
 
-/// What the features of a network are: its outputs, the inputs of its last layer, which is dense, or these with
-/// random features of its gradient (engine/gradient_sketch.h).
+/// What the features of a network are: its outputs, the inputs of its last layer, which is dense, or these
+/// with random features of its gradient (engine/gradient_sketch.h).
 enum class FeaturesOf : uint8_t { outputs, last_layer, sketch };
 
 /// Return the features of a plan's network, computed in the type of its parameters. The parameters are in the

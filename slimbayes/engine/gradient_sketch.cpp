@@ -1,7 +1,8 @@
-// The gradient of a row with respect to a dense layer is the outer product delta (s a, t)^T of the gradient of
-// the layer's output and its input. Feature j of the layer is <u_j, delta> <v_j, (s a, t)> / sqrt(q) with random
-// signs u_j and v_j. The gradient of a layer norm is hashed: each number is added with a random sign to a random
-// feature. ntk/gradient_sketch.cpp draws the same signs and computes the same features for tensors.
+// The gradient of a row with respect to a dense layer is the outer product delta (s a, t)^T of the gradient
+// of the layer's output and its input. Feature j of the layer is <u_j, delta> <v_j, (s a, t)> / sqrt(q) with
+// random signs u_j and v_j. The gradient of a layer norm is hashed: each number is added with a random sign
+// to a random feature. ntk/gradient_sketch.cpp draws the same signs and computes the same features for
+// tensors.
 #include "slimbayes/engine/gradient_sketch.h"
 
 #include <algorithm>

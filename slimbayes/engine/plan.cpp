@@ -171,8 +171,8 @@ void Plan::append_last_step(const Shape& input) {
   held_ = false;
 }
 
-/// Appends the first layers of a network of tokens, if they are an embedding and the mean over the steps, with
-/// nothing but dropout between them, of which the plan has none. Returns how many layers these are; 0 if
+/// Appends the first layers of a network of tokens, if they are an embedding and the mean over the steps,
+/// with nothing but dropout between them, of which the plan has none. Returns how many layers these are; 0 if
 /// they are others.
 size_t Plan::append_token_mean(const NetworkSpec& spec, const std::string& prefix) {
   const auto* embedding = spec.layers.empty() ? nullptr : std::get_if<Embedding>(&spec.layers[0]);

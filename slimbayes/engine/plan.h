@@ -131,8 +131,8 @@ struct ColumnsStep {
 };
 
 /// The mean of the vectors of a text's tokens, each plus that of its position (Embedding, MeanOverSteps). A
-/// row holds the numbers of its tokens, then zeros (kPadding of encoding/text.h). A number that is none of the
-/// vectors' counts as the last one. Its backward pass is not known.
+/// row holds the numbers of its tokens, then zeros (kPadding of encoding/text.h). A number that is none of
+/// the vectors' counts as the last one. Its backward pass is not known.
 struct TokenMeanStep {
   Slot in, out;
   int64_t tokens = 0;  // vectors
@@ -202,8 +202,8 @@ class Plan {
 
   /// Adds to each of `gradients` that is not nullptr the gradient of its parameter. The gradient of the
   /// outputs, [rows, outputs] with padded rows, must stand at the start of `work`, which is changed. The
-  /// gradient of x is not computed. `seen` is called for each step from the last to the first, with the gradient
-  /// of its output, padded. Requires trains().
+  /// gradient of x is not computed. `seen` is called for each step from the last to the first, with the
+  /// gradient of its output, padded. Requires trains().
   using Seen = std::function<void(size_t step, const float* gradient)>;
   void backward(const kernels::Kernels& kernels, const float* packed, int64_t rows, float* tape, float* work,
                 std::span<float* const> gradients, const Seen& seen = {}) const;

@@ -20,8 +20,8 @@
 
 namespace slimbayes {
 
-/// Returns whether a row model can take the rows: all but sequences with padding, which it would take for steps.
-/// Of texts it takes those of a TextEncoder (data/text/text_dataset.h), whose padding it knows.
+/// Returns whether a row model can take the rows: all but sequences with padding, which it would take for
+/// steps. Of texts it takes those of a TextEncoder (data/text/text_dataset.h), whose padding it knows.
 bool are_rows(const Dataset& data);
 
 /// Returns the answers of a row model (Fitted::row_model) to the rows of a dataset, several rows at the same
@@ -30,8 +30,8 @@ bool are_rows(const Dataset& data);
 Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, const Shape& input,
                            at::ScalarType type, const PredictOptions& options, std::string_view function);
 
-/// Returns the features of a network and an expansion (feature_plan) with these parameters, computed in `type`,
-/// float32 or float64, as data. Empty if a plan does not know them.
+/// Returns the features of a network and an expansion (feature_plan) with these parameters, computed in
+/// `type`, float32 or float64, as data. Empty if a plan does not know them.
 std::optional<engine::FeatureSpec> feature_spec(const NetworkSpec& network, const std::string& basis,
                                                 int64_t rank, const Network::Lookup& lookup,
                                                 at::ScalarType type, engine::FeaturesOf of);

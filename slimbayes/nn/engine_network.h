@@ -29,8 +29,9 @@ bool engine_is_available();
 bool engine_can_bind(const at::Tensor& tensor);
 
 /// Returns the texts of a batch as a plan takes them: tokens x [b, t] int64 as floats with their padding,
-/// [b, longest]. mask [b, t]: as in Input (nn/network.h). Undefined where a row model would answer otherwise than
-/// libtorch or not at all: for longer texts, tokens outside of [0, vocabulary), and a mask that is not x != 0.
+/// [b, longest]. mask [b, t]: as in Input (nn/network.h). Undefined where a row model would answer otherwise
+/// than libtorch or not at all: for longer texts, tokens outside of [0, vocabulary), and a mask that is not x
+/// != 0.
 at::Tensor token_rows(const at::Tensor& x, const at::Tensor& mask, int64_t longest, int64_t vocabulary);
 
 /// Returns the address of the first element of each tensor. They must be contiguous float32.

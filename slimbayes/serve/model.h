@@ -52,12 +52,13 @@ struct ColumnInfo {
 };
 
 /// A model file that answers rows without libtorch: a fit of numbers, counts or classes by a method and a
-/// network that the engine knows, on the rows of a table, on windows of a series, or on texts. What is called a
-/// row below is, for a model of windows, the rows of one window after each other, oldest first; for a model of
-/// texts one text, whose numbers are its tokens and the padding. Immutable, so that threads share it. A thread that
-/// has answered a row by predict() answers the next ones without an allocation, with up to eight pairs of a
-/// model and a level in turn; it keeps that memory until it ends. The answers are those of slimbayes::Model,
-/// to 1e-9 relative; of classes and counts, whose networks the model computes by libtorch, to 1e-6.
+/// network that the engine knows, on the rows of a table, on windows of a series, or on texts. What is called
+/// a row below is, for a model of windows, the rows of one window after each other, oldest first; for a model
+/// of texts one text, whose numbers are its tokens and the padding. Immutable, so that threads share it. A
+/// thread that has answered a row by predict() answers the next ones without an allocation, with up to eight
+/// pairs of a model and a level in turn; it keeps that memory until it ends. The answers are those of
+/// slimbayes::Model, to 1e-9 relative; of classes and counts, whose networks the model computes by libtorch,
+/// to 1e-6.
 ///
 ///   const auto model = slimbayes::serve::Model::open("model.safetensors");
 ///   const auto answer = model.predict(std::vector<double>{540, 162, 28}, 0.9);
@@ -94,8 +95,8 @@ class SLIMBAYES_EXPORT Model {
   /// Answers a row of texts, as a CSV file has them. Throws also DataError for a text that is none of the
   /// column's type.
   Answer predict(std::span<const std::string_view> cells, double level = 0.95) const;
-  /// Answers rows of numbers, row after row in `rows` [n, row_numbers()], to `out` [n]. Throws as predict(row) for
-  /// the first row that it refuses, with its number from 1.
+  /// Answers rows of numbers, row after row in `rows` [n, row_numbers()], to `out` [n]. Throws as
+  /// predict(row) for the first row that it refuses, with its number from 1.
   void predict(std::span<const double> rows, std::span<Answer> out, double level = 0.95) const;
 
   /// Answers rows as predict(rows), up to the first that it refuses. Returns how many it answered, and in

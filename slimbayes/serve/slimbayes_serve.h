@@ -11,7 +11,8 @@
  *   slimbayes_close(model);
  *
  * What is called a row below is, for a model of windows of a series, the rows of one window after each other,
- * oldest first and one step apart; for a model of texts one text, whose numbers are its tokens and the padding.
+ * oldest first and one step apart; for a model of texts one text, whose numbers are its tokens and the
+ * padding.
  *
  * A model is immutable: threads share it. No function lets an exception out. */
 
@@ -41,10 +42,10 @@ typedef enum slimbayes_status {
 } slimbayes_status;
 
 /* The answer to a row, in units of the target. sd^2 is the sum of the squares of its two parts: what the
- * data leave as noise, and what the model does not know. Where slimbayes_describe() has the sd_parts "noise and
- * function", as for dbk and dnn, only their sum is calibrated. Set `size` to sizeof(slimbayes_answer) before a
- * call, in an array in its first element: a later version may add fields at the end, and fills those that
- * the size has room for. */
+ * data leave as noise, and what the model does not know. Where slimbayes_describe() has the sd_parts "noise
+ * and function", as for dbk and dnn, only their sum is calibrated. Set `size` to sizeof(slimbayes_answer)
+ * before a call, in an array in its first element: a later version may add fields at the end, and fills those
+ * that the size has room for. */
 typedef struct slimbayes_answer {
   size_t size;
   double mean;
@@ -80,9 +81,9 @@ SLIMBAYES_SERVE_API void slimbayes_close(slimbayes_model* model);
 
 /* Returns what the model is as a JSON object: method, task, target, whether intervals and sets are
  * calibrated, and the columns of a row in the order in which the functions below take them, each with its
- * type (number, boolean, category, time, text) and its levels; of classes their names (classes), of numbers and
- * counts sd_parts, target_mean and target_sd; of windows their rows, horizon, step, columns of time and of
- * groups (window); of texts the most tokens of one (text). Valid until slimbayes_close(). NULL for a null
+ * type (number, boolean, category, time, text) and its levels; of classes their names (classes), of numbers
+ * and counts sd_parts, target_mean and target_sd; of windows their rows, horizon, step, columns of time and
+ * of groups (window); of texts the most tokens of one (text). Valid until slimbayes_close(). NULL for a null
  * pointer. */
 SLIMBAYES_SERVE_API const char* slimbayes_describe(const slimbayes_model* model);
 
@@ -133,8 +134,8 @@ SLIMBAYES_SERVE_API slimbayes_status slimbayes_prediction_set(const slimbayes_mo
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_numbers(const slimbayes_model* model, const char* const* cells,
                                                        double* out);
 
-/* Writes the quantile of the answer to a row of numbers at a probability in (0, 1), without calibration: the ends
- * of a calibrated interval are others. */
+/* Writes the quantile of the answer to a row of numbers at a probability in (0, 1), without calibration: the
+ * ends of a calibrated interval are others. */
 SLIMBAYES_SERVE_API slimbayes_status slimbayes_quantile(const slimbayes_model* model, const double* row,
                                                         double probability, double* out);
 

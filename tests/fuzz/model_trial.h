@@ -59,8 +59,8 @@ inline void check_classified(const serve::Model& model, std::span<const double> 
   });
 }
 
-/// Returns an input of this number: of a window with times one step apart, as far as the first column is a time; of a
-/// text some tokens, then the padding.
+/// Returns an input of this number: of a window with times one step apart, as far as the first column is a
+/// time; of a text some tokens, then the padding.
 inline std::vector<double> served_row(const serve::Model& model, double cell) {
   const auto facts = nlohmann::json::parse(model.describe());
   std::vector<double> row(model.row_numbers(), cell);

@@ -1,6 +1,6 @@
-// mutants KIND FIRST COUNT SECONDS  Tries seeded mutants of one KIND (models: of tables; serve: these and those of inputs, by
-// the serving library alone; inputs: models of windows, images and texts; checkpoints, csv, parquet or
-// feather), beginning with seed FIRST: at most COUNT
+// mutants KIND FIRST COUNT SECONDS  Tries seeded mutants of one KIND (models: of tables; serve: these and
+// those of inputs, by the serving library alone; inputs: models of windows, images and texts; checkpoints,
+// csv, parquet or feather), beginning with seed FIRST: at most COUNT
 // of them, for at most SECONDS. Each must end in a finite answer or in an error for the user, within five
 // seconds of processor time (thirty under a sanitiser) and 1 GB (8 GB under a sanitiser). Otherwise the
 // program prints the seed and fails. After a crash the seed is in the file that SLIMBAYES_MUTANT names.

@@ -61,8 +61,8 @@ struct Answered {
   }
 };
 
-/// The inputs of all rows as the encoder of serving gives them, [n, d]: windows step after step, texts with their
-/// padding.
+/// The inputs of all rows as the encoder of serving gives them, [n, d]: windows step after step, texts with
+/// their padding.
 at::Tensor flat_inputs(const Dataset& rows) {
   const at::Tensor x = rows.all().inputs[0].to(at::kDouble).reshape({rows.size(), -1});
   if (!rows.schema.input.tokens) return x.contiguous();

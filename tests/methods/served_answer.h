@@ -9,8 +9,8 @@ namespace slimbayes::contract {
 /// Returns the rows of a table as an encoder makes them, in float32.
 Dataset as_encoded(const Dataset& data);
 
-/// Returns the answers to rows, windows or texts without libtorch: by the data of Fitted::answer_spec(), after a
-/// model file has kept them; nullopt for a method that has none. A regression has no density.
+/// Returns the answers to rows, windows or texts without libtorch: by the data of Fitted::answer_spec(),
+/// after a model file has kept them; nullopt for a method that has none. A regression has no density.
 std::optional<Predictive> served_answer(const Fitted& fitted, const Dataset& rows);
 
 /// Throws Violation unless the method is served if it is `expected` to be, and then answers the rows as

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kHours = 200;
 
-/// Hours of two towns: a load with a daily wave, a temperature and a kind of day, each missing in some rows. `hot`
-/// has two classes, `calls` counts. With `gaps` an hour in fifty is not there.
+/// Hours of two towns: a load with a daily wave, a temperature and a kind of day, each missing in some rows.
+/// `hot` has two classes, `calls` counts. With `gaps` an hour in fifty is not there.
 Table hours(uint64_t seed, bool gaps) {
   const Stream stream(seed);
   Column town{"town", ColumnKind::categorical, {}, {"north", "south"}},
@@ -72,8 +72,8 @@ Model window_model(const WindowCase& one) {
   return fit_model(hours(1, one.gaps), fit);
 }
 
-/// The numbers of a window, as serve::Model takes them; empty if a cell is missing in its first row, for which the
-/// table may know an earlier one.
+/// The numbers of a window, as serve::Model takes them; empty if a cell is missing in its first row, for
+/// which the table may know an earlier one.
 std::vector<double> numbers_of(const WindowTable& w, size_t example, const serve::Model& model, bool gaps) {
   const Windows& windows = *w.windows;
   const int64_t last = windows.last[static_cast<size_t>(w.selected[example])];
@@ -358,8 +358,8 @@ TEST(ServedWindow, OfAnotherShapeThanTheNetworksIsRefused) {
   EXPECT_NE(said.find("the encoder's inputs"), std::string::npos) << said;
 }
 
-// The sizes of an expansion's values follow from the outputs of the network: with other features it would read
-// behind them.
+// The sizes of an expansion's values follow from the outputs of the network: with other features it would
+// read behind them.
 TEST(ServedFeatures, OfAnExpansionAreThoseOfTheOutputs) {
   FitOptions fit =
       request_of({"dbk", "dbk", {{"steps", 5}, {"hidden", 8}, {"rank", 6}, {"basis", "fourier"}}});

@@ -17,7 +17,8 @@ namespace slimbayes {
 /// window() rows of one series, oldest first, one step apart in time. Immutable.
 ///
 /// With WindowOptions::fill_gaps a missing cell takes the last known one of its column in the window, and a
-/// missing row is one with its time alone. A table may have known cells before the window, which are not seen here.
+/// missing row is one with its time alone. A table may have known cells before the window, which are not seen
+/// here.
 class SingleWindowEncoder {
  public:
   /// `missing`: further texts of a missing cell (Reading::missing).
@@ -35,12 +36,13 @@ class SingleWindowEncoder {
   void read(std::span<const std::string_view> cells, std::span<double> out) const;
 
   /// Writes the inputs of a window with these numbers to out [width()]. Throws std::invalid_argument as
-  /// RowEncoder::encode, and for a missing time, rows that are not one step apart, and rows of several series, as
-  /// far as the groups have inputs; of categories that training did not have read() alone can tell.
+  /// RowEncoder::encode, and for a missing time, rows that are not one step apart, and rows of several
+  /// series, as far as the groups have inputs; of categories that training did not have read() alone can
+  /// tell.
   void encode(std::span<const double> numbers, std::span<float> out) const;
 
-  /// Returns how far the window lies from the training rows: the largest of its rows, and the root mean square
-  /// over them. Throws std::invalid_argument for another number of cells.
+  /// Returns how far the window lies from the training rows: the largest of its rows, and the root mean
+  /// square over them. Throws std::invalid_argument for another number of cells.
   RowDistance distance(std::span<const double> numbers) const;
 
  private:

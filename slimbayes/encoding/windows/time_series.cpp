@@ -183,7 +183,8 @@ std::vector<Difference> timed(TimeSeries& series, const Table& table, const std:
   return differences;
 }
 
-/// Returns whether the rows of each series were in the order of their times. Those of several series may alternate.
+/// Returns whether the rows of each series were in the order of their times. Those of several series may
+/// alternate.
 bool in_order(const TimeSeries& series) {
   for (size_t i = 1; i < series.order.size(); ++i)
     if (series.number[i - 1] == series.number[i] && series.order[i - 1] > series.order[i]) return false;

@@ -8,7 +8,8 @@
 namespace slimbayes::engine {
 
 /// The draws over which the softmax of k logits is averaged, the same for every row, in plain numbers: what
-/// SoftmaxLikelihood::predictive (answers/class_likelihood.h) computes for tensors, to 1e-12 of a probability.
+/// SoftmaxLikelihood::predictive (answers/class_likelihood.h) computes for tensors, to 1e-12 of a
+/// probability.
 class SoftmaxDraws {
  public:
   /// `key`: that of the stream. `samples`: their number, rounded up to an even one.

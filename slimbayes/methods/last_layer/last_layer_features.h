@@ -62,8 +62,8 @@ LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string
 LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method,
                                       int64_t sketch = 0);
 
-/// Returns h(x) and the network's output of single rows (engine/features.h), computed in `type`, as data; with a
-/// sketch the features of with_sketch(). Empty if the engine cannot compute it.
+/// Returns h(x) and the network's output of single rows (engine/features.h), computed in `type`, as data;
+/// with a sketch the features of with_sketch(). Empty if the engine cannot compute it.
 std::optional<engine::FeatureSpec> last_layer_spec(const TrainedNetwork& network, at::ScalarType type,
                                                    int64_t sketch = 0);
 
