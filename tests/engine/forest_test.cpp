@@ -9,6 +9,8 @@
 namespace slimbayes::engine {
 namespace {
 
+constexpr double kFloat = 6e-8;  // float32 rounds a number below 1 by less
+
 /// A root with two leaves.
 Tree stump() { return {{{0, 0.5f, 2}, {-1, 0, 0}, {-1, 0, 1}}, {3, 0, 1, 2}}; }
 
@@ -29,24 +31,40 @@ TEST(LeafPosterior, IsTheDirichletAroundTheNodeAbove) {
   const LeafPosterior found = leaf_posterior(stump(), 2, 2.0);
   const double above = 4.5 / 7;  // 4 of 6 rows, and one row of equally probable classes
   const double first = 3 + 2 * above, second = 1 + 2 * above;
-  EXPECT_NEAR(found.mean[0], first / 5, 1e-14);
-  EXPECT_NEAR(found.mean[1], 1 - first / 5, 1e-14);
-  EXPECT_NEAR(found.mean[2], second / 5, 1e-14);
+  EXPECT_NEAR(found.mean[0], first / 5, kFloat);
+  EXPECT_NEAR(found.mean[1], 1 - first / 5, kFloat);
+  EXPECT_NEAR(found.mean[2], second / 5, kFloat);
   EXPECT_NEAR(found.entropy[0], beta_entropy(first, 5 - first), 1e-4);
   EXPECT_NEAR(found.entropy[1], beta_entropy(second, 5 - second), 1e-4);
 }
 
 TEST(LeafPosterior, OfTheRootAloneCountsOneRowOfTheClasses) {
   const LeafPosterior found = leaf_posterior({{{-1, 0, 0}}, {2, 0, 1}}, 3, 5.0);
-  EXPECT_NEAR(found.mean[0], (2 + 1.0 / 3) / 4, 1e-15);
-  EXPECT_NEAR(found.mean[1], (1.0 / 3) / 4, 1e-15);
+  EXPECT_NEAR(found.mean[0], (2 + 1.0 / 3) / 4, kFloat);
+  EXPECT_NEAR(found.mean[1], (1.0 / 3) / 4, kFloat);
 }
 
 TEST(LeafPosterior, TendsToTheCountsAndToTheNodeAbove) {
   const LeafPosterior own = leaf_posterior(stump(), 2, 1e-9), parent = leaf_posterior(stump(), 2, 1e9);
-  EXPECT_NEAR(own.mean[2], 1.0 / 3, 1e-8);
-  EXPECT_NEAR(parent.mean[0], 4.5 / 7, 1e-8);
-  EXPECT_NEAR(parent.mean[2], 4.5 / 7, 1e-8);
+  EXPECT_NEAR(own.mean[2], 1.0 / 3, kFloat);
+  EXPECT_NEAR(parent.mean[0], 4.5 / 7, kFloat);
+  EXPECT_NEAR(parent.mean[2], 4.5 / 7, kFloat);
+}
+
+// A chain of nodes with a hundred million rows of class 0, and none of class 1: its mean falls by 1e-12 a node. A
+// mean of 0 would give a row of that class an infinite log score.
+TEST(LeafPosterior, NeverSaysThatAClassIsImpossible) {
+  constexpr int32_t kDepth = 10;
+  Tree chain;
+  for (int32_t i = 0; i < kDepth; ++i) chain.nodes.push_back({0, 0, 2 * kDepth - i});
+  for (int32_t leaf = 0; leaf <= kDepth; ++leaf) chain.nodes.push_back({-1, 0, leaf});
+  chain.counts.assign(2 * (kDepth + 1), 0);
+  for (size_t leaf = 0; leaf <= kDepth; ++leaf) chain.counts[2 * leaf] = leaf == 0 ? 100000000 : 1;
+  ASSERT_NO_THROW(check_tree(chain, 1, 2));
+  const LeafPosterior found = leaf_posterior(chain, 2, 1e-4);
+  EXPECT_GT(found.mean[1], 0);
+  EXPECT_LT(found.mean[1], 1e-37);
+  EXPECT_EQ(found.mean[0], 1);
 }
 
 TEST(CheckTree, RefusesEachDamage) {
@@ -86,7 +104,7 @@ TEST(ForestSpec, ComesBackFromItsArrays) {
   ASSERT_EQ(trees.size(), 2);
   EXPECT_EQ(trees[1].counts, deep.counts);
   const float row[] = {0.2f, 3};
-  EXPECT_EQ(trees[1].leaf_of(row), deep.leaf_of(row));
+  EXPECT_EQ(leaf_of(trees[1].nodes, row), leaf_of(deep.nodes, row));
   const std::vector<std::function<void(ForestSpec&)>> damages = {
       [](ForestSpec& f) { f.columns.pop_back(); },
       [](ForestSpec& f) { f.sizes[0] = int64_t{1} << 62; },

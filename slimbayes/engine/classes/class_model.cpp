@@ -84,11 +84,18 @@ class IndependentClassModel : public ClassModel {
 
 class ForestClassModel : public ClassModel {
  public:
-  explicit ForestClassModel(const ForestSpec& spec)
-      : inputs_(spec.inputs), classes_(spec.classes), trees_(trees_of(spec)) {
-    for (Tree& tree : trees_) {
-      leaves_.push_back(leaf_posterior(tree, classes_, spec.parent_rows));
-      tree.counts = {};
+  explicit ForestClassModel(const ForestSpec& spec) : inputs_(spec.inputs), classes_(spec.classes) {
+    std::vector<Tree> trees = trees_of(spec);
+    nodes_.reserve(spec.columns.size());
+    mean_.reserve(spec.counts.size());
+    entropy_.reserve(spec.counts.size() / static_cast<size_t>(classes_));
+    for (Tree& tree : trees) {
+      const LeafPosterior leaves = leaf_posterior(tree, classes_, spec.parent_rows);
+      first_.push_back({nodes_.size(), entropy_.size()});
+      nodes_.insert(nodes_.end(), tree.nodes.begin(), tree.nodes.end());
+      mean_.insert(mean_.end(), leaves.mean.begin(), leaves.mean.end());
+      entropy_.insert(entropy_.end(), leaves.entropy.begin(), leaves.entropy.end());
+      tree = {};
     }
   }
 
@@ -101,22 +108,29 @@ class ForestClassModel : public ClassModel {
     std::transform(x, x + inputs_, row, [](double one) { return static_cast<float>(one); });
     std::fill_n(p, classes_, 0.0);
     double expected = 0;
-    for (size_t t = 0; t < trees_.size(); ++t) {
-      const auto leaf = static_cast<size_t>(trees_[t].leaf_of(row));
-      const double* mean = leaves_[t].mean.data() + leaf * static_cast<size_t>(classes_);
+    for (const First& tree : first_) {
+      const size_t leaf = tree.leaf + static_cast<size_t>(leaf_of(std::span(nodes_).subspan(tree.node), row));
+      const float* mean = mean_.data() + leaf * static_cast<size_t>(classes_);
       for (int64_t c = 0; c < classes_; ++c) p[c] += mean[c];
-      expected += leaves_[t].entropy[leaf];
+      expected += entropy_[leaf];
     }
     double sum = 0;
     for (int64_t c = 0; c < classes_; ++c) sum += p[c];
     for (int64_t c = 0; c < classes_; ++c) p[c] /= sum;
-    return {expected / static_cast<double>(trees_.size())};
+    return {expected / static_cast<double>(first_.size())};
   }
 
  private:
+  struct First {
+    size_t node, leaf;
+  };
+
+  // The trees one after another: so they take the memory of their numbers alone.
   int64_t inputs_, classes_;
-  std::vector<Tree> trees_;
-  std::vector<LeafPosterior> leaves_;
+  std::vector<First> first_;  // of each tree
+  std::vector<Tree::Node> nodes_;
+  std::vector<float> mean_;     // [leaves * classes]
+  std::vector<float> entropy_;  // [leaves]
 };
 
 class FixedClassModel : public ClassModel {

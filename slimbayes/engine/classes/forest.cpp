@@ -6,6 +6,7 @@
 #include <boost/math/special_functions/digamma.hpp>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "slimbayes/storage/check.h"
 
@@ -66,13 +67,11 @@ void check_tree(const Tree& tree, int64_t columns, int64_t classes) {
   }
 }
 
-int32_t Tree::leaf_of(const float* row) const {
-  int32_t i = 0;
-  while (nodes[static_cast<size_t>(i)].column >= 0) {
-    const Node& node = nodes[static_cast<size_t>(i)];
-    i = row[node.column] <= node.threshold ? i + 1 : node.right;
-  }
-  return nodes[static_cast<size_t>(i)].right;
+int32_t leaf_of(std::span<const Tree::Node> nodes, const float* row) {
+  const Tree::Node* node = nodes.data();
+  while (node->column >= 0)
+    node = row[node->column] <= node->threshold ? node + 1 : nodes.data() + node->right;
+  return node->right;
 }
 
 LeafPosterior leaf_posterior(const Tree& tree, int64_t classes, double parent_rows) {
@@ -104,10 +103,13 @@ LeafPosterior leaf_posterior(const Tree& tree, int64_t classes, double parent_ro
     double total = 0, of_logs = 0;
     for (size_t c = 0; c < k; ++c) total += own[c];
     for (size_t c = 0; c < k; ++c) {
-      const double mean = posterior.mean[leaf * k + c] = own[c] / total;
+      const double mean = own[c] / total;
       of_logs += mean * digamma(own[c] + 1);
+      // Far from every row of a class its mean falls below float32; a 0 would be a certainty that no rows give.
+      posterior.mean[leaf * k + c] = std::max(static_cast<float>(mean), std::numeric_limits<float>::min());
     }
-    posterior.entropy.push_back(digamma(total + 1) - of_logs);  // E[-sum_k p_k log p_k], p ~ Dirichlet(own)
+    // E[-sum_k p_k log p_k], p ~ Dirichlet(own)
+    posterior.entropy.push_back(static_cast<float>(digamma(total + 1) - of_logs));
   }
   return posterior;
 }

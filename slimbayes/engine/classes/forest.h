@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace slimbayes::engine {
@@ -14,10 +15,10 @@ struct Tree {
   };
   std::vector<Node> nodes;
   std::vector<int32_t> counts;  // [leaves * classes] training rows of each class
-
-  /// Returns the leaf of a row, whose columns lie one after another.
-  int32_t leaf_of(const float* row) const;
 };
+
+/// Returns the leaf of a row, whose columns lie one after another, in the tree that begins with these nodes.
+int32_t leaf_of(std::span<const Tree::Node> nodes, const float* row);
 
 /// Throws std::invalid_argument unless the tree's nodes form one tree whose leaves are numbered from 0, its
 /// columns lie below `columns`, and each leaf has rows. For trees from a file.
@@ -39,10 +40,12 @@ struct ForestSpec {
 ForestSpec forest_spec(const std::vector<Tree>& trees, int64_t inputs, int64_t classes, double parent_rows);
 std::vector<Tree> trees_of(const ForestSpec& spec);
 
-/// The posterior of the class probabilities in each leaf, a Dirichlet distribution.
+/// The posterior of the class probabilities in each leaf, a Dirichlet distribution. The numbers are float32
+/// because they are most of a forest's memory; their rounding changes a probability by 1e-7 of itself. A mean
+/// is at least the smallest normal float32, 1e-38.
 struct LeafPosterior {
-  std::vector<double> mean;     // [leaves * classes]
-  std::vector<double> entropy;  // [leaves] the posterior's expectation of the entropy, in nats
+  std::vector<float> mean;     // [leaves * classes]
+  std::vector<float> entropy;  // [leaves] the posterior's expectation of the entropy, in nats
 };
 
 /// Returns the posterior of each leaf for a hierarchical prior: the probabilities in a node have a Dirichlet

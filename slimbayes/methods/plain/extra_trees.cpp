@@ -122,7 +122,7 @@ std::optional<std::vector<double>> log_scores(const ClassRows& rows, const LeftO
       for (size_t i = 0; i < p.size(); ++i) {
         const auto row = static_cast<size_t>(fold.held[i]);
         const float* x = some.x.const_data_ptr<float>() + fold.held[i] * rows.columns;
-        p[i] += leaves.mean[static_cast<size_t>(tree.leaf_of(x) * rows.classes + rows.y[row])];
+        p[i] += leaves.mean[static_cast<size_t>(leaf_of(tree.nodes, x) * rows.classes + rows.y[row])];
       }
     }
     double score = 0;
@@ -253,7 +253,7 @@ class ExtraTreesFitted : public Fitted {
     over_range(b, kGrain, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
         for (size_t t = 0; t < forest_.size(); ++t) {
-          const int64_t leaf = forest_[t].leaf_of(x.const_data_ptr<float>() + i * d);
+          const int64_t leaf = leaf_of(forest_[t].nodes, x.const_data_ptr<float>() + i * d);
           for (int64_t k = 0; k < classes_; ++k)
             p[i * classes_ + k] += leaves_[t].mean[static_cast<size_t>(leaf * classes_ + k)];
           h[i] += leaves_[t].entropy[static_cast<size_t>(leaf)];

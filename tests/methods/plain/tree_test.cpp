@@ -32,7 +32,7 @@ TEST(GrownTree, HasLeavesOfOneClassWhereInputsDiffer) {
     EXPECT_NO_THROW(check_tree(tree, 4, 3));
     EXPECT_EQ(std::accumulate(tree.counts.begin(), tree.counts.end(), 0), 300);
     for (int64_t i = 0; i < 300; ++i) {
-      const int32_t leaf = tree.leaf_of(made.x.const_data_ptr<float>() + i * 4);
+      const int32_t leaf = leaf_of(tree.nodes, made.x.const_data_ptr<float>() + i * 4);
       for (int32_t k = 0; k < 3; ++k)
         EXPECT_EQ(tree.counts.at(static_cast<size_t>(leaf * 3 + k)) > 0, k == made.y[i].item<int64_t>());
     }
@@ -61,7 +61,7 @@ TEST(GrownTree, CutsBetweenNeighbouringNumbers) {
   const ClassRows rows(at::tensor({low, high}).view({2, 1}), at::tensor({0, 1}), 2);
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const Tree tree = grown_tree(rows, all_of(rows), 1, Stream(seed));
-    EXPECT_NE(tree.leaf_of(&low), tree.leaf_of(&high));
+    EXPECT_NE(leaf_of(tree.nodes, &low), leaf_of(tree.nodes, &high));
   }
 }
 
