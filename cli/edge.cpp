@@ -32,18 +32,26 @@ bool print_result(std::string_view text) {
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
 }
 
-int guarded(const std::function<int()>& body) {
+int guarded(const std::function<int()>& body, int64_t rank) {
+  const auto said_once = [rank](const std::string& message) {
+    if (rank == 0) print_error(message);
+  };
+  const auto print_error = [rank](const std::string& message) {
+    cli::print_error(rank == 0 ? message : fmt::format("rank {}: {}", rank, message));
+  };
   try {
     return body();
   } catch (const std::invalid_argument& error) {
-    print_error(error.what());
+    said_once(error.what());
     return kMisuse;
   } catch (const DataError& error) {
-    print_error(error.what());
+    said_once(error.what());
     return kMisuse;
   } catch (const Interrupted& error) {
-    print_error(error.what());
+    said_once(error.what());
     return kInterrupted;
+  } catch (const RanksEnded& error) {
+    said_once(error.what());
   } catch (const std::bad_alloc&) {
     print_error("out of memory; use fewer rows, a smaller model or a machine with more memory");
   } catch (const std::logic_error& error) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -21,7 +22,10 @@ bool print_result(std::string_view text);
 
 /// Runs `body` and returns its exit code. Does not throw: prints an exception of `body` as one line on stderr
 /// and returns kMisuse for std::invalid_argument and DataError, kInterrupted for Interrupted, else kFailed.
-int guarded(const std::function<int()>& body);
+/// `rank` is the number of this process in a fit by several. Those above 0 meet the same mistakes of a user
+/// as rank 0, which says them for all; their own failures, such as too little memory, they print with their
+/// rank.
+int guarded(const std::function<int()>& body, int64_t rank = 0);
 
 /// Opens the null device in place of each of stdin, stdout and stderr that is closed. Otherwise the next file
 /// that the process opens would get the free descriptor number, and the output would be written into that

@@ -5,6 +5,12 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/edge.h"
@@ -18,6 +24,7 @@
 #include "slimbayes/fit/fit_file.h"
 #include "slimbayes/fit/fit_model.h"
 #include "slimbayes/fit/network_at_hand.h"
+#include "slimbayes/train/collective.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -51,16 +58,17 @@ struct FitInputs {
 
 /// Reads the data, then resolves the request: makes the choices that the flags leave open. The data are read
 /// first, because the target's column may decide the method.
-FitInputs read_inputs(const FitRequest& r) {
+FitInputs read_inputs(const FitRequest& r, std::shared_ptr<const Collective> ranks) {
   const auto began = std::chrono::steady_clock::now();
   std::vector<std::string> notes;
   const std::shared_ptr<const Model> network = network_asked(r.fit);
   FitOptions fit = network ? with_network_from(r.fit, *network) : r.fit;
-  fit.workers = fit_workers(r.fit);
+  fit.workers = ranks ? 1 : fit_workers(r.fit);
   fit.threads = kThreadsOfProcess;  // run_checked set the threads for the whole command, reports included
   Examples train = read_training(r.train, fit, data_source(), &notes);
   ResolvedFit request = resolve_fit(train, fit, {r.preset, r.tune}, network);
   request.began = began;
+  request.ranks = std::move(ranks);
   std::optional<Examples> valid;
   if (!r.valid.empty()) valid = read_validation(r.valid, train, request.fit, data_source(), &notes);
   return {std::move(request), std::move(train), std::move(valid), std::move(notes)};
@@ -76,16 +84,56 @@ void check_model_file(const FitRequest& r) {
   check_replaces_model("fit", "--model", r.model);
 }
 
+/// The callback of a rank above 0. It says nothing, and stops when rank 0 does.
+class Follower : public Callback {
+ public:
+  bool stop() override { return stopped_; }
+  void follow(Stopped why) override { stopped_ = why == Stopped::interrupted; }
+
+ private:
+  bool stopped_ = false;
+};
+
+/// Runs `body` on every rank, and throws std::invalid_argument on all of them if it fails on one: before the
+/// training the others would wait for that one.
+void together(const Collective* ranks, const std::function<void()>& body) {
+  if (ranks == nullptr) return body();
+  std::exception_ptr thrown;
+  std::string own;
+  try {
+    body();
+  } catch (const std::exception& error) {
+    thrown = std::current_exception();
+    own = error.what();
+  }
+  const std::vector<std::string> all = gather_texts(*ranks, own);
+  if (thrown) std::rethrow_exception(thrown);
+  for (size_t r = 0; r < all.size(); ++r)
+    if (!all[r].empty()) throw std::invalid_argument(fmt::format("rank {}: {}", r, all[r]));
+}
+
 }  // namespace
 
 int run_command(const FitRequest& r) {
-  check_model_file(r);
+  const std::shared_ptr<const Collective> ranks =
+      r.rank.group.empty() ? nullptr : process_group(r.rank.group, r.rank.number, r.rank.size);
+  const bool first = r.rank.number == 0;
   InterruptGuard interrupt;  // before the lock, because a killed process leaves the lock's file behind
-  const FitFile file(r.model, r.resume, r.checkpoint_every);
-  const FitInputs inputs = read_inputs(r);
+  std::optional<FitFile> file;
+  std::optional<FitInputs> read;
+  together(ranks.get(), [&] {
+    if (first) check_model_file(r);
+    file.emplace(r.model, r.resume, r.checkpoint_every, first);
+    read = read_inputs(r, ranks);
+  });
+  const FitInputs& inputs = *read;
+  const Examples* const valid = inputs.valid ? &*inputs.valid : nullptr;
+  if (!first) {
+    Follower follower;
+    return file->fit(inputs.request, inputs.train, valid, {}, follower).interrupted ? kInterrupted : kDone;
+  }
   ProgressPrinter progress(inputs.request.method->name);
-  const FitOutcome outcome =
-      file.fit(inputs.request, inputs.train, inputs.valid ? &*inputs.valid : nullptr, inputs.notes, progress);
+  const FitOutcome outcome = file->fit(inputs.request, inputs.train, valid, inputs.notes, progress);
   if (outcome.interrupted) return kInterrupted;
   const std::optional<Evaluation>& scored = outcome.valid;
   const int64_t own =

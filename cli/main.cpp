@@ -1,32 +1,36 @@
-// The program slimbayes. Commands that need no tensors are answered here in milliseconds. The others become a
-// Request to the engine, a plugin with the tensor library. It is opened only when needed, because loading
-// libtorch takes longer than a command without tensors.
-#include <unistd.h>
+// The program slimbayes. Commands that need no tensors are answered in milliseconds (front.h). The others
+// become a Request to the engine, a plugin with the tensor library. It is opened only when needed, because
+// loading libtorch takes longer than a command without tensors.
+#include <fmt/format.h>
 
-#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
 
-#include "cli/arguments.h"
-#include "cli/describe.h"
 #include "cli/edge.h"
 #include "cli/engine.h"
-#include "cli/terminal.h"
+#include "cli/front.h"
 
 namespace {
 
 using namespace slimbayes::cli;
 
-int printed(const std::string& text) {
-  if (print_result(data_for(STDOUT_FILENO, text))) return kDone;
-  print_error("standard output could not be written; it is closed or its disk is full");
-  return kFailed;
+/// Throws std::invalid_argument for a fit that torchrun has started as several processes: each would fit
+/// alone.
+void check_launcher(const Request& request) {
+  const auto value = [](const char* name) { return std::getenv(name) == nullptr ? "" : std::getenv(name); };
+  const std::string processes = value("WORLD_SIZE");
+  if (!std::holds_alternative<FitRequest>(request.command) || std::getenv("TORCHELASTIC_RUN_ID") == nullptr)
+    return;
+  if (processes.empty() || processes == "1") return;
+  throw std::invalid_argument(fmt::format(
+      "expected one process; received {} of torchrun; `torchrun ... -m slimbayes fit ...` makes one fit with "
+      "several (the Python package)",
+      processes));
 }
 
-int run(const std::vector<std::string>& words) {
-  Command command = parse_arguments(words);
-  if (auto* show = std::get_if<ShowText>(&command)) return printed(show->text);
-  if (auto* list = std::get_if<ListMethods>(&command)) return printed(list_methods(list->json));
-  if (auto* asked = std::get_if<Describe>(&command)) return printed(describe(asked->name, asked->json));
-  Request& request = std::get<Request>(command);
+int run(Request& request) {
+  check_launcher(request);
   if (auto* demo = std::get_if<DemoRequest>(&request.command)) {
     demo->share = share_folder().string();
     demo->threads = request.threads;
@@ -39,6 +43,5 @@ int run(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   guard_standard_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond ulimit -f then fails instead of ending the process
-  return guarded([&] { return run({argv + 1, argv + argc}); });
+  return run_command_line({argv + 1, argv + argc}, {}, run);
 }

@@ -18,6 +18,12 @@ namespace slimbayes::cli {
 /// The value of `threads` that stands for all cores.
 inline constexpr int kAllCores = 0;
 
+/// This process among several that fit together, and the name of their process group (train/collective.h).
+struct RankOfGroup {
+  std::string group;  // empty: this process alone
+  int64_t number = 0, size = 1;
+};
+
 struct FitRequest {
   std::string train;
   FitOptions fit;      // `options` holds only options that were set by flags
@@ -27,6 +33,7 @@ struct FitRequest {
   std::string valid;  // file of validation data; empty: use the validation fraction
   bool resume = false, json = false;
   double checkpoint_every = 2;  // seconds between two checkpoints
+  RankOfGroup rank = {};
 };
 
 struct PredictRequest {
@@ -146,6 +153,7 @@ struct Request {
       command;
   int threads = kThreadsOfMethod;
   uint64_t table_memory = 0;  // memory for reading tables, in bytes; 0: the library's default
+  RankOfGroup rank = {};
 };
 
 }  // namespace slimbayes::cli

@@ -70,5 +70,6 @@ void bind_answers(py::module_& module);
 void bind_number_rows(py::module_& module);
 void bind_fit(py::module_& module);
 void bind_posterior(py::module_& module);
+void bind_command_line(py::module_& module);
 
 }  // namespace slimbayes::python

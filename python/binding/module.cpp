@@ -15,6 +15,7 @@ PYBIND11_MODULE(_core, module) {
   bind_number_rows(module);
   bind_fit(module);
   bind_posterior(module);
+  bind_command_line(module);
   module.attr("__version__") = slimbayes::version();
   module.attr("torch_version") = SLIMBAYES_TORCH_VERSION;
   module.def("set_threads", [](int threads) { at::set_num_threads(threads); });

@@ -123,25 +123,32 @@ void RegressionStep::forward(Part& part, const float* x, bool squares, DropoutFa
   }
 }
 
+double RegressionStep::latent_var(size_t row) const {
+  return corrected_ ? terms_.var[row] + (inducing_->amplitude() - terms_.exact_square[row]) : terms_.var[row];
+}
+
+/// Returns the totals of the batch, as far as the objective depends on them.
+BatchTotals RegressionStep::totals_of(int64_t rows, const RegressionObjective& objective) const {
+  BatchTotals own{.rows = static_cast<double>(rows)};
+  if (objective.is_focused())
+    for (size_t i = 0; i < static_cast<size_t>(rows); ++i)
+      own.weights += std::pow(latent_var(i) + objective.noise_var, objective.focus);
+  if (objective.alpha != 0) own.largest = *std::ranges::max_element(terms_.square);
+  return objective.join ? objective.join(own) : own;
+}
+
 RegressionLoss RegressionStep::differentiate(const float* y, int64_t rows, double offset,
-                                             const RegressionObjective& objective) {
+                                             const RegressionObjective& objective,
+                                             const BatchTotals& totals) {
   const auto n = static_cast<size_t>(rows);
   const double b = static_cast<double>(rows), noise = objective.noise_var;
-  const bool focused = objective.predictive && objective.focus > 0;
-  const auto latent_var = [&](size_t i) {
-    return corrected_ ? terms_.var[i] + (inducing_->amplitude() - terms_.exact_square[i]) : terms_.var[i];
-  };
-  double weights = b;
-  if (focused) {
-    weights = 0;
-    for (size_t i = 0; i < n; ++i) weights += std::pow(latent_var(i) + noise, objective.focus);
-  }
+  const bool focused = objective.is_focused();
   RegressionLoss loss;
   grad_offset_ = 0;
   for (size_t i = 0; i < n; ++i) {
     const double u = latent_var(i), e = y[i] - (terms_.mean[i] + offset);
     const double v = objective.predictive ? u + noise : noise;
-    const double weight = focused ? std::pow(v, objective.focus) * b / weights : 1;
+    const double weight = focused ? std::pow(v, objective.focus) * totals.rows / totals.weights : 1;
     const double excess = objective.predictive ? e * e / v : (e * e + u) / v;
     const double slope = weight * (1 - excess) / (2 * b * v);  // d/dnoise, and d/du if predictive
     const double to_var = objective.predictive ? slope : 1 / (2 * b * noise), to_mean = -weight * e / (b * v);
@@ -154,20 +161,21 @@ RegressionLoss RegressionStep::differentiate(const float* y, int64_t rows, doubl
   }
   loss.kl = 0.5 * (squares_ - 2 * logs_ - static_cast<double>(rank_));
   loss.total = loss.data + objective.kl_weight * loss.kl;
-  if (objective.alpha != 0) regularise(loss, objective);
+  if (objective.alpha != 0) regularise(loss, objective, totals);
   return loss;
 }
 
-void RegressionStep::regularise(RegressionLoss& loss, const RegressionObjective& objective) {
+void RegressionStep::regularise(RegressionLoss& loss, const RegressionObjective& objective,
+                                const BatchTotals& totals) {
   const std::vector<float>& square = terms_.square;
   const auto largest = static_cast<size_t>(std::ranges::max_element(square) - square.begin());
   const double b = static_cast<double>(square.size()), noise = objective.noise_var;
   double sum = 0;
   for (const float each : square) sum += each;
-  const double spread = square[largest] - sum / b, share = objective.alpha / noise;
+  const double spread = totals.largest - sum / b, share = objective.alpha / noise;
   const auto least = static_cast<float>(-share / b);
   std::ranges::fill(terms_.to_phi, least);
-  terms_.to_phi[largest] = static_cast<float>(share - share / b);
+  terms_.to_phi[largest] = static_cast<float>(share * totals.largest_weight - share / b);
   loss.total += share * spread / 2;
   loss.grad_noise_var -= share * spread / (2 * noise);
 }
@@ -269,7 +277,7 @@ std::optional<RegressionLoss> RegressionStep::run(
                [&](int64_t p) { job(parts_[static_cast<size_t>(p)]); });
   };
   over([&](Part& part) { forward(part, x, objective.alpha != 0, factors); });
-  const RegressionLoss loss = differentiate(y, rows, *head.offset, objective);
+  const RegressionLoss loss = differentiate(y, rows, *head.offset, objective, totals_of(rows, objective));
   over([&](Part& part) { backward(part, objective); });
   add_parts();
   finish_head(head, objective, head_gradients);

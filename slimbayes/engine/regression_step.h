@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "slimbayes/density/batch_totals.h"
 #include "slimbayes/engine/inducing_points.h"
 #include "slimbayes/engine/parallel.h"
 #include "slimbayes/engine/tape.h"
@@ -20,6 +21,9 @@ struct RegressionObjective {
   double kl_weight = 0;    // beta / n
   double focus = 0;        // exponent of the row weights
   double noise_var = 1;
+  JoinTotals join = {};  // of a batch that processes share
+
+  bool is_focused() const { return predictive && focus > 0; }
 };
 
 /// The parameters of the head q(w) = N(m, L L^T), or their gradients: mean [r], log L_ii [r], the strictly
@@ -91,8 +95,10 @@ class RegressionStep {
   void pack_head(const RegressionHead<const float>& head);
   void forward(Part& part, const float* x, bool squares, DropoutFactors factors);
   RegressionLoss differentiate(const float* y, int64_t rows, double offset,
-                               const RegressionObjective& objective);
-  void regularise(RegressionLoss& loss, const RegressionObjective& objective);
+                               const RegressionObjective& objective, const BatchTotals& totals);
+  void regularise(RegressionLoss& loss, const RegressionObjective& objective, const BatchTotals& totals);
+  double latent_var(size_t row) const;
+  BatchTotals totals_of(int64_t rows, const RegressionObjective& objective) const;
   void backward(Part& part, const RegressionObjective& objective);
   void add_parts();
   void finish_head(const RegressionHead<const float>& head, const RegressionObjective& objective,

@@ -24,6 +24,7 @@
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/printable.h"
 #include "slimbayes/train/checkpoint.h"
+#include "slimbayes/version.h"
 
 namespace slimbayes {
 
@@ -71,6 +72,18 @@ Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
   for (const std::string& name : request.method->after_training) all["options"].erase(name);
   prints.training = text();
   return prints;
+}
+
+/// Throws std::invalid_argument, on every rank, unless all ranks make the same fit with the same version.
+/// Their threads and processors may differ.
+void check_same(const Collective& ranks, const std::string& fingerprint) {
+  json own = json::parse(fingerprint);
+  for (const char* may_differ : {"rounding of products", "threads"}) own.erase(may_differ);
+  own["version"] = version();
+  const std::vector<std::string> all = gather_texts(ranks, own.dump());
+  for (size_t r = 1; r < all.size(); ++r)
+    check_fingerprint(all[r], all[0], "the same data and request on every rank",
+                      fmt::format("see what rank {} has", r));
 }
 
 std::optional<fs::file_time_type> stamp(const fs::path& path) {
@@ -140,6 +153,7 @@ class FitFile::Watched : public Callback {
   bool stop() override { return inner_.stop(); }
   bool late() override { return inner_.late(); }
   double seconds_left() const override { return inner_.seconds_left(); }
+  void follow(Stopped why) override { inner_.follow(why); }
   bool began() const { return began_; }
 
  private:
@@ -147,12 +161,13 @@ class FitFile::Watched : public Callback {
   bool began_ = false;
 };
 
-FitFile::FitFile(fs::path model, bool resume, double checkpoint_every)
+FitFile::FitFile(fs::path model, bool resume, double checkpoint_every, bool writes)
     : model_(std::move(model)),
       checkpoint_(model_.string() + ".ckpt"),
       resume_(resume),
       checkpoint_every_(checkpoint_every) {
   check_options(RunOptions{.checkpoint_every = checkpoint_every}, "fit");
+  if (!writes) return;
   check_writable(model_);
   check_writable(checkpoint_);
   deny_as_before(model_);
@@ -229,13 +244,31 @@ void FitFile::announce(const Checkpoint& checkpoint, const std::vector<std::stri
   for (const std::string& note : notes) callback.note(note);
 }
 
+FitOutcome FitFile::follow(const ResolvedFit& request, const FitData& data, const CheckpointPolicy& policy,
+                           Callback& callback) const {
+  FitOutcome out;
+  if (broadcast_number(*request.ranks, int64_t{0}) == 1) return out;  // rank 0 has found the finished model
+  try {
+    out.model = fit_resolved(request, data, &callback, policy);
+    out.interrupted = out.model->interrupted();
+  } catch (const std::exception&) {
+    if (!callback.stop()) throw;
+    out.interrupted = true;  // before anything was validated, as in run()
+  }
+  return out;
+}
+
 FitOutcome FitFile::fit(const ResolvedFit& request, const Examples& examples, const Examples* valid,
                         const std::vector<std::string>& notes, Callback& callback) const {
   const FitData data(examples, valid);
   const Fingerprints prints = fingerprints(request, data);
+  const CheckpointPolicy policy{checkpoint_, resume_, prints.fit, checkpoint_every_, prints.training};
   FitOutcome out;
   out.notes = notes;
+  if (request.ranks != nullptr) check_same(*request.ranks, prints.fit);
+  if (!lock_) return follow(request, data, policy, callback);
   if (resume_) out.model = finished(model_, checkpoint_, prints.fit);
+  if (request.ranks != nullptr) broadcast_number(*request.ranks, int64_t{out.model.has_value()});
   if (out.model) {
     callback.note(fmt::format("{} is finished already; nothing to do", foreign_text(model_.string())));
     remove_parts(checkpoint_);  // a kill may have left them
@@ -244,8 +277,7 @@ FitOutcome FitFile::fit(const ResolvedFit& request, const Examples& examples, co
   }
   const Checkpoint checkpoint(checkpoint_, resume_);
   announce(checkpoint, notes, callback);
-  out.model = run(request, data, {checkpoint_, resume_, prints.fit, checkpoint_every_, prints.training},
-                  checkpoint, callback);
+  out.model = run(request, data, policy, checkpoint, callback);
   out.interrupted = !out.model || out.model->interrupted();
   if (!out.model) return out;
   const bool goes_on = checkpoint.goes_on();

@@ -25,8 +25,9 @@ class SLIMBAYES_EXPORT FitFile {
  public:
   /// Throws DataError if the files cannot be written or another process fits to them. If an older model file
   /// denies permissions to group and others, the files that this process creates from now on deny them too.
-  /// `checkpoint_every` is in seconds.
-  FitFile(std::filesystem::path model, bool resume, double checkpoint_every = 2);
+  /// `checkpoint_every` is in seconds. In a fit by several processes each makes this object; those of a rank
+  /// above 0 (`writes` is false) neither lock nor write a file.
+  FitFile(std::filesystem::path model, bool resume, double checkpoint_every = 2, bool writes = true);
 
   /// Fits the model and writes it. `examples` are the windows of a time series, not its table; `valid` is
   /// separate validation data or nullptr; `notes` are notes on the data. `callback` receives all notes as
@@ -48,12 +49,15 @@ class SLIMBAYES_EXPORT FitFile {
   /// file system has no locks, and the notes on the data.
   void announce(const Checkpoint& checkpoint, const std::vector<std::string>& notes,
                 Callback& callback) const;
+  /// Fits the model on a rank above 0, which says and writes nothing.
+  FitOutcome follow(const ResolvedFit& request, const FitData& data, const CheckpointPolicy& policy,
+                    Callback& callback) const;
   /// Writes the model, with its fingerprint unless the fit was interrupted.
   void write(const FitOutcome& out, const std::string& fingerprint) const;
   std::filesystem::path model_, checkpoint_;
   bool resume_;
   double checkpoint_every_;
-  std::optional<FileLock> lock_;  // set by the constructor, after its checks
+  std::optional<FileLock> lock_;  // set by the constructor, after its checks; none where nothing is written
 };
 
 }  // namespace slimbayes

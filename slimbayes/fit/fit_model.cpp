@@ -155,10 +155,24 @@ Model calibrated(ModelParts parts, const Examples& examples, const std::vector<i
   return Model(std::move(parts));
 }
 
+/// Throws std::invalid_argument for a fit that several processes cannot make together: one whose parts depend
+/// on the time that is left, which their clocks tell differently.
+void check_ranks(const ResolvedFit& request) {
+  const std::string& method = request.method->name;
+  if (method == "auto")
+    refuse("ranks", "a method that several processes train together", method,
+           "name one with `.method`, such as dbk or dnn");
+  check(request.fit.tune.empty(), "ranks", "a fit without a search of its options", "one with `.tune`",
+        "tune in one process, then give the options");
+  check(!(request.options.value("time_limit", 0.0) > 0), "ranks", "a budget in steps", "a time limit",
+        "give `.steps` in the place of `.time_limit`");
+}
+
 }  // namespace
 
 Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* callback,
                    CheckpointPolicy checkpoint, NetworkCache* networks) {
+  if (request.ranks != nullptr) check_ranks(request);
   const std::unique_ptr<Method> method = registry_row(request.method->name).make(request.options);
   DealtExamples dealt = deal_examples(request, given);
   FitData data = given;
@@ -175,6 +189,7 @@ Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* c
                      .callback = callback,
                      .checkpoint = std::move(checkpoint),
                      .networks = networks,
+                     .ranks = request.ranks.get(),
                      .workers = request.workers,
                      .execution = request.fit.engine == "libtorch" ? Execution::libtorch : Execution::engine,
                      .wild_share = dealt.wild_share};

@@ -86,7 +86,7 @@ NoiseSeries::NoiseSeries(const MethodInfo& method, const Split& parts, const Noi
   folds_ = deal_folds(group_, folds.folds, share, folds.deal);
 }
 
-bool NoiseSeries::recorded() const { return is_record(context_.checkpoint, kNoiseFolds); }
+bool NoiseSeries::recorded() const { return is_record(context_.checkpoint, kNoiseFolds, context_.ranks); }
 
 Jobs<NoiseSeries::Part> NoiseSeries::jobs(const std::function<Tuned(const FitContext&)>& main) const {
   const auto title = [this](size_t job) {

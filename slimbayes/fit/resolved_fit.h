@@ -10,6 +10,7 @@
 #include "slimbayes/data/examples.h"
 #include "slimbayes/export.h"
 #include "slimbayes/model/model.h"
+#include "slimbayes/train/collective.h"
 
 namespace slimbayes {
 
@@ -30,6 +31,8 @@ struct ResolvedFit {
   /// When the user's call began, from which a time limit counts: set it if the data were read before
   /// resolve_fit().
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+  /// The processes that make this fit together, each with the same data and request; nullptr: this one alone.
+  std::shared_ptr<const Collective> ranks = {};
 };
 
 /// Makes the choices that `fit` leaves open and checks the request as a whole: the kind of the examples, the

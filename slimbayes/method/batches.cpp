@@ -159,15 +159,26 @@ int64_t labelled_rows(const Dataset& data) {
 }
 
 double mean_over_rows(const Dataset& data,
-                      const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss) {
+                      const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss,
+                      const Collective* ranks) {
   double sum = 0;
   int64_t count = 0;
-  over_batches(data, {kValidationRows}, [&](const Batch& batch) {
-    const at::Tensor losses = loss(input_of(batch), batch.target.to(at::kFloat));
-    sum += losses.sum(at::kDouble).item<double>();
-    count += losses.numel();
-  });
-  return sum / static_cast<double>(count);
+  const auto over = [&](const Dataset& rows) {
+    over_batches(rows, {kValidationRows}, [&](const Batch& batch) {
+      const at::Tensor losses = loss(input_of(batch), batch.target.to(at::kFloat));
+      sum += losses.sum(at::kDouble).item<double>();
+      count += losses.numel();
+    });
+  };
+  if (ranks == nullptr) {
+    over(data);
+    return sum / static_cast<double>(count);
+  }
+  if (const auto [first, end] = share_of(*ranks, data.size()); end > first)
+    over(data.subset(at::arange(first, end)));
+  const at::Tensor all = at::tensor({sum, static_cast<double>(count)}, at::kDouble);
+  ranks->sum(all);
+  return all[0].item<double>() / all[1].item<double>();
 }
 
 std::optional<double> nll_of_answers(const Dataset& rows,

@@ -57,9 +57,10 @@ int64_t labelled_rows(const Dataset& data);
 
 /// Returns the mean of `loss` over all rows, of which there must be at least one. `loss` returns the loss of
 /// each row of a batch [b]; of segmentation that of each labelled pixel. It is called batch by batch, in
-/// float32 and without gradients.
+/// float32 and without gradients. `ranks` share the rows (FitContext::ranks); nullptr: this process has all.
 double mean_over_rows(const Dataset& data,
-                      const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss);
+                      const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss,
+                      const Collective* ranks = nullptr);
 
 /// Returns the mean NLL of the answers that `answer` gives to these rows, of which there must be at least
 /// one; each term times the weight of its class if `class_weights` [C] is defined. Void pixels are left out.

@@ -10,7 +10,8 @@
 namespace slimbayes {
 
 JobPlan plan_of(const FitContext& context, std::string kind, std::function<std::string(size_t job)> title) {
-  return {context.checkpoint, std::move(kind), context.callback, context.workers, std::move(title)};
+  return {context.checkpoint, std::move(kind),  context.callback,
+          context.workers,    std::move(title), context.ranks};
 }
 
 FitContext part_of(const FitContext& whole, const Stream& stream, const JobContext& job) {

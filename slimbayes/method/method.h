@@ -122,8 +122,8 @@ class SLIMBAYES_EXPORT Fitted {
   /// counts; empty if there is no such form.
   virtual std::optional<engine::AnswerSpec> answer_spec() const;
 
-  /// Returns the row model of row_spec(); nullptr if there is none, or if the engine is off. Made at its first
-  /// use.
+  /// Returns the row model of row_spec(); nullptr if there is none, or if the engine is off. Made at its
+  /// first use.
   std::shared_ptr<const engine::RowModel> row_model() const;
 
   /// Returns the training rows (numbers from 0) whose target is far from what fits without them predict, the
@@ -184,6 +184,8 @@ struct FitContext {
   /// The time at which the user's call must end; nullopt: no limit. A fit of several parts divides the time
   /// that is left among its parts (method/timed_part.h).
   std::optional<std::chrono::steady_clock::time_point> until = {};
+  /// The processes that make this fit together, on the same rows; not owned; nullptr: this process alone.
+  const Collective* ranks = nullptr;
   /// How many independent fits may run at the same time, if this fit consists of several (train/jobs.h).
   int workers = 1;
   /// What computes the networks.

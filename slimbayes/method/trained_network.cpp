@@ -41,7 +41,8 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
 
   TrainProblem problem =
       network_problem(parameters, {{"network", {training.learning_rate, training.weight_decay}}}, rows,
-                      training, head.is_regression() ? "MSE" : "NLL");
+                      training, context.ranks, head.is_regression() ? "MSE" : "NLL");
+  problem.mean_of_rows = !task.grid;  // of pixels the mean is over the labelled ones
   problem.trained_by = network.by_engine() ? "engine" : "libtorch";
   problem.buffers.insert(problem.buffers.begin(), how.buffers.begin(), how.buffers.end());
   // Few small operations beside the engine's pass; libtorch's path stays the plain reference.
@@ -60,7 +61,7 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   if (how.after_epoch)
     problem.after_epoch = [&](const StepContext&) { how.after_epoch(parameters.values("network")); };
   if (held_out.size() > 0 && how.validates)
-    problem.validate = [&] { return mean_over_rows(held_out, loss_of); };
+    problem.validate = [&] { return mean_over_rows(held_out, loss_of, context.ranks); };
 
   TrainedNetwork trained{spec, {}, head, {}};
   trained.summary =

@@ -7,6 +7,7 @@
 #include <boost/math/special_functions/digamma.hpp>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "slimbayes/core/check.h"
 
@@ -42,14 +43,21 @@ struct DataGradient {
   double grad_dof = 0;    // d/dnu
 };
 
-/// Returns the weights of the rows, v^focus / mean(v^focus); undefined for focus = 0.
-at::Tensor row_weights(const at::Tensor& var, double focus) {
-  if (focus <= 0) return {};
-  at::Tensor weight = at::pow(var, focus);
-  return weight.div_(weight.mean());
-}
+/// The weights of the rows: v^focus, divided by their mean over the batch, which processes may share.
+struct RowWeights {
+  double focus = 0;
+  std::optional<double> mean = {};  // nothing: that of these rows
 
-DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, double noise, double focus) {
+  /// Returns the weights; undefined for focus = 0.
+  at::Tensor operator()(const at::Tensor& var) const {
+    if (focus <= 0) return {};
+    at::Tensor weight = at::pow(var, focus);
+    return mean ? weight.div_(*mean) : weight.div_(weight.mean());
+  }
+};
+
+DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, double noise,
+                        const RowWeights& row_weights) {
   double b = static_cast<double>(error.size(0));
   at::Tensor var = latent_var + noise;     // v
   at::Tensor weighted = error / var;       // e / v
@@ -57,7 +65,7 @@ DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, d
   DataGradient out;
   out.grad_var = (1 - surprise).div_(var).mul_(0.5 / b);
   out.loss = at::log(var).add_(surprise).add_(std::log(2 * std::numbers::pi)).mul_(0.5);
-  if (const at::Tensor weight = row_weights(var, focus); weight.defined()) {
+  if (const at::Tensor weight = row_weights(var); weight.defined()) {
     out.grad_var.mul_(weight);
     weighted.mul_(weight);
     out.loss.mul_(weight);
@@ -69,7 +77,7 @@ DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, d
 
 /// Computed in float64: for many degrees of freedom the terms of the derivative with respect to nu cancel.
 DataGradient student(const at::Tensor& error, const at::Tensor& latent_var, double noise, double dof,
-                     double focus) {
+                     const RowWeights& row_weights) {
   const auto b = static_cast<double>(error.size(0));
   const at::Tensor e = error.to(at::kDouble), var = latent_var.to(at::kDouble) + noise;
   const at::Tensor q = e.square() / ((dof - 2) * var), share = q / (1 + q), log_q = at::log1p(q);
@@ -80,7 +88,7 @@ DataGradient student(const at::Tensor& error, const at::Tensor& latent_var, doub
              grad_var = (1 - (dof + 1) * share) / (2 * b * var),
              grad_f = -(dof + 1) * e / (b * (dof - 2) * var * (1 + q)),
              grad_dof = 0.5 * (slope + log_q - (dof + 1) / (dof - 2) * share);
-  if (const at::Tensor weight = row_weights(var, focus); weight.defined())
+  if (const at::Tensor weight = row_weights(var); weight.defined())
     for (at::Tensor* each : {&loss, &grad_var, &grad_f, &grad_dof}) each->mul_(weight);
   const auto type = error.scalar_type();
   const at::Tensor of_var = grad_var.to(type);
@@ -121,9 +129,18 @@ HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const
   if (!((gaussian || of_predictive) && head.dof > 2))
     refuse("head_gradient", "more than 2 degrees of freedom, infinite unless the data term is predictive",
            fmt::format("{}", head.dof));
+  RowWeights row_weights{focus};
+  BatchTotals totals{.rows = b};
+  if (batch.join) {
+    if (focus > 0 && of_predictive)
+      totals.weights = at::pow(latent_var + noise, focus).sum(at::kDouble).item<double>();
+    if (alpha != 0) totals.largest = at::linalg_vecdot(phi, phi).max().item<double>();
+    totals = batch.join(totals);
+    row_weights.mean = totals.weights / totals.rows;
+  }
   DataGradient data = !of_predictive ? expected(error, latent_var, noise)
-                      : gaussian     ? predictive(error, latent_var, noise, focus)
-                                     : student(error, latent_var, noise, head.dof, focus);
+                      : gaussian     ? predictive(error, latent_var, noise, row_weights)
+                                     : student(error, latent_var, noise, head.dof, row_weights);
 
   HeadGradient out;
   out.loss.data = data.loss.mean();
@@ -139,11 +156,12 @@ HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const
   if (alpha != 0) {
     at::Tensor prior_var = at::linalg_vecdot(phi, phi);  // |phi|^2 [b]
     auto [most, which] = prior_var.max(0);
-    double spread = most.item<double>() - prior_var.mean().item<double>();
+    const double spread =
+        (batch.join ? totals.largest : most.item<double>()) - prior_var.mean().item<double>();
     out.loss.total.add_(alpha * spread / (2 * noise));
     int64_t largest = which.item<int64_t>();
     out.grad_features.add_(phi, -alpha / (noise * b));
-    out.grad_features.select(0, largest).add_(phi.select(0, largest), alpha / noise);
+    out.grad_features.select(0, largest).add_(phi.select(0, largest), totals.largest_weight * alpha / noise);
     out.grad_noise_var.sub_(alpha * spread / (2 * noise * noise));
   }
 

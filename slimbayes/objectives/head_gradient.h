@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "slimbayes/density/batch_totals.h"
 #include "slimbayes/objectives/variational_bound.h"
 
 namespace slimbayes {
@@ -25,6 +26,7 @@ struct HeadBatch {
   at::Tensor correction;  // [b]; undefined if the expansion has none
   at::Tensor y;           // [b]
   int64_t rows;           // n, the number of training rows
+  JoinTotals join = {};   // of a batch that processes share: the gradient is that of this process's rows
 };
 
 /// The parameters of the head of a regression.

@@ -32,6 +32,12 @@ class SLIMBAYES_EXPORT Interrupted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Thrown in a fit by several processes where another one has ended or does not answer in time.
+class SLIMBAYES_EXPORT RanksEnded : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// Returns a message of the library for a user, without the names of the functions that threw it:
 /// "[Encoder::fit] expected ..." becomes "expected ...", also after the name of a file ("m.safetensors:
 /// [load] expected ..."). Whatever shows messages to users calls it.

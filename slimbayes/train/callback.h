@@ -44,6 +44,9 @@ class SLIMBAYES_EXPORT Callback {
   /// Returns the seconds until late(), below 0 after it; infinite without a limit. A part of a fit that may
   /// end early, such as a search, uses its share of these seconds.
   virtual double seconds_left() const { return std::numeric_limits<double>::infinity(); }
+  /// Called on every rank but the first of a fit by several processes, where stop() or late() of rank 0 ends
+  /// the training. From then on this callback should answer as that one does.
+  virtual void follow(Stopped) {}
 };
 
 /// Returns why the callback wants the fit to end: Stopped::interrupted or Stopped::time; nothing if the fit

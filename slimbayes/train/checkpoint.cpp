@@ -12,6 +12,7 @@
 #include "slimbayes/storage/printable.h"
 #include "slimbayes/storage/tensor_file.h"
 #include "slimbayes/train/checkpoint_reader.h"
+#include "slimbayes/train/rank_files.h"
 
 namespace slimbayes {
 
@@ -99,9 +100,9 @@ void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem
 
 std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainProblem& problem,
                                           AdamW& optimiser, int64_t steps, int64_t steps_per_epoch) {
-  std::error_code absent;
-  if (!policy.resume || policy.path.empty() || !fs::exists(policy.path, absent)) return std::nullopt;
-  const TensorFile file = read_tensor_file(policy.path);
+  const RankFiles files(problem.ranks);
+  if (!policy.resume || policy.path.empty() || !files.exists(policy.path)) return std::nullopt;
+  const TensorFile file = files.read(policy.path);
   const CheckpointReader read(file, policy.path);
   check_fingerprint(read.text("fingerprint"), policy.of_training(),
                     fmt::format("{} of this fit", foreign_text(checkpoint_name(policy.path))),

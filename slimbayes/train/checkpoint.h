@@ -42,11 +42,11 @@ void remove_parts(const std::filesystem::path& path);
 void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem, const AdamW& optimiser,
                      const TrainState& state);
 
-/// Restores the parameters of `problem` and the optimiser in place from the file policy.path and returns the
-/// rest of the state. Returns nothing if there is no file or policy.resume is false. Throws
-/// std::invalid_argument if the file belongs to another fit. Throws DataError if the file is damaged or
-/// cannot come from a fit of this problem over `steps` steps. If it throws, problem and optimiser are
-/// unchanged.
+/// Restores the parameters of `problem` and the optimiser in place from the file policy.path, which rank 0 of
+/// TrainProblem::ranks reads for all, and returns the rest of the state. Returns nothing if there is no file
+/// or policy.resume is false. Throws std::invalid_argument if the file belongs to another fit. Throws
+/// DataError if the file is damaged or cannot come from a fit of this problem over `steps` steps. If it
+/// throws, problem and optimiser are unchanged.
 std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainProblem& problem,
                                           AdamW& optimiser, int64_t steps, int64_t steps_per_epoch);
 

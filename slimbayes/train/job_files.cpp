@@ -25,11 +25,6 @@ constexpr const char* kFirst = "first";        // metadata key: the record has t
 constexpr const char* kFinished = "finished job";
 constexpr const char* kRepeat = "repeat the first command with `.resume`, or remove the file";
 
-bool is_file(const fs::path& path) {
-  std::error_code absent;
-  return fs::exists(path, absent);
-}
-
 bool is_of_kind(const TensorHeader& header, const std::string& kind) {
   const auto found = header.metadata.find("kind");
   return found != header.metadata.end() && found->second == kind;
@@ -44,13 +39,13 @@ std::string not_written(const DataError& error) {
 
 }  // namespace
 
-JobFiles::JobFiles(CheckpointPolicy policy, std::string kind)
-    : policy_(std::move(policy)), kind_(std::move(kind)) {}
+JobFiles::JobFiles(CheckpointPolicy policy, std::string kind, const Collective* ranks)
+    : policy_(std::move(policy)), kind_(std::move(kind)), disk_(ranks) {}
 
 std::string JobFiles::begin() {
   if (!any()) return "";
-  if (policy_.resume && is_file(policy_.path)) {
-    const TensorFile record = read_tensor_file(policy_.path);
+  if (policy_.resume && disk_.exists(policy_.path)) {
+    const TensorFile record = disk_.read(policy_.path);
     const CheckpointReader read(record, policy_.path);
     check(read.text("kind") == kind_, "train", of_this_fit(policy_.path), "one of another kind of fit",
           kRepeat);
@@ -63,7 +58,7 @@ std::string JobFiles::begin() {
                       kRepeat);
     recorded_ = results_;
     if (record.metadata.contains(kFirst)) first_ = record;
-  } else if (!policy_.resume) {
+  } else if (!policy_.resume && disk_.writes()) {
     remove_checkpoint(policy_.path);
   }
   if (results_) return "";
@@ -83,7 +78,7 @@ std::string JobFiles::begin_after(TensorFile first) {
   try {
     write_record();  // over the checkpoint of job 0
     recorded_ = true;
-    remove_parts(policy_.path);
+    if (disk_.writes()) remove_parts(policy_.path);
   } catch (const DataError& error) {
     return not_written(error);
   }
@@ -105,14 +100,16 @@ bool JobFiles::is_finished(size_t job) const {
   if (job == 0 && first_) return true;
   if (!any() || !policy_.resume) return false;
   const CheckpointPolicy own = part(job);
-  if (!is_file(own.path)) return false;
-  const TensorHeader header = read_header(own.path);
+  if (!disk_.exists(own.path)) return false;
+  const TensorHeader header = disk_.read_header(own.path);
   // A kill in begin_after() leaves parts of the series that made the first result.
   if (const auto print = header.metadata.find("fingerprint"); first_ && print != header.metadata.end() &&
                                                               print->second != own.fingerprint &&
                                                               print->second != own.of_training()) {
-    read_tensor_file(own.path);  // throws for a damaged file, which is not removed
-    remove_checkpoint(own.path);
+    if (disk_.writes()) {
+      read_tensor_file(own.path);  // throws for a damaged file, which is not removed
+      remove_checkpoint(own.path);
+    }
     return false;
   }
   return is_of_kind(header, kFinished);
@@ -121,7 +118,7 @@ bool JobFiles::is_finished(size_t job) const {
 TensorFile JobFiles::result(size_t job) const {
   if (job == 0 && first_) return *first_;
   const CheckpointPolicy own = part(job);
-  TensorFile file = read_tensor_file(own.path);
+  TensorFile file = disk_.read(own.path);
   const CheckpointReader read(file, own.path);
   if (read.text("fingerprint") != own.fingerprint)
     throw DataError(own.path.string(),
@@ -148,6 +145,7 @@ std::string JobFiles::keep(size_t job, TensorFile result) {
 }
 
 void JobFiles::write_record() const {
+  if (!disk_.writes()) return;
   TensorFile record = first_.value_or(TensorFile{});
   record.metadata["kind"] = kind_;
   record.metadata["fingerprint"] = policy_.fingerprint;
@@ -157,6 +155,7 @@ void JobFiles::write_record() const {
 }
 
 void JobFiles::write_result(size_t job, const TensorFile& result) const {
+  if (!disk_.writes()) return;
   const CheckpointPolicy own = part(job);
   TensorFile file = result;
   file.metadata["kind"] = kFinished;
@@ -165,9 +164,10 @@ void JobFiles::write_result(size_t job, const TensorFile& result) const {
   remove_parts(own.path);
 }
 
-bool is_record(const CheckpointPolicy& policy, const std::string& kind) {
-  return policy.resume && !policy.path.empty() && is_file(policy.path) &&
-         is_of_kind(read_header(policy.path), kind);
+bool is_record(const CheckpointPolicy& policy, const std::string& kind, const Collective* ranks) {
+  const RankFiles disk(ranks);
+  return policy.resume && !policy.path.empty() && disk.exists(policy.path) &&
+         is_of_kind(disk.read_header(policy.path), kind);
 }
 
 }  // namespace slimbayes

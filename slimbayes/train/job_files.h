@@ -8,6 +8,7 @@
 #include <string>
 
 #include "slimbayes/storage/tensor_file.h"
+#include "slimbayes/train/rank_files.h"
 #include "slimbayes/train/trainer.h"
 
 namespace slimbayes {
@@ -18,7 +19,9 @@ namespace slimbayes {
 /// Safe to share between threads after begin().
 class JobFiles {
  public:
-  JobFiles(CheckpointPolicy policy, std::string kind);
+  /// Rank 0 of `ranks` reads and writes the files for all of them (rank_files.h); nullptr: this process
+  /// alone.
+  JobFiles(CheckpointPolicy policy, std::string kind, const Collective* ranks = nullptr);
 
   /// See Jobs::begin and Jobs::begin_after. They return a note if a file cannot be written, else "".
   std::string begin();
@@ -51,6 +54,7 @@ class JobFiles {
 
   const CheckpointPolicy policy_;
   const std::string kind_;
+  const RankFiles disk_;
   std::optional<TensorFile> first_;  // see begin_after
 
   std::mutex lock_;        // of what follows
@@ -60,7 +64,7 @@ class JobFiles {
 };
 
 /// Returns whether the checkpoint to resume from is the record of a series of this kind. False if
-/// policy.resume is false or there is no file.
-bool is_record(const CheckpointPolicy& policy, const std::string& kind);
+/// policy.resume is false or there is no file. `ranks` as in JobFiles.
+bool is_record(const CheckpointPolicy& policy, const std::string& kind, const Collective* ranks = nullptr);
 
 }  // namespace slimbayes

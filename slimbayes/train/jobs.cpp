@@ -103,8 +103,8 @@ class JobQueue::Impl {
   Impl(JobPlan plan, JobWork<std::any> work)
       : plan_(std::move(plan)),
         work_(std::move(work)),
-        files_(plan_.checkpoint, plan_.kind),
-        workers_(within_job ? 1 : std::max(plan_.workers, 1)) {
+        files_(plan_.checkpoint, plan_.kind, plan_.ranks),
+        workers_(within_job || plan_.ranks != nullptr ? 1 : std::max(plan_.workers, 1)) {
     if (plan_.callback == nullptr) return;
     if (const double left = plan_.callback->seconds_left(); left < 1e9)
       deadline_ =

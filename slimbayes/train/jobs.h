@@ -36,6 +36,9 @@ struct JobPlan {
   int workers = 1;                   // jobs that run beside each other
   /// The name of a job for the progress line, such as "2/5"; nullptr: none is shown.
   std::function<std::string(size_t job)> title = nullptr;
+  /// The processes that run every job together (FitContext::ranks); nullptr: this process alone. With ranks,
+  /// `workers` is 1.
+  const Collective* ranks = nullptr;
 };
 
 /// How a job ended.

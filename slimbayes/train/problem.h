@@ -11,6 +11,7 @@
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/source.h"
 #include "slimbayes/export.h"
+#include "slimbayes/train/collective.h"
 
 namespace slimbayes {
 
@@ -29,6 +30,8 @@ struct StepContext {
   int64_t steps;      // budget: steps of the whole fit
   int64_t epoch = 0;  // number of this epoch, from 0
   Stream stream{0};   // random numbers of this step, such as dropout's
+  /// The share of the batch's rows that this process has; 1 unless ranks share it (TrainProblem::ranks).
+  double share = 1;
 };
 
 /// What TrainProblem::before_epoch is told about the epoch that begins.
@@ -52,6 +55,16 @@ struct TrainProblem {
   /// Tensors outside the groups that steps change, such as running averages. They are saved and restored with
   /// the best parameters.
   std::vector<at::Tensor> buffers = {};
+  /// Those of `buffers` that the rows of a batch change, such as running averages of batch normalisation.
+  std::vector<at::Tensor> batch_buffers = {};
+  /// The processes that train this problem together; not owned; nullptr: this process alone.
+  const Collective* ranks = nullptr;
+  /// Whether the loss is a mean over the rows of a batch, plus terms that no row enters. Ranks then share the
+  /// rows of every batch. Otherwise each of them takes all rows: correct, but no faster.
+  bool mean_of_rows = false;
+  /// A radius above 0 makes the steps sharpness-aware in the groups of these names (sharpness_aware()).
+  double sharpness = 0;
+  std::vector<std::string> sharp_groups = {};
   /// The source of the batches; nullptr if the method reads its rows itself.
   std::shared_ptr<const Source> source = {};
   int64_t rows = 0;  // number of training rows

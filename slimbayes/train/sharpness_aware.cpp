@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace slimbayes {
 
-GradientStep sharpness_aware(const TrainProblem& problem, const std::vector<std::string>& groups,
-                             double radius) {
+GradientStep sharpness_aware(const TrainProblem& problem, GradientStep step) {
+  const std::vector<std::string>& groups = problem.sharp_groups;
   std::vector<at::Tensor> values, gradients, all;
   for (const ParameterGroup& group : problem.groups) {
     all.push_back(group.grad);
@@ -17,7 +18,8 @@ GradientStep sharpness_aware(const TrainProblem& problem, const std::vector<std:
     values.push_back(group.value);
     gradients.push_back(group.grad);
   }
-  return [=, step = problem.step, buffers = problem.buffers](const Batch& batch, const StepContext& at) {
+  return [=, radius = problem.sharpness, step = std::move(step), buffers = problem.buffers](
+             const Batch& batch, const StepContext& at) {
     const double loss = step(batch, at);
     at::NoGradGuard no_grad;
     double squares = 0;

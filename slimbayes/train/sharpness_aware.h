@@ -7,12 +7,12 @@
 
 namespace slimbayes {
 
-/// Returns the step of a problem as a sharpness-aware one (Foret et al. 2021): it takes the gradient g of the
-/// groups named in `groups`, moves their values by radius * g / |g|, takes the gradient of all groups there
+/// Returns `step`, which fills the gradients of the problem, as a sharpness-aware one (Foret et al. 2021): it
+/// takes the gradient g of the groups TrainProblem::sharp_groups, moves their values by sharpness * g / |g|,
+/// takes the gradient of all groups there
 /// with the same batch and random numbers, and moves the values back. The trainer uses that gradient, which
 /// leads to minima around which the loss is flat. The loss is that of the first pass. Buffers change in the
 /// first pass only. A step costs two passes. The problem's tensors must outlive the result.
-GradientStep sharpness_aware(const TrainProblem& problem, const std::vector<std::string>& groups,
-                             double radius);
+GradientStep sharpness_aware(const TrainProblem& problem, GradientStep step);
 
 }  // namespace slimbayes

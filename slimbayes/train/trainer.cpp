@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/denormals.h"
@@ -16,8 +18,11 @@
 #include "slimbayes/train/early_stopping.h"
 #include "slimbayes/train/gradient_norm.h"
 #include "slimbayes/train/plan.h"
+#include "slimbayes/train/rank_files.h"
 #include "slimbayes/train/remaining.h"
 #include "slimbayes/train/schedule.h"
+#include "slimbayes/train/shared_step.h"
+#include "slimbayes/train/sharpness_aware.h"
 #include "slimbayes/train/training_plan.h"
 
 // The training loop of all gradient-trained methods. An epoch is one seeded permutation of the rows, cut into
@@ -55,6 +60,7 @@ class Run {
         checkpoint_(checkpoint),
         plan_(training_plan(options, problem.rows, problem.plan)),
         batches_(problem.plan ? problem.plan : plan_of_equal_batches(problem.rows, plan_.steps_per_epoch)),
+        step_(step_of(problem)),
         optimiser_(problem.groups, options.beta2),
         start_(Clock::now()),
         next_save_(start_ + save_interval(checkpoint)),
@@ -81,16 +87,40 @@ class Run {
     return state_.seconds + std::chrono::duration<double>(Clock::now() - start_).count();
   }
 
-  /// Returns whether the time (the limit's or the caller's) or the callback ended the fit. If the callback
-  /// did, saves a checkpoint.
-  bool ended() {
+  /// Returns the problem's step; of ranks that share the rows of a batch, and sharpness-aware, where it is.
+  GradientStep step_of(const TrainProblem& problem) {
+    shares_ = problem.ranks != nullptr && problem.mean_of_rows && problem.source != nullptr;
+    GradientStep step = problem.step;
+    if (shares_)
+      step = shared_step(
+          problem, [this] { return static_cast<int64_t>(asked()); },
+          [this](int64_t end) { told_ = static_cast<Stopped>(end); });
+    return problem.sharpness > 0 ? sharpness_aware(problem, std::move(step)) : step;
+  }
+
+  /// Returns why the fit is to end: the callback, or the time (the limit's or the caller's), ends it; else
+  /// Stopped::budget.
+  Stopped asked() {
+    if (callback_ && callback_->stop()) return Stopped::interrupted;
     const bool over = options_.time_limit > 0 && seconds() > options_.time_limit;
-    if (over || (callback_ && callback_->late())) state_.summary.stopped = Stopped::time;
-    if (callback_ && callback_->stop()) {
-      state_.summary.stopped = Stopped::interrupted;
-      save();
-    }
-    return state_.summary.stopped != Stopped::budget;
+    return over || (callback_ && callback_->late()) ? Stopped::time : Stopped::budget;
+  }
+
+  /// Returns asked(); of several ranks what rank 0 was asked, before the last step if they share the steps.
+  Stopped decided() {
+    if (problem_.ranks == nullptr) return asked();
+    if (!shares_ || !told_)
+      return static_cast<Stopped>(broadcast_number(*problem_.ranks, static_cast<int64_t>(asked())));
+    return *told_;
+  }
+
+  /// Returns whether something has ended the fit. If the callback did, saves a checkpoint.
+  bool ended() {
+    const Stopped why = state_.summary.stopped = decided();
+    if (why == Stopped::budget) return false;
+    if (why == Stopped::interrupted) save();
+    if (callback_ && problem_.ranks != nullptr && problem_.ranks->rank() > 0) callback_->follow(why);
+    return true;
   }
 
   /// Returns whether early stopping ends the fit. Depends only on the saved state, so that a resumed fit
@@ -163,8 +193,10 @@ class Run {
   double step(const at::Tensor& rows, const Stream& augmentation, const StepContext& context) {
     const int64_t number = context.step;
     optimiser_.zero_grad();
-    const Batch batch = problem_.source ? problem_.source->rows(rows, {true, augmentation}) : Batch{};
-    const double loss = problem_.step(batch, context);
+    const double loss =
+        shares_
+            ? step_of_share(rows, augmentation, context)
+            : step_(problem_.source ? problem_.source->rows(rows, {true, augmentation}) : Batch{}, context);
     if (!std::isfinite(loss)) {
       throw NumericalError(
           fmt::format("[train] expected a finite loss; received {} at step {} of {}; lower the learning rate "
@@ -176,11 +208,29 @@ class Run {
     return loss;
   }
 
+  /// Takes the gradient of the rows of this rank. Other ranks than the first draw other random numbers.
+  double step_of_share(const at::Tensor& rows, const Stream& augmentation, StepContext context) {
+    const Collective& ranks = *problem_.ranks;
+    const int64_t b = rows.size(0);
+    // A batch of fewer rows than ranks is taken whole by each of them, so that no rank is without a row.
+    const bool whole = b < ranks.size();
+    const auto [first, end] = whole ? std::pair<int64_t, int64_t>(0, b) : share_of(ranks, b);
+    context.share = whole ? 1 / static_cast<double>(ranks.size())
+                          : static_cast<double>(end - first) / static_cast<double>(b);
+    const auto of_rank = [&](const Stream& stream) {
+      return ranks.rank() == 0 ? stream : stream.split("rank").split(static_cast<uint64_t>(ranks.rank()));
+    };
+    context.stream = of_rank(context.stream);
+    return step_(problem_.source->rows(rows.narrow(0, first, end - first), {true, of_rank(augmentation)}),
+                 context);
+  }
+
   /// Returns the validation score; NaN without validation. Keeps a copy of the parameters if they
   /// `may_be_chosen` and the score is the best so far.
   double validate(bool may_be_chosen) {
     if (!problem_.validate) return kNan;
     double score = problem_.validate();
+    if (problem_.ranks != nullptr) score = broadcast_number(*problem_.ranks, score);
     if (!may_be_chosen) return score;
     state_.scores.push_back(score);
     Summary& summary = state_.summary;
@@ -222,6 +272,8 @@ class Run {
             options_.time_limit};
   }
 
+  bool writes() const { return RankFiles(problem_.ranks).writes(); }
+
   void save_if_due() {
     if (!checkpoint_.path.empty() && Clock::now() >= next_save_) save();
   }
@@ -237,7 +289,7 @@ class Run {
   /// Writes a checkpoint. If that fails (for example, the disk is full), the fit goes on: a later attempt may
   /// succeed.
   void save() {
-    if (checkpoint_.path.empty() || !is_finite()) return;
+    if (!writes() || checkpoint_.path.empty() || !is_finite()) return;
     const auto began = Clock::now();
     TrainState state = state_;
     state.seconds = seconds();
@@ -304,6 +356,9 @@ class Run {
   const CheckpointPolicy& checkpoint_;
   TrainingPlan plan_;
   BatchPlan batches_;
+  bool shares_ = false;          // the ranks share the rows of every batch
+  std::optional<Stopped> told_;  // what shared_step() has told of the last step of this process
+  GradientStep step_;
   AdamW optimiser_;
   TrainState state_;
   Clock::time_point start_, next_save_, reported_;

@@ -25,6 +25,10 @@ bool UntilDeadline::stop() { return inner_ && inner_->stop(); }
 
 bool UntilDeadline::late() { return seconds_left() < 0 || (inner_ && inner_->late()); }
 
+void UntilDeadline::follow(Stopped why) {
+  if (inner_) inner_->follow(why);
+}
+
 double UntilDeadline::seconds_left() const {
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
   const double own = seconds_ - spent.count();

@@ -19,6 +19,7 @@ class UntilDeadline : public Callback {
   bool stop() override;
   bool late() override;
   double seconds_left() const override;
+  void follow(Stopped why) override;
 
  private:
   Callback* inner_;

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace slimbayes {
 namespace {
@@ -25,12 +28,18 @@ struct Bowl {
       problem.buffers[0] += 1;
       return std::pow(x, 4) / 4 + y * y / 2;
     };
+    problem.sharpness = 0.1;
+  }
+
+  double step(std::vector<std::string> sharp_groups) {
+    problem.sharp_groups = std::move(sharp_groups);
+    return sharpness_aware(problem, problem.step)({}, {0, 1});
   }
 };
 
 TEST(SharpnessAware, TakesTheGradientUphillAndComesBack) {
   Bowl bowl(2, 3);
-  const double loss = sharpness_aware(bowl.problem, {"x", "y"}, 0.1)({}, {0, 1});
+  const double loss = bowl.step({"x", "y"});
   EXPECT_NEAR(loss, 4 + 4.5, 1e-12);
   const double norm = std::hypot(8, 3), x = 2 + 0.1 * 8 / norm, y = 3 + 0.1 * 3 / norm;
   EXPECT_NEAR(bowl.problem.groups[0].grad.item<double>(), x * x * x, 1e-12);
@@ -43,14 +52,14 @@ TEST(SharpnessAware, TakesTheGradientUphillAndComesBack) {
 
 TEST(SharpnessAware, MovesTheNamedGroupsOnly) {
   Bowl bowl(2, 3);
-  sharpness_aware(bowl.problem, {"x"}, 0.1)({}, {0, 1});
+  bowl.step({"x"});
   EXPECT_NEAR(bowl.problem.groups[0].grad.item<double>(), std::pow(2.1, 3), 1e-12);
   EXPECT_EQ(bowl.problem.groups[1].grad.item<double>(), 3);
 }
 
 TEST(SharpnessAware, AGradientOfZeroHasNoDirection) {
   Bowl bowl(0, 0);
-  EXPECT_EQ(sharpness_aware(bowl.problem, {"x", "y"}, 0.1)({}, {0, 1}), 0);
+  EXPECT_EQ(bowl.step({"x", "y"}), 0);
   EXPECT_EQ(bowl.passes, 1);
   EXPECT_EQ(bowl.problem.groups[0].grad.item<double>(), 0);
 }

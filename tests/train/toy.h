@@ -20,12 +20,18 @@ struct Toy {
   at::Tensor x = Stream(1).normal({50, 2}), y = at::mv(x, at::tensor({1.5, -2.0}, at::kDouble));
   at::Tensor value = at::zeros({2}, at::kDouble), grad = at::zeros({2}, at::kDouble);
   std::vector<std::vector<int64_t>> seen;
+  const Collective* ranks = nullptr;
+  double sharpness = 0;
   std::function<double()> validate = [this] { return (at::mv(x, value) - y).square().mean().item<double>(); };
 
   TrainProblem problem() {
     TrainProblem p;
     p.groups = {{"all", value, grad, 0.05, 0}};
     p.rows = 50;
+    p.ranks = ranks;
+    p.mean_of_rows = true;
+    p.sharpness = sharpness;
+    p.sharp_groups = {"all"};
     p.validate = validate;
     p.source = std::make_shared<TensorSource>(Batch{{x, at::arange(50)}, y});
     p.step = [this](const Batch& batch, const StepContext&) {

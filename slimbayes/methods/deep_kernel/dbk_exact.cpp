@@ -217,6 +217,7 @@ class DbkExactMethod : public Method {
     problem.score = score_name(schema.task, "NLL");
     problem.groups = exact_groups(parameters, options.training, options.noise);
     problem.rows = rows.size();
+    problem.ranks = context.ranks;
     problem.trained_by = model.map.by_engine() ? "engine" : "libtorch";
     ExactTraining exact(model, rows, options.alpha, options.chunk, trained(parameters));
     problem.step = [&](const Batch&, const StepContext&) { return exact.step(); };

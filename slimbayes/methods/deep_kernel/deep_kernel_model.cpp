@@ -102,14 +102,14 @@ Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context
 
 VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& y, int64_t rows,
                                           const HeadObjective& objective, double focus,
-                                          const ForwardContext& context) const {
+                                          const ForwardContext& context, const JoinTotals& join) const {
   std::optional<engine::RegressionLoss> by_engine;
   if (engine && engine->takes(input, y))
-    by_engine =
-        engine->run(input.x, y,
-                    {objective.data == DataTerm::predictive, objective.alpha,
-                     objective.beta / static_cast<double>(rows), focus, noise(noise_theta.item<double>())},
-                    context);
+    by_engine = engine->run(
+        input.x, y,
+        {objective.data == DataTerm::predictive, objective.alpha, objective.beta / static_cast<double>(rows),
+         focus, noise(noise_theta.item<double>()), join},
+        context);
   if (by_engine) {
     const auto scalar = [](double value) { return at::scalar_tensor(value, at::kDouble); };
     at::NoGradGuard no_grad;
@@ -119,7 +119,7 @@ VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& 
   // The network and the expansion need an autograd graph; all gradients after them are in closed form.
   Expansion phi = expansion(input, context);
   at::Tensor correction_only = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
-  HeadGradient g = head_gradient({phi.features.detach(), correction_only, y, rows},
+  HeadGradient g = head_gradient({phi.features.detach(), correction_only, y, rows, join},
                                  {posterior, offset, noise_var().detach(), dof()}, objective, focus);
   slimbayes::backward(phi, g.grad_features, g.grad_correction);
   posterior.mean.grad().add_(g.grad_mean);

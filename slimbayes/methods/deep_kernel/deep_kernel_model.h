@@ -59,10 +59,10 @@ struct DeepKernelModel {
   /// Computes the loss of a training step of a regression, adds its gradient to that of every parameter,
   /// and returns it. The gradient at the features phi is in closed form; automatic differentiation takes it
   /// back through the expansion and the network. y [b]; `rows` is n, the number of training rows; `focus` is
-  /// the exponent that focus_at() returns.
+  /// the exponent that focus_at() returns; `join` as in HeadBatch.
   VariationalLoss backward(const Input& input, const at::Tensor& y, int64_t rows,
                            const HeadObjective& objective, double focus,
-                           const ForwardContext& context = {true}) const;
+                           const ForwardContext& context = {true}, const JoinTotals& join = {}) const;
 
   /// The same for every other task: the loss is data(f) + beta / n KL (objectives/latent_gradient.h), where f
   /// [b, k] are the latent functions at the rows of `input`.

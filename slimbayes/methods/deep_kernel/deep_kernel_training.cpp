@@ -73,12 +73,26 @@ Stream step_stream(const DeepKernelFit& fit, const StepContext& at) {
 /// Returns the places at which the events of a batch happened, as points of the domain [-1, 1]^d. [b, d]
 at::Tensor places(const Batch& batch) { return batch.inputs[0].to(at::kFloat); }
 
+/// Returns how the ranks join the totals of a batch, of which this one has a share of the rows.
+JoinTotals joined_by(const Collective& ranks, double share) {
+  return [&ranks, share](const BatchTotals& own) {
+    const at::Tensor all = ranks.gather(at::tensor({own.rows, own.weights, own.largest}, at::kDouble));
+    const at::Tensor sums = all.sum(0);
+    const auto [largest, owner] = all.select(1, 2).max(0);  // the first of equals
+    return BatchTotals{.rows = sums[0].item<double>(),
+                       .weights = sums[1].item<double>(),
+                       .largest = largest.item<double>(),
+                       .largest_weight = owner.item<int64_t>() == ranks.rank() ? 1 / share : 0};
+  };
+}
+
 /// regression_step, rows_step (classes and counts) and events_step each run one training step:
 /// they add the gradient of the loss to those of the parameters and return the loss.
 double regression_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   VariationalLoss loss =
       fit.model.backward(input_of(batch), batch.target.to(at::kFloat), fit.rows.size(), fit.kernel.objective,
-                         focus_at(fit.kernel.focus, at.step, at.steps), {true, at.stream});
+                         focus_at(fit.kernel.focus, at.step, at.steps), {true, at.stream},
+                         at.share < 1 ? joined_by(*fit.ranks, at.share) : JoinTotals());
   return loss.total.item<double>();
 }
 
@@ -105,9 +119,10 @@ double rows_score(const DeepKernelFit& fit) {
   const Likelihood likelihood =
       likelihood_of(fit.task().likelihood, fit.model, {fit.draws.split("valid"), kKernelDraws, true});
   const at::Tensor largest = fit.model.largest_prior_var(fit.rows);
-  return mean_over_rows(fit.held_out, [&](const Input& input, const at::Tensor& y) {
+  const auto loss = [&](const Input& input, const at::Tensor& y) {
     return -log_predictive(likelihood, fit.model.latent(input, {}, largest), y);
-  });
+  };
+  return mean_over_rows(fit.held_out, loss, fit.ranks);
 }
 
 /// Returns the validation score of events, lower is better: (integral of the expected intensity over the
@@ -173,7 +188,8 @@ TrainProblem deep_kernel_problem(const DeepKernelFit& fit, const NetworkSpec& sp
                                          {{"network", {t.learning_rate, t.weight_decay}},
                                           {"head", {t.learning_rate}},
                                           {"noise", {fit.kernel.noise.noise_rate}}},
-                                         fit.rows, t);
+                                         fit.rows, t, fit.ranks);
+  problem.mean_of_rows = true;
   const auto step = regression ? regression_step : events ? events_step : rows_step;
   problem.step = [&fit, step](const Batch& batch, const StepContext& at) { return step(fit, batch, at); };
   if (fit.held_out.size() > 0)

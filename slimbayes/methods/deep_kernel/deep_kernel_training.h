@@ -12,6 +12,7 @@ struct DeepKernelFit {
   const Dataset& rows;      // checked by training_rows()
   const Dataset& held_out;  // checked by validation_rows(); may be empty
   const DeepKernelModel& model;
+  const Collective* ranks;  // FitContext::ranks
   Stream draws;  // for softmax: draws of the logits; for events: places at which the intensity is integrated
 
   const Task& task() const { return rows.schema.task; }

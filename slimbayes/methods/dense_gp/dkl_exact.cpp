@@ -113,6 +113,7 @@ class DklExactMethod : public Method {
     double floor = options_.noise.noise_floor;
 
     TrainProblem problem = make_problem(parameters, n);
+    problem.ranks = context.ranks;
     problem.score = score_name(split.train.schema.task, "NLL");
     problem.trained_by = network.by_engine() ? "engine" : "libtorch";
     problem.source = std::make_shared<TensorSource>(Batch{{rows.x}, rows.y});

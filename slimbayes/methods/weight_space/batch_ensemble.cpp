@@ -162,7 +162,7 @@ class BatchEnsembleFit {
     TrainProblem problem = network_problem(
         parameters_,
         {{"network", {training.learning_rate, training.weight_decay}}, {"members", {training.learning_rate}}},
-        rows_, training, head_.is_regression() ? "MSE" : "NLL");
+        rows_, training, context.ranks, head_.is_regression() ? "MSE" : "NLL");
     problem.step = [this](const Batch& batch, const StepContext& at) { return step(batch, at); };
     if (held_out_.size() > 0) problem.validate = [this] { return validation_score(); };
     Summary summary =

@@ -93,7 +93,8 @@ class VariationalFit {
                                            {{"network", {training.learning_rate}},
                                             {"spread", {training.learning_rate}},
                                             {"noise", {method_.variational.noise.noise_rate}}},
-                                           rows_, training);
+                                           rows_, training, context.ranks);
+    problem.mean_of_rows = !rows_.schema.task.grid && !tokens_;  // the KL of tokens depends on the batch
     KlSchedule schedule{method_.variational.kl_zero, method_.variational.kl_ramp};
     const int64_t epochs = training_plan(training, rows_.size(), problem.plan).epochs;
     const int64_t rising = schedule.select_from();
@@ -110,7 +111,8 @@ class VariationalFit {
       if (tokens_) tokens_->count(at.batches);
     };
     problem.step = [this](const Batch& batch, const StepContext& at) { return step(batch, at); };
-    if (method_.sharpness > 0) problem.step = sharpness_aware(problem, {"network"}, method_.sharpness);
+    problem.sharpness = method_.sharpness;
+    problem.sharp_groups = {"network"};
     if (held_out_.size() > 0) problem.validate = [this] { return validation_nll(); };
     Summary summary = slimbayes::train(problem, training, context.stream.split("train"), context.callback,
                                        context.checkpoint);

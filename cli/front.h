@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/request.h"
+
+namespace slimbayes::cli {
+
+/// Runs a command line `words` (without the program's name) and returns its exit code. Answers that need no
+/// tensors are given here, by rank 0 of several processes; `run` gets the request of any other command. Does
+/// not throw: errors are printed (guarded).
+int run_command_line(const std::vector<std::string>& words, const RankOfGroup& rank,
+                     const std::function<int(Request&)>& run);
+
+}  // namespace slimbayes::cli

@@ -1,0 +1,119 @@
+#include "slimbayes/train/collective.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// Runs one of torch's operators for process groups and waits for its result. The operator is called by its
+/// name with boxed arguments, because the type of its last argument, the group's name, differs between
+/// versions of torch.
+at::Tensor run_collective(const char* name, std::vector<c10::IValue> arguments) {
+  const auto of_torch = [](const std::string& of) {
+    const auto found = c10::Dispatcher::singleton().findSchema({"_c10d_functional::" + of, ""});
+    if (!found)
+      throw std::runtime_error("[ranks] expected a libtorch with torch.distributed; received one without");
+    return *found;
+  };
+  const c10::OperatorHandle asked = of_torch(name), waited = of_torch("wait_tensor");
+  try {
+    asked.callBoxed(&arguments);
+    waited.callBoxed(&arguments);
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    throw RanksEnded(fmt::format(
+        "[ranks] another process of this fit has ended or does not answer ({}); look for its own message, "
+        "and repeat the command with `.resume`",
+        text.substr(0, text.find('\n'))));
+  }
+  return arguments.at(0).toTensor();
+}
+
+class ProcessGroup : public Collective {
+ public:
+  ProcessGroup(std::string name, int64_t rank, int64_t size)
+      : name_(std::move(name)), rank_(rank), size_(size) {}
+
+  int64_t rank() const override { return rank_; }
+  int64_t size() const override { return size_; }
+  void sum(const at::Tensor& x) const override { run_collective("all_reduce_", {x, "sum", name_}); }
+  void broadcast(const at::Tensor& x) const override { run_collective("broadcast_", {x, int64_t{0}, name_}); }
+  at::Tensor gather(const at::Tensor& x) const override {
+    const at::Tensor flat = x.contiguous().view({1, -1});
+    std::vector<int64_t> shape = x.sizes().vec();
+    shape.insert(shape.begin(), size_);
+    return run_collective("all_gather_into_tensor", {flat, size_, name_}).view(shape);
+  }
+
+ private:
+  std::string name_;
+  int64_t rank_, size_;
+};
+
+at::Tensor tensor_of(const void* bytes, size_t count) {
+  at::Tensor tensor = at::empty({static_cast<int64_t>(count)}, at::kByte);
+  if (count > 0) std::memcpy(tensor.mutable_data_ptr(), bytes, count);
+  return tensor;
+}
+
+}  // namespace
+
+std::shared_ptr<const Collective> process_group(std::string name, int64_t rank, int64_t size) {
+  check(size >= 1 && 0 <= rank && rank < size, "process_group", "a rank below the number of processes",
+        "another");
+  return std::make_shared<ProcessGroup>(std::move(name), rank, size);
+}
+
+int64_t broadcast_number(const Collective& ranks, int64_t own) {
+  const at::Tensor number = at::full({1}, own, at::kLong);
+  ranks.broadcast(number);
+  return number.item<int64_t>();
+}
+
+double broadcast_number(const Collective& ranks, double own) {
+  const at::Tensor number = at::full({1}, own, at::kDouble);
+  ranks.broadcast(number);
+  return number.item<double>();
+}
+
+std::optional<std::vector<std::byte>> broadcast_bytes(const Collective& ranks,
+                                                      const std::optional<std::vector<std::byte>>& own) {
+  const bool first = ranks.rank() == 0;
+  const int64_t size = broadcast_number(ranks, own ? std::ssize(*own) : int64_t{-1});
+  if (size < 0) return {};
+  const at::Tensor bytes = first ? tensor_of(own->data(), own->size()) : at::empty({size}, at::kByte);
+  if (size > 0) ranks.broadcast(bytes);
+  const auto* from = static_cast<const std::byte*>(bytes.const_data_ptr());
+  return std::vector<std::byte>(from, from + size);
+}
+
+std::vector<std::string> gather_texts(const Collective& ranks, const std::string& own) {
+  const at::Tensor sizes = ranks.gather(at::full({1}, std::ssize(own), at::kLong));
+  const auto longest = std::max<int64_t>(1, sizes.max().item<int64_t>());
+  const at::Tensor padded = at::zeros({longest}, at::kByte);
+  std::memcpy(padded.mutable_data_ptr(), own.data(), own.size());
+  const at::Tensor all = ranks.gather(padded);
+  std::vector<std::string> texts;
+  for (int64_t r = 0; r < ranks.size(); ++r)
+    texts.emplace_back(static_cast<const char*>(all[r].const_data_ptr()),
+                       static_cast<size_t>(sizes[r].item<int64_t>()));
+  return texts;
+}
+
+std::pair<int64_t, int64_t> share_of(const Collective& ranks, int64_t n) {
+  return {ranks.rank() * n / ranks.size(), (ranks.rank() + 1) * n / ranks.size()};
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slimbayes/export.h"
+
+namespace slimbayes {
+
+/// Several processes that fit one model together. Each has a number from 0, its rank. All of them call the
+/// same functions in the same order, with tensors of the same shape and type, and each call waits for the
+/// others. A result has the same bits on every rank. The functions throw RanksEnded if another process has
+/// ended, or does not answer within the time that the group was made with.
+class SLIMBAYES_EXPORT Collective {
+ public:
+  virtual ~Collective() = default;
+
+  virtual int64_t rank() const = 0;
+  virtual int64_t size() const = 0;  // number of processes, at least 1
+
+  /// Replace a contiguous tensor by the sum of the tensors of all ranks, or by the tensor of rank 0.
+  virtual void sum(const at::Tensor& x) const = 0;
+  virtual void broadcast(const at::Tensor& x) const = 0;
+
+  /// Returns the tensors of all ranks, in the order of the ranks. x [...] -> [size, ...]
+  virtual at::Tensor gather(const at::Tensor& x) const = 0;
+};
+
+/// Returns the collective of a process group of torch.distributed that this process belongs to, by the name
+/// of the group (ProcessGroup.group_name in Python). Uses torch's own operators by their names: which backend
+/// carries the numbers is the group's affair. Throws std::runtime_error at the first call if this libtorch
+/// was built without torch.distributed, or knows no group of this name.
+SLIMBAYES_EXPORT std::shared_ptr<const Collective> process_group(std::string name, int64_t rank,
+                                                                 int64_t size);
+
+/// Returns the bytes that rank 0 has; nothing if rank 0 gives nothing. Other ranks give what they like.
+std::optional<std::vector<std::byte>> broadcast_bytes(const Collective& ranks,
+                                                      const std::optional<std::vector<std::byte>>& own);
+
+/// Returns the number that rank 0 has.
+int64_t broadcast_number(const Collective& ranks, int64_t own);
+double broadcast_number(const Collective& ranks, double own);
+
+/// Returns the texts of all ranks, in the order of the ranks.
+SLIMBAYES_EXPORT std::vector<std::string> gather_texts(const Collective& ranks, const std::string& own);
+
+/// Returns the part of `n` rows in a row that belongs to a rank: the first, and one behind the last. The
+/// parts of all ranks are of nearly equal size; some are empty if n < ranks.size().
+std::pair<int64_t, int64_t> share_of(const Collective& ranks, int64_t n);
+
+}  // namespace slimbayes

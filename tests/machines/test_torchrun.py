@@ -1,0 +1,176 @@
+"""Several processes make one fit: `torchrun -m slimbayes fit`, and the same processes started by hand."""
+
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = pathlib.Path(os.environ.get("SLIMBAYES_TOOL", ROOT / "build" / "slimbayes")).resolve()
+SETTINGS = {name: value for name, value in os.environ.items() if name not in ("WORLD_SIZE", "RANK")} | {
+    "PYTHONPATH": str(ROOT / "build" / "python"), "OMP_NUM_THREADS": "1"}
+DBK = ["--target", "y", "--method", "dbk", "--hidden", "16", "--rank", "16", "--batch", "100", "--threads", "1"]
+
+
+def table(path, n=600, seed=1):
+    draw = random.Random(seed)
+    rows = [(draw.uniform(-2, 2), draw.uniform(-2, 2)) for _ in range(n)]
+    path.write_text("a,b,y\n" + "".join(f"{a:.6f},{b:.6f},{a * b + .3 * draw.gauss(0, 1):.6f}\n" for a, b in rows))
+
+
+def free_port():
+    with socket.socket() as it:
+        it.bind(("127.0.0.1", 0))
+        return it.getsockname()[1]
+
+
+def started(folders, words, timeout=20):
+    """A process for each folder, which are the ranks of one fit."""
+    port = free_port()
+    return [subprocess.Popen([sys.executable, "-m", "slimbayes", *map(str, words), "--timeout", str(timeout)], cwd=folder, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             env=SETTINGS | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(len(folders)), "RANK": str(rank)})
+            for rank, folder in enumerate(folders)]
+
+
+def ended(processes):
+    """Exit code, standard output and standard error of each process."""
+    return [(process.returncode, *texts) for process in processes for texts in [process.communicate(timeout=120)]]
+
+
+def fitted(folders, *words):
+    return ended(started(folders, ["fit", "data.csv", *words]))
+
+
+def answers(folder, model="model.safetensors"):
+    """The answers to the rows, by the tool, as text with nine digits."""
+    done = subprocess.run([TOOL, "predict", model, "data.csv"], cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def held_out_nll(folder):
+    done = subprocess.run([TOOL, "evaluate", "model.safetensors", "data.csv", "--json"], cwd=folder, capture_output=True, text=True, timeout=120)
+    import json
+
+    return json.loads(done.stdout)["nll"]
+
+
+@pytest.fixture(name="folders")
+def two_folders(tmp_path):
+    """Two machines: what one writes the other does not see."""
+    made = [tmp_path / "first", tmp_path / "second"]
+    for folder in made:
+        folder.mkdir()
+        table(folder / "data.csv")
+    return made
+
+
+def test_one_process_is_the_tool(folders):
+    done = fitted(folders[:1], *DBK, "--steps", "60")
+    assert done[0][0] == 0, done[0][2]
+    ours = answers(folders[0])
+    subprocess.run([TOOL, "fit", "data.csv", *DBK, "--steps", "60"], cwd=folders[0], check=True, capture_output=True, timeout=120)
+    assert answers(folders[0]) == ours
+    for words, text in (["--version"], "slimbayes "), (["methods"], "rich-bll"), (["describe", "dbk"], "rank"):
+        said = subprocess.run([sys.executable, "-m", "slimbayes", *words], env=SETTINGS, capture_output=True, text=True, timeout=60)
+        assert said.returncode == 0 and text in said.stdout, said.stderr
+
+
+def test_two_ranks_have_the_level_and_the_bits_of_themselves(folders):
+    subprocess.run([TOOL, "fit", "data.csv", *DBK, "--steps", "400"], cwd=folders[0], check=True, capture_output=True, timeout=120)
+    alone = held_out_nll(folders[0])
+    texts = []
+    for _ in range(2):
+        (code, out, said), (other_code, other_out, other_said) = fitted(folders, *DBK, "--steps", "400")
+        assert code == other_code == 0, said + other_said
+        assert "model.safetensors" in out and other_out == "" and "error" not in said + other_said
+        texts.append(answers(folders[0]))
+    assert texts[0] == texts[1]
+    assert abs(held_out_nll(folders[0]) - alone) < 0.05
+    assert sorted(path.name for path in folders[1].iterdir()) == ["data.csv"]  # rank 0 writes for all
+
+
+def test_torchrun_starts_the_ranks_and_restarts_them(folders):
+    """A rank that is killed: torchrun starts all of them again, and the model is that of a fit without a kill."""
+    folder = folders[0]
+    whole = [*DBK, "--steps", "3000", "--patience", "0"]
+    assert [code for code, *_ in fitted(folders, *whole)] == [0, 0]
+    expected = answers(folder)
+    (folder / "model.safetensors").unlink()
+    process = subprocess.Popen([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--max-restarts", "2", "-m",
+                                "slimbayes", "fit", "data.csv", *whole, "--checkpoint-every", "0.1", "--resume", "--timeout", "20"], cwd=folder,
+                               env=SETTINGS, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    checkpoint = folder / "model.safetensors.ckpt"
+    until = time.monotonic() + 60
+    while not checkpoint.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    workers = [int(line) for line in subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()]
+    os.kill(workers[-1], signal.SIGKILL)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert answers(folder) == expected
+
+
+def test_a_rank_that_dies_ends_the_others_with_a_sentence(folders):
+    processes = started(folders, ["fit", "data.csv", *DBK, "--steps", "1000000", "--patience", "0", "--checkpoint-every", "0.1"])
+    until = time.monotonic() + 60
+    while not (folders[0] / "model.safetensors.ckpt").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    processes[1].kill()
+    began = time.monotonic()
+    (code, _, said), _ = ended(processes)
+    assert time.monotonic() - began < 15
+    assert code == 1 and said.count("error:") == 1 and "another process of this fit has ended" in said, said
+    assert "--resume" in said and (folders[0] / "model.safetensors.ckpt").exists()
+
+
+def test_ctrl_c_on_rank_0_ends_all_and_the_fit_goes_on_elsewhere(folders):
+    long = ["--steps", "4000", "--patience", "0"]
+    assert [code for code, *_ in fitted(folders, *DBK, *long)] == [0, 0]
+    expected = answers(folders[0])
+    (folders[0] / "model.safetensors").unlink()
+    processes = started(folders, ["fit", "data.csv", *DBK, *long, "--checkpoint-every", "0.1"])
+    until = time.monotonic() + 60
+    while not (folders[0] / "model.safetensors.ckpt").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    processes[0].send_signal(signal.SIGINT)
+    assert [code for code, *_ in ended(processes)] == [130, 130]
+    assert [code for code, *_ in fitted(folders, *DBK, *long, "--resume")] == [0, 0]
+    assert answers(folders[0]) == expected
+
+
+def test_ranks_refuse_other_data_and_files_with_one_line(folders):
+    table(folders[1] / "data.csv", seed=2)
+    (code, _, said), (other, _, other_said) = fitted(folders, *DBK, "--steps", "50")
+    assert code == other == 2 and other_said == ""
+    assert said.count("\n") == 1 and "the same data and request on every rank" in said and "another: data" in said and "rank 1" in said, said
+    (folders[1] / "data.csv").unlink()
+    (code, _, said), (other, _, other_said) = fitted(folders, *DBK, "--steps", "50")
+    assert code == other == 2 and other_said == ""
+    assert said.startswith("error: rank 1:") and "data.csv" in said and said.count("\n") == 1, said
+    assert not (folders[0] / "model.safetensors").exists()
+
+
+@pytest.mark.parametrize("words, sentence", [
+    (["fit", "data.csv", "--target", "y"], "--method"),
+    (["fit", "data.csv", *DBK, "--tune"], "without a search of its options"),
+    (["fit", "data.csv", *DBK, "--time-limit", "10"], "a budget in steps"),
+    (["predict", "model.safetensors", "data.csv"], "which several processes share"),
+    (["fit", "data.csv", "--nonsense"], "--nonsense")])
+def test_ranks_refuse_what_they_do_not_share(folders, words, sentence):
+    done = ended(started(folders, words))
+    assert [code for code, *_ in done] == [2, 2] and done[1][2] == ""
+    assert sentence in done[0][2] and done[0][2].count("error:") == 1, done[0][2]
+
+
+def test_the_tool_says_what_to_type_under_torchrun(folders):
+    launched = SETTINGS | {"TORCHELASTIC_RUN_ID": "none", "WORLD_SIZE": "2", "RANK": "0"}
+    done = subprocess.run([TOOL, "fit", "data.csv", *DBK], cwd=folders[0], env=launched, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "torchrun ... -m slimbayes fit" in done.stderr

@@ -1,0 +1,109 @@
+// Fits by several ranks, each a thread here: every rank has the same model, which is that of one process where no
+// random number belongs to a row.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "slimbayes/catalog/methods.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/method/registry.h"
+#include "slimbayes/storage/tensor_file.h"
+#include "tests/methods/contract.h"
+#include "tests/train/thread_ranks.h"
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+
+struct RankCase {
+  const char *name, *method;
+  json options;
+  Execution execution = Execution::engine;
+  bool as_alone = true;  // whether the model is that of one process
+};
+
+const json kShort = {{"hidden", 12}, {"steps", 30}, {"batch", 40}};
+
+json short_with(json more) {
+  json all = kShort;
+  all.update(more);
+  return all;
+}
+
+std::vector<RankCase> rank_cases() {
+  std::vector<RankCase> cases;
+  for (const Execution by : {Execution::engine, Execution::libtorch}) {
+    const char* const suffix = by == Execution::engine ? "Engine" : "Libtorch";
+    const auto add = [&](const std::string& name, const char* method, const json& more) {
+      static std::vector<std::unique_ptr<std::string>> names;
+      names.push_back(std::make_unique<std::string>(name + suffix));
+      cases.push_back({names.back()->c_str(), method, short_with(more), by});
+    };
+    add("Silu", "dbk", {{"rank", 8}, {"alpha", 0.5}, {"focus", 0}});
+    add("Focused", "dbk", {{"rank", 8}, {"alpha", 0.5}, {"focus", 1}});
+    add("Rbf", "dbk", {{"basis", "rbf"}, {"rank", 8}, {"alpha", 0.5}});
+    add("SvDbk", "sv-dbk", {{"rank", 8}});
+    add("Vbll", "vbll", {{"rank", 8}});
+    add("PpDkl", "pp-dkl", {{"rank", 8}});
+    add("Dnn", "dnn", json::object());
+  }
+  cases.push_back({"Student", "dbk", short_with({{"rank", 8}, {"alpha", 0.5}}), Execution::libtorch});
+  cases.push_back({"Bll", "bll", kShort});
+  cases.push_back({"RichBll", "rich-bll", kShort});
+  cases.push_back({"Ridge", "ridge", json::object()});
+  cases.push_back({"DbkExact", "dbk-exact", {{"hidden", 12}, {"rank", 8}, {"steps", 20}}});
+  cases.push_back({"GpExact", "gp-exact", json::object()});
+  cases.push_back({"Ensemble", "ensemble", short_with({{"members", 2}})});
+  cases.push_back({"Dropout", "mc-dropout", kShort, Execution::engine, false});
+  cases.push_back({"LowRank", "low-rank", kShort, Execution::engine, false});
+  cases.push_back({"BatchEnsemble", "batch-ensemble", kShort});
+  return cases;
+}
+
+class OnRanks : public testing::TestWithParam<RankCase> {};
+
+TensorFile fitted_by(const RankCase& of, const Collective* ranks) {
+  Split split = contract::toy_split();
+  if (std::string(of.name) == "Student")
+    for (Dataset* part : {&split.train, &split.valid}) part->schema.task.likelihood = LikelihoodKind::student;
+  FitContext context{Stream(5)};
+  context.ranks = ranks;
+  context.execution = of.execution;
+  TensorFile file =
+      registry_row(of.method).make(find_method(of.method).resolve(of.options))->fit(split, context)->save();
+  file.metadata.erase("summary");  // its seconds differ
+  return file;
+}
+
+double farthest(const TensorFile& a, const TensorFile& b) {
+  double most = 0;
+  for (const auto& [name, x] : a.tensors) {
+    const at::Tensor one = stored_tensor(a, name).to(at::kDouble),
+                     other = stored_tensor(b, name).to(at::kDouble);
+    if (one.numel() > 0)
+      most = std::max(most, ((one - other).abs() / (one.abs() + other.abs() + 0.1)).max().item<double>());
+  }
+  return most;
+}
+
+TEST_P(OnRanks, HasOneModel) {
+  const RankCase& of = GetParam();
+  const TensorFile alone = fitted_by(of, nullptr);
+  for (const int64_t size : {2, 3}) {
+    std::vector<TensorFile> files(static_cast<size_t>(size));
+    const auto thrown = run_ranks(size, [&](const Collective& ranks) {
+      files[static_cast<size_t>(ranks.rank())] = fitted_by(of, &ranks);
+    });
+    ASSERT_EQ(thrown, std::vector<std::string>(static_cast<size_t>(size), ""));
+    for (const TensorFile& file : files) EXPECT_EQ(farthest(file, files[0]), 0) << size;
+    if (of.as_alone) {
+      EXPECT_LT(farthest(files[0], alone), 2e-3) << size;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, OnRanks, testing::ValuesIn(rank_cases()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace slimbayes
