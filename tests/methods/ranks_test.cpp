@@ -1,11 +1,18 @@
-// Fits by several ranks, each a thread here: every rank has the same model, which is that of one process where no
-// random number belongs to a row.
+// Fits by several ranks, each a thread here: every rank has the same model, which is that of one process
+// where no random number belongs to a row.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/registry.h"
+#include "slimbayes/method/trained_network.h"
 #include "slimbayes/storage/tensor_file.h"
 #include "tests/methods/contract.h"
 #include "tests/train/thread_ranks.h"
@@ -51,7 +58,15 @@ std::vector<RankCase> rank_cases() {
   cases.push_back({"Bll", "bll", kShort});
   cases.push_back({"RichBll", "rich-bll", kShort});
   cases.push_back({"Ridge", "ridge", json::object()});
-  cases.push_back({"DbkExact", "dbk-exact", {{"hidden", 12}, {"rank", 8}, {"steps", 20}}});
+  for (const Execution by : {Execution::engine, Execution::libtorch}) {
+    const bool engine = by == Execution::engine;
+    const json exact = {{"hidden", 12}, {"rank", 8}, {"steps", 20}, {"alpha", 0.5}};
+    cases.push_back({engine ? "ExactEngine" : "ExactLibtorch", "dbk-exact", exact, by});
+  }
+  cases.push_back({"ExactChunks",
+                   "dbk-exact",
+                   {{"hidden", 12}, {"rank", 8}, {"steps", 20}, {"chunk", 17}, {"correction", true}}});
+  cases.push_back({"NtkSketch", "ntk-sketch", short_with({{"sketch", 20}})});
   cases.push_back({"GpExact", "gp-exact", json::object()});
   cases.push_back({"Ensemble", "ensemble", short_with({{"members", 2}})});
   cases.push_back({"Dropout", "mc-dropout", kShort, Execution::engine, false});
@@ -59,6 +74,8 @@ std::vector<RankCase> rank_cases() {
   cases.push_back({"BatchEnsemble", "batch-ensemble", kShort});
   return cases;
 }
+
+void PrintTo(const RankCase& of, std::ostream* out) { *out << of.name; }
 
 class OnRanks : public testing::TestWithParam<RankCase> {};
 
@@ -99,6 +116,32 @@ TEST_P(OnRanks, HasOneModel) {
     if (of.as_alone) {
       EXPECT_LT(farthest(files[0], alone), 2e-3) << size;
     }
+  }
+}
+
+// What is a sum over rows is exact: the ranks add what one process adds, in another order.
+TEST(RankSums, AreThoseOfOneProcess) {
+  const Split split = contract::toy_split();
+  for (const char* method : {"ridge", "bll", "ntk-sketch"}) {
+    const json options = std::string(method) == "ridge" ? json::object() : short_with({{"steps", 5}});
+    const auto fitted = [&](const Collective* ranks, std::shared_ptr<const TrainedNetwork> start) {
+      FitContext context{Stream(5)};
+      context.ranks = ranks;
+      context.start = std::move(start);
+      return registry_row(method).make(find_method(method).resolve(options))->fit(split, context);
+    };
+    const std::shared_ptr<const TrainedNetwork> network =
+        std::string(method) == "ridge" ? nullptr : fitted(nullptr, nullptr)->network();
+    const TensorFile alone = fitted(nullptr, network)->save();
+    const auto thrown = run_ranks(3, [&](const Collective& ranks) {
+      const TensorFile file = fitted(&ranks, network)->save();
+      for (const auto& [name, tensor] : alone.tensors) {
+        // The variances of ridge come from a search for the flat top of the evidence.
+        const double most = name.find("statistics") != std::string::npos ? 1e-14 : 1e-9;
+        EXPECT_LT(farthest({{}, {{name, tensor}}}, file), most) << method << ": " << name;
+      }
+    });
+    EXPECT_EQ(thrown, std::vector<std::string>(3, ""));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/notes.h"
+#include "slimbayes/method/rank_rows.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/row_answers.h"
 #include "slimbayes/method/stored_statistics.h"
@@ -54,10 +55,13 @@ struct Conditioned {
 
 /// Returns the statistics of these rows. With the option `correction` a first pass finds M, because the
 /// relative noise variance D of each row depends on it (E-12).
-Conditioned conditioned(const ExactFeatures& model, const Dataset& rows, const DbkExactOptions& options) {
+Conditioned conditioned(const ExactFeatures& model, const Dataset& all, const DbkExactOptions& options,
+                        const Collective* ranks) {
   at::NoGradGuard no_grad;
   Conditioned out{linear_statistics(model.map.rank()), {}};
   double noise = model.noise_var();
+  const RankRows own = rows_of_rank(all, ranks);
+  const Dataset& rows = own.rows;
   const int64_t n = rows.size();
   for (bool measure : {true, false}) {
     if (measure && !options.correction) continue;
@@ -74,7 +78,9 @@ Conditioned conditioned(const ExactFeatures& model, const Dataset& rows, const D
       if (options.correction) d = 1 + (out.largest - prior_var) / noise;
       out.statistics = added(std::move(out.statistics), {phi, batch.target, d});
     }
+    if (measure && own.ranks != nullptr) out.largest = own.ranks->gather(out.largest).max();
   }
+  out.statistics = summed(out.statistics, own.ranks);
   return out;
 }
 
@@ -184,13 +190,6 @@ class DbkExactFitted : public ExactPosterior {
   LinearPosterior posterior_;
 };
 
-/// Returns the tensors that training changes.
-std::vector<at::Tensor> trained(const Parameters& parameters) {
-  std::vector<at::Tensor> all;
-  for (const ParameterBlock& block : parameters.blocks()) all.push_back(block.values);
-  return all;
-}
-
 class DbkExactMethod : public Method {
  public:
   explicit DbkExactMethod(DbkExactOptions options) : options_(std::move(options)) {
@@ -219,20 +218,21 @@ class DbkExactMethod : public Method {
     problem.rows = rows.size();
     problem.ranks = context.ranks;
     problem.trained_by = model.map.by_engine() ? "engine" : "libtorch";
-    ExactTraining exact(model, rows, options.alpha, options.chunk, trained(parameters));
+    ExactTraining exact(model, rows, options.alpha, options.chunk, parameters.blocks(), context.ranks);
     problem.step = [&](const Batch&, const StepContext&) { return exact.step(); };
     if (held_out.size() > 0) {
       problem.validate = [&] {
         Conditioned now;
-        if (options.correction) now = conditioned(model, rows, options);
+        if (options.correction) now = conditioned(model, rows, options, context.ranks);
         const LinearPosterior posterior =
             options.correction ? linear_posterior(now.statistics, {model.noise_var(), {}, true})
                                : exact.bound().posterior;
-        return mean_over_rows(held_out, [&](const Input& x, const at::Tensor& y) {
+        const auto loss = [&](const Input& x, const at::Tensor& y) {
           Regression p = answer(model, posterior, now.largest, x);
           return -GaussianLikelihood{p.aleatoric_var}.log_predictive({p.mean, p.epistemic_var},
                                                                      y.to(at::kDouble));
-        });
+        };
+        return mean_over_rows(held_out, loss, context.ranks);
       };
     }
     TrainingOptions training = options.training;
@@ -244,7 +244,7 @@ class DbkExactMethod : public Method {
     summary.jitter = model.map.jitter();
     Weights weights = snapshot(parameters);
     ExactFeatures final_model(options.basis, options.noise, spec, as_type(weights, at::kDouble));
-    Conditioned all = conditioned(final_model, rows, options);
+    Conditioned all = conditioned(final_model, rows, options, context.ranks);
     store_statistics(all.statistics, weights);
     if (all.largest.defined()) weights[kLargestPriorVar] = all.largest;
     return std::make_unique<DbkExactFitted>(std::move(options), std::move(spec), std::move(weights),

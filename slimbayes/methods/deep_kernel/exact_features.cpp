@@ -64,16 +64,16 @@ Batch chunk_of(const Dataset& rows, int64_t low, int64_t size) {
 }
 
 ExactTraining::ExactTraining(const ExactFeatures& model, const Dataset& rows, double alpha, int64_t chunk,
-                             std::vector<at::Tensor> parameters)
+                             std::vector<ParameterBlock> blocks, const Collective* ranks)
     : model_(model),
-      rows_(rows),
+      own_(rows_of_rank(rows, ranks)),
       alpha_(alpha),
       chunk_(chunk),
-      last_((rows.size() - 1) / chunk * chunk),
+      last_((own_.rows.size() - 1) / chunk * chunk),
       scale_(-1 / static_cast<double>(rows.size())),
-      parameters_(std::move(parameters)) {
+      blocks_(std::move(blocks)) {
   if (last_ != 0) return;
-  whole_ = chunk_of(rows, 0, chunk);
+  whole_ = chunk_of(own_.rows, 0, chunk);
   const Input input = model.input(whole_);
   if (!model.tensors || input.mask.defined() || input.x.scalar_type() != at::kFloat) return;
   x_ = input.x.contiguous();
@@ -82,7 +82,7 @@ ExactTraining::ExactTraining(const ExactFeatures& model, const Dataset& rows, do
 }
 
 ExactTraining::Chunk ExactTraining::chunk_at(int64_t low) const {
-  const Batch batch = last_ == 0 ? whole_ : chunk_of(rows_, low, chunk_);
+  const Batch batch = last_ == 0 ? whole_ : chunk_of(own_.rows, low, chunk_);
   Expansion phi = model_(model_.input(batch));
   return {phi, {phi.features.detach().to(at::kDouble), batch.target.to(at::kDouble), {}}};
 }
@@ -90,16 +90,36 @@ ExactTraining::Chunk ExactTraining::chunk_at(int64_t low) const {
 bool ExactTraining::is_current() const {
   if (!bound_ || kept_.empty()) return false;
   for (size_t i = 0; i < kept_.size(); ++i)
-    if (!at::equal(kept_[i], parameters_[i])) return false;
+    if (!at::equal(kept_[i], blocks_[i].values)) return false;
   return true;
 }
 
 const ExactBound& ExactTraining::bound() {
   if (is_current()) return *bound_;
   kept_.clear();
-  for (const at::Tensor& each : parameters_) kept_.push_back(each.detach().clone());
-  bound_ = exact_bound(pass_ ? first_engine_pass() : first_pass(), model_.noise_var(), alpha_);
+  for (const ParameterBlock& each : blocks_) kept_.push_back(each.values.detach().clone());
+  bound_ = exact_bound(joined(pass_ ? first_engine_pass() : first_pass()), model_.noise_var(), alpha_);
   return *bound_;
+}
+
+ExactSums ExactTraining::joined(const ExactSums& own) const {
+  if (own_.ranks == nullptr) return own;
+  const at::Tensor sums = at::tensor({own.correction, own.prior_var}, at::kDouble);
+  own_.ranks->sum(sums);
+  const at::Tensor largest = own_.ranks->gather(
+      at::tensor({own.largest, static_cast<double>(own_.first + own.largest_row)}, at::kDouble));
+  const int64_t owner = largest.select(1, 0).argmax().item<int64_t>();  // the first of equals
+  return {summed(own.statistics, own_.ranks), sums[0].item<double>(), sums[1].item<double>(),
+          largest[owner][0].item<double>(), static_cast<int64_t>(largest[owner][1].item<double>())};
+}
+
+/// Sums what the ranks have taken back through their rows. The gradient of the noise is 0 until now: it
+/// follows from the sums that all ranks have.
+void ExactTraining::sum_gradients() const {
+  if (own_.ranks == nullptr) return;
+  std::vector<at::Tensor> gradients;
+  for (const ParameterBlock& each : blocks_) gradients.push_back(each.gradient);
+  sum_over_ranks(gradients, own_.ranks);
 }
 
 ExactSums ExactTraining::first_pass() {
@@ -117,7 +137,7 @@ ExactSums ExactTraining::first_pass() {
 void ExactTraining::second_pass() {
   for (int64_t low = last_; low >= 0; low -= chunk_) {
     const Chunk chunk = low == last_ ? std::move(*end_) : chunk_at(low);
-    const ExactRowGradient g = row_gradient(*bound_, chunk.rows, low);
+    const ExactRowGradient g = row_gradient(*bound_, chunk.rows, own_.first + low);
     const Expansion& phi = chunk.phi;
     const at::Tensor grad = (g.features * scale_).to(phi.features.scalar_type());
     at::Tensor grad_correction;
@@ -155,13 +175,14 @@ void ExactTraining::second_engine_pass() {
     return std::span(t.const_data_ptr<double>(), static_cast<size_t>(t.numel()));
   };
   const engine::FeatureGradient gradient{values(S), values(c), values(ones), scale_ * of.largest,
-                                         bound_->largest_row};
+                                         bound_->largest_row - own_.first};
   pass_->backward(gradient, y_.const_data_ptr<double>(), model_.tensors->gradients);
 }
 
 double ExactTraining::step() {
   bound();
   pass_ ? second_engine_pass() : second_pass();
+  sum_gradients();
   const double loss = scale_ * (bound_->evidence - bound_->penalty);
   const at::Tensor& theta = model_.noise_theta;
   const at::Tensor grad_variance = at::full({}, scale_ * bound_->grad_noise_var, theta.options());

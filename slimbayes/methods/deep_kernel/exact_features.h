@@ -12,6 +12,7 @@
 #include "slimbayes/core/noise_variance.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/engine/feature_pass.h"
+#include "slimbayes/method/rank_rows.h"
 #include "slimbayes/nn/engine_network.h"
 #include "slimbayes/nn/network.h"
 #include "slimbayes/nn/parameters.h"
@@ -71,10 +72,11 @@ Batch chunk_of(const Dataset& rows, int64_t low, int64_t size);
 /// needs no pass of its own, and the features of the last chunk serve both passes.
 class ExactTraining {
  public:
-  /// `alpha` is the weight of the trace regulariser. `parameters` are the tensors that training changes;
-  /// without them nothing is kept from one call to the next. The other arguments must outlive the object.
+  /// `alpha` is the weight of the trace regulariser. `blocks` are the parameters that training changes;
+  /// without them nothing is kept from one call to the next. Each of `ranks` passes over its part of the
+  /// rows; the sums and the gradients are those of all rows. The other arguments must outlive the object.
   ExactTraining(const ExactFeatures& model, const Dataset& rows, double alpha, int64_t chunk,
-                std::vector<at::Tensor> parameters = {});
+                std::vector<ParameterBlock> blocks = {}, const Collective* ranks = nullptr);
 
   /// Returns the bound at the present parameters (objectives/exact_bound.h).
   const ExactBound& bound();
@@ -95,14 +97,17 @@ class ExactTraining {
   void second_pass();
   ExactSums first_engine_pass();
   void second_engine_pass();
+  ExactSums joined(const ExactSums& own) const;
+  void sum_gradients() const;
 
   const ExactFeatures& model_;
-  const Dataset& rows_;
+  RankRows own_;
   double alpha_;
-  int64_t chunk_, last_;                       // rows of a chunk; where the last chunk begins
-  double scale_;                               // -1 / n
-  Batch whole_;                                // all rows, if they are one chunk
-  std::vector<at::Tensor> parameters_, kept_;  // and their values when `bound_` was computed
+  int64_t chunk_, last_;  // rows of a chunk; where the last chunk begins
+  double scale_;          // -1 / n
+  Batch whole_;           // all rows, if they are one chunk
+  std::vector<ParameterBlock> blocks_;
+  std::vector<at::Tensor> kept_;  // the values of the blocks when `bound_` was computed
   std::optional<ExactBound> bound_;
   std::optional<Chunk> end_;                 // the last chunk, with its graph
   std::optional<engine::FeaturePass> pass_;  // instead of libtorch's, if all rows are one chunk

@@ -17,6 +17,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/fit_jobs.h"
+#include "slimbayes/method/rank_rows.h"
 #include "slimbayes/methods/last_layer/fitted_last_layer.h"
 #include "slimbayes/methods/last_layer/last_layer_choice.h"
 #include "slimbayes/ntk/enrichment.h"
@@ -144,7 +145,10 @@ class LastLayerMethod : public Method {
     const LastLayerFeatures features = statistics_features(network, layer_.method, layer_.sketch);
     const at::Tensor index = subsample(rows.size(), features.rank(), context.stream, summary);
     const Dataset used = index.defined() ? rows.subset(index) : rows;
-    const EvaluatedRows at_rows = evaluated(features, used);
+    // A regression needs sums over its rows alone, of which each rank has its part.
+    const bool by_sums = rows.schema.task.kind == TaskKind::regression && !layer_.enriched;
+    const RankRows own = rows_of_rank(used, by_sums ? context.ranks : nullptr);
+    const EvaluatedRows at_rows = evaluated(features, own.rows);
     const EvaluatedRows at_valid =
         held_out.size() > 0 && !known ? evaluated(features, held_out) : EvaluatedRows{};
 
@@ -156,7 +160,7 @@ class LastLayerMethod : public Method {
     PosteriorChoice choice;
     if (rows.schema.task.kind == TaskKind::regression) {
       const double scale = static_cast<double>(rows.size()) / static_cast<double>(used.size());
-      posterior.statistics = {residual_statistics(at_rows, scale, rows.size())};
+      posterior.statistics = {residual_statistics(at_rows, scale, rows.size(), own.ranks)};
       const bool unseen = !context.start || context.valid_unseen;
       choice =
           known ? known->choice
@@ -265,8 +269,10 @@ class LastLayerMethod : public Method {
     return found.gram;
   }
 
-  static LinearStatistics residual_statistics(const EvaluatedRows& rows, double scale, int64_t n) {
-    const LinearStatistics s = added(linear_statistics(rows.features.size(1)), rows_of_output(rows, 0, true));
+  static LinearStatistics residual_statistics(const EvaluatedRows& rows, double scale, int64_t n,
+                                              const Collective* ranks) {
+    const LinearStatistics s =
+        summed(added(linear_statistics(rows.features.size(1)), rows_of_output(rows, 0, true)), ranks);
     return scale == 1 ? s : scaled(s, scale, n);
   }
 

@@ -13,6 +13,7 @@
 #include "slimbayes/core/log_range.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/rank_rows.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/row_answers.h"
 #include "slimbayes/method/stored_statistics.h"
@@ -42,12 +43,13 @@ int64_t width_of(const Shape& input) {
   return std::accumulate(input.sizes.begin(), input.sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
-LinearStatistics statistics_of(const Dataset& rows) {
+LinearStatistics statistics_of(const Dataset& rows, const Collective* ranks) {
   LinearStatistics s = linear_statistics(width_of(rows.schema.input));
-  over_batches(rows, {}, [&](const Batch& batch) {
+  const RankRows own = rows_of_rank(rows, ranks);
+  over_batches(own.rows, {}, [&](const Batch& batch) {
     s = added(std::move(s), {flat(input_of(batch, at::kDouble).x), batch.target.to(at::kDouble), {}});
   });
-  return s;
+  return summed(s, own.ranks);
 }
 
 /// The noise variance and the prior variance of the weights.
@@ -151,7 +153,7 @@ class RidgeMethod : public Method {
  public:
   explicit RidgeMethod(const RidgeOptions& options) : options_(options) {}
 
-  std::unique_ptr<Fitted> fit(const Split& split, const FitContext&) const override {
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     at::NoGradGuard no_grad;
     const auto begin = std::chrono::steady_clock::now();
     const Dataset rows = training_rows(split.train, kRidge);
@@ -159,7 +161,7 @@ class RidgeMethod : public Method {
     if (!(width <= options_.max_columns))
       refuse(kRidge, fmt::format("at most {} encoded columns (max_columns)", options_.max_columns),
              std::to_string(width), "raise `.max_columns` if time and memory permit");
-    LinearStatistics statistics = statistics_of(rows);
+    LinearStatistics statistics = statistics_of(rows, context.ranks);
     const RidgeVariances variances = chosen_variances(statistics, options_.noise_floor);
     Summary summary;
     summary.rows = rows.size();

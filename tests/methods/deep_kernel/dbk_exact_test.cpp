@@ -219,14 +219,14 @@ TEST(DbkExact, AValidationBetweenTwoStepsChangesNeitherAndSeesEveryChange) {
     const Weights kept = leaves_of(start, type), plain = leaves_of(start, type);
     const Dataset rows =
         dataset_of(data.schema, {{data.all().inputs[0].to(type)}, data.all().target.to(at::kDouble)});
-    const auto values = [](const Weights& of) {
-      std::vector<at::Tensor> all;
-      for (const auto& [name, each] : of) all.push_back(each.detach());
+    const auto blocks = [](const Weights& of) {
+      std::vector<ParameterBlock> all;
+      for (const auto& [name, each] : of) all.push_back({name, 1, 1, each.detach(), each.grad()});
       return all;
     };
     const ExactFeatures model("silu", {}, spec, [&](const std::string& n) { return kept.at(n); });
     const ExactFeatures twin("silu", {}, spec, [&](const std::string& n) { return plain.at(n); });
-    ExactTraining exact(model, rows, 0, 4096, values(kept));
+    ExactTraining exact(model, rows, 0, 4096, blocks(kept));
     for (int step = 0; step < 3; ++step) {
       const double before = exact.bound().evidence;  // as a validation does
       EXPECT_EQ(exact.bound().evidence, before);
