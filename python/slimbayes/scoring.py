@@ -1,0 +1,179 @@
+"""Answers to rows where they lie: functions for Spark, Dask, Ray and any other engine that hands batches of a table to a Python function.
+
+    score = Scorer("price.safetensors", level=0.9, keep=["id"])
+
+    houses.mapInArrow(score.batches, score.spark_schema(houses.schema))       # PySpark
+    houses.map_partitions(score, meta=score.meta(houses._meta))               # Dask
+    houses.map_batches(score, batch_format="pyarrow")                         # Ray
+
+Each worker process opens the model once. [More](../../docs/machines.md#scoring-where-the-rows-lie)
+"""
+
+import hashlib
+import os
+import pathlib
+import tempfile
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as compute
+
+__all__ = ["Scorer"]
+_opened = {}  # of this process: models by what they were opened from
+
+
+def _columns(names):
+    names = [names] if isinstance(names, str) else list(names)
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"Scorer: expected names of columns in keep; received {names!r}")
+    return list(dict.fromkeys(names))
+
+
+class Scorer:
+    """Answers batches of rows with the columns of `slimbayes predict`: mean, sd and interval of numbers and counts, probabilities and label of classes.
+    It can be pickled, so that an engine can send it to its workers.
+
+    model : path of a model file, which every worker must see at this path; or a fitted estimator, which travels with the scorer.
+    level : of the interval.
+    keep : columns of the batch to copy into the answer, such as the key of a row.
+    parts : also the parts of the sd that are not aleatoric and epistemic.
+    on_bad_row : "blank" answers a row with an infinite number by missing cells, "error" raises a ValueError that names it.
+    threads : of a worker process. Engines start a process for each core.
+    """
+
+    def __init__(self, model, level=0.95, keep=(), parts=False, on_bad_row="blank", threads=1):
+        if not 0 < level < 1:
+            raise ValueError(f"Scorer: expected a level between 0 and 1; received {level!r}")
+        if on_bad_row not in ("blank", "error"):
+            raise ValueError(f"Scorer: expected 'blank' or 'error' as on_bad_row; received {on_bad_row!r}")
+        if not threads >= 1:
+            raise ValueError(f"Scorer: expected at least one thread; received {threads!r}")
+        self.level, self.keep, self.parts = float(level), _columns(keep), bool(parts)
+        self.on_bad_row, self.threads = on_bad_row, int(threads)
+        if isinstance(model, (str, os.PathLike)):
+            self._path, self._bytes = str(pathlib.Path(model).absolute()), None
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "model.safetensors"
+                model.save(path)
+                self._path, self._bytes = None, path.read_bytes()
+        self._own_schema = None
+        self._model()  # a file that cannot be opened, and a model of series, is refused here and not in a worker
+
+    def _model(self):
+        key = self._path if self._bytes is None else hashlib.sha256(self._bytes).hexdigest()
+        if key in _opened:
+            return _opened[key]
+        import slimbayes
+        from slimbayes._library import core
+
+        core.set_threads(self.threads)
+        if self._bytes is None:
+            model = slimbayes.load(self._path)
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "model.safetensors"
+                path.write_bytes(self._bytes)
+                model = slimbayes.load(path)
+        kind = model._facts["kind"] if hasattr(model, "_facts") else "posterior"
+        if kind not in ("table", "text", "texts"):
+            raise ValueError(f"Scorer: expected a model whose answer to a row depends on this row alone; received one of {kind}; answer such rows "
+                             "in one process, with slimbayes.load(...).predict_frame")
+        _opened[key] = model
+        return model
+
+    def __call__(self, batch):
+        """The answers to a batch: a pyarrow table or record batch, a data frame of pandas, or a dictionary of arrays; the answer is one, too."""
+        if isinstance(batch, pa.Table):
+            return self._answers(batch)
+        if isinstance(batch, pa.RecordBatch):
+            answered = self._answers(pa.Table.from_batches([batch])).combine_chunks()
+            return pa.RecordBatch.from_arrays([column.chunk(0) if column.num_chunks else pa.array([], column.type) for column in answered.columns],
+                                              schema=answered.schema)
+        if isinstance(batch, dict):
+            arrays = {name: np.asarray(column) for name, column in batch.items()}
+            answered = self._answers(pa.table({name: pa.array(column.tolist() if column.dtype == object else column) for name, column in arrays.items()}))
+            return {name: answered[name].to_numpy(zero_copy_only=False) for name in answered.column_names}
+        if type(batch).__module__.partition(".")[0] == "pandas":
+            answered = self._answers(pa.Table.from_pandas(batch, preserve_index=False)).to_pandas()
+            answered.index = batch.index
+            return answered
+        raise ValueError(f"Scorer: expected a batch as a pyarrow table, a data frame of pandas or a dictionary of arrays; received {type(batch).__name__}")
+
+    def batches(self, batches):
+        """The answers to an iterator of record batches, as an iterator: what Spark's mapInArrow calls."""
+        for batch in batches:
+            if len(batch):
+                yield self(batch)
+
+    def schema(self, of=None):
+        """The Arrow schema of the answers to batches of the schema `of`, which only `keep` needs."""
+        return pa.schema([*(self._kept(of, name) for name in self.keep), *self._answer_schema()])
+
+    def _answer_schema(self):
+        """The answers' own columns: those of a row whose cells are all missing."""
+        if self._own_schema is None:
+            model = self._model()
+            row = pa.table({name: pa.nulls(1, pa.float64()) for name in model._facts["columns"]})
+            self._own_schema = self._plain(self._raw(row, model)).schema
+        return self._own_schema
+
+    @staticmethod
+    def _kept(schema, name):
+        """The field of a kept column, of an Arrow schema or one of Spark."""
+        names = [] if schema is None else schema.names
+        if name not in names:
+            raise ValueError(f"Scorer: expected the kept column {name!r} in the schema of the batches; received {', '.join(names) or 'no schema'}")
+        return schema[names.index(name)]
+
+    def spark_schema(self, of=None):
+        """The schema of the answers for mapInArrow. `of`: the schema of Spark's data frame, which only `keep` needs."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+        from pyspark.sql.types import StructType
+
+        return StructType([*(self._kept(of, name) for name in self.keep), *from_arrow_schema(self._answer_schema())])
+
+    def meta(self, of=None):
+        """An answer without rows as a data frame of pandas: Dask's `meta`. `of`: a frame with the columns of the batches, which only `keep` needs."""
+        frame = self.schema(None if of is None else pa.Schema.from_pandas(of, preserve_index=False)).empty_table().to_pandas()
+        return frame if of is None else frame.set_index(of.index[:0])
+
+    def _answers(self, table):
+        """The answers to a table of any number of rows, in the types of schema()."""
+        schema = self.schema(table.schema)
+        if len(table) == 0:
+            return schema.empty_table()
+        model = self._model()
+        table, bad = self._without_infinite(table, model._facts["columns"])
+        answered = self._plain(self._raw(table, model))
+        columns = {name: answered[name] for name in answered.column_names}
+        if bad is not None:
+            columns = {name: compute.if_else(bad, pa.scalar(None, column.type), column) for name, column in columns.items()}
+        columns = [*(table[name] for name in self.keep), *(columns[field.name].cast(field.type) for field in self._answer_schema())]
+        return pa.table(columns, schema=schema)
+
+    def _raw(self, table, model):
+        return model.predict_frame(table, level=self.level, parts=self.parts)
+
+    @staticmethod
+    def _plain(answered):
+        """The table with texts in the place of dictionaries, which not every engine knows."""
+        for i, field in enumerate(answered.schema):
+            if pa.types.is_dictionary(field.type):
+                answered = answered.set_column(i, field.name, answered[field.name].cast(field.type.value_type))
+        return answered
+
+    def _without_infinite(self, table, columns):
+        """The table with missing cells in the place of infinite numbers, and which rows had one; None where none had."""
+        if self.on_bad_row == "error":
+            return table, None
+        bad = None
+        for i, field in enumerate(table.schema):
+            if field.name not in columns or not pa.types.is_floating(field.type):
+                continue
+            infinite = compute.fill_null(compute.is_inf(table[field.name]), False)
+            if not compute.any(infinite).as_py():
+                continue
+            table = table.set_column(i, field.name, compute.if_else(infinite, pa.scalar(None, field.type), table[field.name]))
+            bad = infinite if bad is None else compute.or_(bad, infinite)
+        return table, bad
