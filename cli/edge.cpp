@@ -33,33 +33,35 @@ bool print_result(std::string_view text) {
 }
 
 int guarded(const std::function<int()>& body, int64_t rank) {
-  const auto said_once = [rank](const std::string& message) {
-    if (rank == 0) print_error(message);
+  const auto say = [rank](const std::string& message) {
+    print_error(rank == 0 ? message : fmt::format("rank {}: {}", rank, message));
   };
-  const auto print_error = [rank](const std::string& message) {
-    cli::print_error(rank == 0 ? message : fmt::format("rank {}: {}", rank, message));
+  const auto say_once = [rank](const std::string& message) {
+    if (rank == 0) print_error(message);
   };
   try {
     return body();
   } catch (const std::invalid_argument& error) {
-    said_once(error.what());
+    say(error.what());
     return kMisuse;
   } catch (const DataError& error) {
-    said_once(error.what());
+    say(error.what());
     return kMisuse;
   } catch (const Interrupted& error) {
-    said_once(error.what());
+    say_once(error.what());
     return kInterrupted;
   } catch (const RanksEnded& error) {
-    said_once(error.what());
+    say_once(error.what());
+  } catch (const NumericalError& error) {
+    say_once(error.what());
   } catch (const std::bad_alloc&) {
-    print_error("out of memory; use fewer rows, a smaller model or a machine with more memory");
+    say("out of memory; use fewer rows, a smaller model or a machine with more memory");
   } catch (const std::logic_error& error) {
-    print_error(fmt::format("{}; this is a mistake in slimbayes itself: please report it", error.what()));
+    say(fmt::format("{}; this is a mistake in slimbayes itself: please report it", error.what()));
   } catch (const std::exception& error) {
-    print_error(error.what());
+    say(error.what());
   } catch (...) {
-    print_error("an unknown failure; please report it");
+    say("an unknown failure; please report it");
   }
   return kFailed;
 }

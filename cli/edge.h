@@ -22,9 +22,9 @@ bool print_result(std::string_view text);
 
 /// Runs `body` and returns its exit code. Does not throw: prints an exception of `body` as one line on stderr
 /// and returns kMisuse for std::invalid_argument and DataError, kInterrupted for Interrupted, else kFailed.
-/// `rank` is the number of this process in a fit by several. Those above 0 meet the same mistakes of a user
-/// as rank 0, which says them for all; their own failures, such as too little memory, they print with their
-/// rank.
+/// `rank` is the number of this process in a fit by several. Those above 0 say nothing of what all ranks meet
+/// (RanksEnded, NumericalError), which rank 0 prints; their own failures, such as a file that only their
+/// machine lacks, they print with their rank.
 int guarded(const std::function<int()>& body, int64_t rank = 0);
 
 /// Opens the null device in place of each of stdin, stdout and stderr that is closed. Otherwise the next file

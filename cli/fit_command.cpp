@@ -5,11 +5,9 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
 #include "cli/commands.h"
@@ -24,12 +22,14 @@
 #include "slimbayes/fit/fit_file.h"
 #include "slimbayes/fit/fit_model.h"
 #include "slimbayes/fit/network_at_hand.h"
+#include "slimbayes/storage/error.h"
 #include "slimbayes/train/collective.h"
 
 namespace slimbayes::cli {
 namespace {
 
-void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_valid_rows) {
+void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_valid_rows,
+                   const Collective* ranks) {
   const Model& model = *outcome.model;
   const std::string noun(noun_of(kind_of(model.encoder())));
   if (!r.json) {
@@ -45,6 +45,7 @@ void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_v
   }
   FitReport out = fit_report(r, outcome);
   if (own_valid_rows > 0) out.rows.valid = own_valid_rows;
+  if (ranks != nullptr) out.ranks = {ranks->size(), ranks->seconds()};
   print(fields_to_json(std::move(out)));
 }
 
@@ -84,33 +85,15 @@ void check_model_file(const FitRequest& r) {
   check_replaces_model("fit", "--model", r.model);
 }
 
-/// The callback of a rank above 0. It says nothing, and stops when rank 0 does.
+/// The callback of a rank above 0. It says nothing, and stops when any rank does.
 class Follower : public Callback {
  public:
-  bool stop() override { return stopped_; }
-  void follow(Stopped why) override { stopped_ = why == Stopped::interrupted; }
+  bool stop() override { return stopped_ || InterruptGuard::interrupted(); }
+  void follow(Stopped why) override { stopped_ = stopped_ || why == Stopped::interrupted; }
 
  private:
   bool stopped_ = false;
 };
-
-/// Runs `body` on every rank, and throws std::invalid_argument on all of them if it fails on one: before the
-/// training the others would wait for that one.
-void together(const Collective* ranks, const std::function<void()>& body) {
-  if (ranks == nullptr) return body();
-  std::exception_ptr thrown;
-  std::string own;
-  try {
-    body();
-  } catch (const std::exception& error) {
-    thrown = std::current_exception();
-    own = error.what();
-  }
-  const std::vector<std::string> all = gather_texts(*ranks, own);
-  if (thrown) std::rethrow_exception(thrown);
-  for (size_t r = 0; r < all.size(); ++r)
-    if (!all[r].empty()) throw std::invalid_argument(fmt::format("rank {}: {}", r, all[r]));
-}
 
 }  // namespace
 
@@ -138,7 +121,7 @@ int run_command(const FitRequest& r) {
   const std::optional<Evaluation>& scored = outcome.valid;
   const int64_t own =
       inputs.valid && scored ? scored->n + static_cast<int64_t>(scored->left_out.value_or(0)) : 0;
-  print_outcome(r, outcome, own);
+  print_outcome(r, outcome, own, ranks.get());
   return kDone;
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <stdexcept>
 
 #include "cli/arguments.h"
 #include "cli/describe.h"
@@ -20,13 +21,23 @@ int printed(const std::string& text) {
 
 }  // namespace
 
-int run_command_line(const std::vector<std::string>& words, const RankOfGroup& rank,
+int run_command_line(const std::vector<std::string>& words, const RankOfGroup& rank, const Agreed& agreed,
                      const std::function<int(Request&)>& run) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond ulimit -f then fails instead of ending the process
   const auto answer = [&] {
-    Command command = parse_arguments(words);
+    Command command;
+    const auto parse = [&] {
+      command = parse_arguments(words);
+      const auto* asked = std::get_if<Request>(&command);
+      if (asked != nullptr && !rank.group.empty() && !std::holds_alternative<FitRequest>(asked->command))
+        throw std::invalid_argument(
+            "expected the command fit, which several processes share; received another; run it without "
+            "torchrun");
+    };
+    agreed ? agreed(parse) : parse();
     if (auto* request = std::get_if<Request>(&command)) {
       request->rank = rank;
+      if (auto* fit = std::get_if<FitRequest>(&request->command)) fit->rank = rank;
       return run(*request);
     }
     if (rank.number > 0) return static_cast<int>(kDone);

@@ -43,5 +43,5 @@ int run(Request& request) {
 
 int main(int argc, char** argv) {
   guard_standard_streams();
-  return run_command_line({argv + 1, argv + argc}, {}, run);
+  return run_command_line({argv + 1, argv + argc}, {}, {}, run);
 }

@@ -34,13 +34,15 @@ class ProgressPrinter : public Callback {
   void report(const Progress& progress) override;
   void stage(const std::string& name) override;
   void note(const std::string& sentence) override;
-  bool stop() override { return InterruptGuard::interrupted(); }
+  bool stop() override { return followed_ || InterruptGuard::interrupted(); }
+  void follow(Stopped why) override { followed_ = followed_ || why == Stopped::interrupted; }
 
  private:
   void clear();
 
   std::string title_, stage_;
   bool drawn_ = false;
+  bool followed_ = false;  // another rank was interrupted
   std::chrono::steady_clock::time_point printed_;
 };
 

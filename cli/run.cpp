@@ -7,11 +7,9 @@
 #include <cstdlib>
 #include <new>
 #include <system_error>
-#include <type_traits>
 
 #include "cli/commands.h"
 #include "cli/edge.h"
-#include "slimbayes/core/check.h"
 #include "slimbayes/core/refused_memory.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/fit/resolved_fit.h"
@@ -41,27 +39,13 @@ void start_threads(const Request& request) {
   on_library_threads(at::get_num_threads(), [](int64_t) {});
 }
 
-/// Runs a command, which several processes share where it is a fit.
-template <class Asked>
-int run_ranked(const Asked& command, const RankOfGroup& rank) {
-  if constexpr (std::is_same_v<Asked, FitRequest>) {
-    FitRequest ranked = command;
-    ranked.rank = rank;
-    return run_command(ranked);
-  }
-  check(rank.group.empty(), "ranks", "the command fit, which several processes share", "another",
-        "run it without torchrun");
-  return run_command(command);
-}
-
 int run_checked(const Request& request) {
   try {
     keep_freed_memory();
     limit_tables({.memory = request.table_memory});
     start_threads(request);
     if (std::getenv("SLIMBAYES_KERNELS") != nullptr) kernels::kernels();  // throws for an unknown name
-    return std::visit([&](const auto& command) { return run_ranked(command, request.rank); },
-                      request.command);
+    return std::visit([](const auto& command) { return run_command(command); }, request.command);
   } catch (const std::system_error& error) {
     if (error.code() != std::errc::resource_unavailable_try_again) throw;
     throw std::runtime_error(

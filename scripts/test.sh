@@ -27,7 +27,8 @@ if [[ $preset == asan ]]; then
   # Two frames of an allocation. The sanitiser keeps every stack that it has seen and searches among them: with five frames a test
   # took up to fifteen times as long late in a program as alone. To see whole stacks, run the test that failed alone with
   # GTEST_FILTER and without the last option.
-  export ASAN_OPTIONS=detect_container_overflow=0:strict_string_checks=1:malloc_context_size=2 UBSAN_OPTIONS=print_stacktrace=1
+  # Tests ask for more memory than there is: they get what malloc gives, null.
+  export ASAN_OPTIONS=detect_container_overflow=0:strict_string_checks=1:malloc_context_size=2:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 fi
 
 say "C++ tests"

@@ -4,6 +4,7 @@
 
 #include "binding/binding.h"
 #include "cli/front.h"
+#include "slimbayes/train/collective.h"
 
 namespace slimbayes::python {
 
@@ -13,7 +14,12 @@ void bind_command_line(py::module_& module) {
       [](const std::vector<std::string>& words, const std::string& share, const std::string& group,
          int64_t rank, int64_t size) {
         const py::gil_scoped_release unlocked;
-        return cli::run_command_line(words, {group, rank, size}, [&](cli::Request& request) {
+        cli::Agreed agreed;
+        if (!group.empty())
+          agreed = [ranks = process_group(group, rank, size)](const std::function<void()>& body) {
+            together(ranks.get(), body);
+          };
+        return cli::run_command_line(words, {group, rank, size}, agreed, [&](cli::Request& request) {
           if (auto* demo = std::get_if<cli::DemoRequest>(&request.command)) {
             demo->share = share;
             demo->threads = request.threads;

@@ -19,4 +19,5 @@ PYBIND11_MODULE(_core, module) {
   module.attr("__version__") = slimbayes::version();
   module.attr("torch_version") = SLIMBAYES_TORCH_VERSION;
   module.def("set_threads", [](int threads) { at::set_num_threads(threads); });
+  module.def("threads", [] { return at::get_num_threads(); });
 }

@@ -9,40 +9,56 @@ import os
 import sys
 
 
+def _end(sentence):
+    """Ends the process as the tool does for a mistake of the user, with one line, of rank 0 alone."""
+    if os.environ.get("RANK", "0") == "0":
+        print(f"error: {sentence}", file=sys.stderr)
+    sys.exit(2)
+
+
 def _group(timeout):
     """The process group of a fit under torchrun, as its name, this process's rank and their number; of one process no group.
 
     torchrun's agent keeps the store of addresses, also over restarts: the prefix keeps those of ended processes away from the
     restarted ones.
     """
-    size, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
+    size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         return "", 0, 1
+    missing = [name for name in ("RANK", "MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
+    if missing:
+        _end(f"expected the variables that torchrun sets for {size} processes; received none named {', '.join(missing)}; start the fit with "
+             "torchrun -m slimbayes")
     import datetime
 
     import torch.distributed as dist
 
-    wait = datetime.timedelta(seconds=timeout)
-    store = dist.TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), size,
-                          is_master=rank == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True", timeout=wait)
-    attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-    dist.init_process_group("gloo", store=dist.PrefixStore(f"attempt{attempt}", store), rank=rank, world_size=size, timeout=wait)
+    wait, rank = datetime.timedelta(seconds=timeout), int(os.environ["RANK"])
+    try:
+        store = dist.TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), size,
+                              is_master=rank == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True", timeout=wait)
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        dist.init_process_group("gloo", store=dist.PrefixStore(f"attempt{attempt}", store), rank=rank, world_size=size, timeout=wait)
+    except (dist.DistError, RuntimeError, OSError) as error:  # the others have not come, or there is no way to them
+        _end(f"expected {size} processes at {os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']} within {timeout:g} s; received "
+             f"fewer ({str(error).splitlines()[0]}); --timeout SECONDS waits longer")
     return dist.group.WORLD.group_name, rank, size
 
 
 def _timeout(words):
     """Takes `--timeout SECONDS` out of the words: how long a process waits for another one, by default 5 minutes."""
-    if "--timeout" not in words:
+    at = next((i for i, word in enumerate(words) if word.partition("=")[0] == "--timeout"), None)
+    if at is None:
         return words, 300.0
-    at = words.index("--timeout")
+    joined = "=" in words[at]
+    given = words[at].partition("=")[2] if joined else words[at + 1] if at + 1 < len(words) else "nothing"
     try:
-        seconds = float(words[at + 1])
-    except (IndexError, ValueError):
-        seconds = 0
-    if not seconds > 0:
-        received = repr(words[at + 1]) if at + 1 < len(words) else "nothing"
-        sys.exit(f"error: expected a number of seconds above 0 after --timeout; received {received}")
-    return words[:at] + words[at + 2:], seconds
+        seconds = float(given)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 1e6:
+        _end(f"expected a number of seconds from above 0 to 1e6 after --timeout; received {given!r}")
+    return words[:at] + words[at + (1 if joined else 2):], seconds
 
 
 def main():
@@ -53,6 +69,7 @@ def main():
     group, rank, size = _group(timeout)
     code = core.run_command_line(words, os.environ.get("SLIMBAYES_SHARE", ""), group, rank, size)
     sys.stdout.flush()
+    sys.stderr.flush()
     if group and code == 0:
         import torch.distributed as dist
 

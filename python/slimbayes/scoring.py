@@ -13,13 +13,14 @@ import hashlib
 import os
 import pathlib
 import tempfile
+import threading
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as compute
 
 __all__ = ["Scorer"]
-_opened = {}  # of this process: models by what they were opened from
+_opened, _opening = {}, threading.Lock()  # of this process: models by the hash of their files
 
 
 def _columns(names):
@@ -38,7 +39,7 @@ class Scorer:
     keep : columns of the batch to copy into the answer, such as the key of a row.
     parts : also the parts of the sd that are not aleatoric and epistemic.
     on_bad_row : "blank" answers a row with an infinite number by missing cells, "error" raises a ValueError that names it.
-    threads : of a worker process. Engines start a process for each core.
+    threads : of an answer. Engines start a process for each core.
     """
 
     def __init__(self, model, level=0.95, keep=(), parts=False, on_bad_row="blank", threads=1):
@@ -52,34 +53,39 @@ class Scorer:
         self.on_bad_row, self.threads = on_bad_row, int(threads)
         if isinstance(model, (str, os.PathLike)):
             self._path, self._bytes = str(pathlib.Path(model).absolute()), None
+            found = pathlib.Path(self._path).read_bytes()
         else:
             with tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder) / "model.safetensors"
                 model.save(path)
-                self._path, self._bytes = None, path.read_bytes()
-        self._own_schema = None
-        self._model()  # a file that cannot be opened, and a model of series, is refused here and not in a worker
+                found = self._bytes = path.read_bytes()
+                self._path = None
+        self._hash, self._own_schema = hashlib.sha256(found).hexdigest(), None
+        # A file that cannot be opened, a model of series and a column that answers have are refused here and not in a worker.
+        own = self._answer_schema().names
+        if twice := [name for name in self.keep if name in own]:
+            raise ValueError(f"Scorer: expected kept columns of other names than the answers; received {', '.join(twice)}; rename them first")
 
     def _model(self):
-        key = self._path if self._bytes is None else hashlib.sha256(self._bytes).hexdigest()
-        if key in _opened:
-            return _opened[key]
-        import slimbayes
-        from slimbayes._library import core
+        with _opening:
+            if self._hash not in _opened:
+                _opened[self._hash] = self._open()
+        return _opened[self._hash]
 
-        core.set_threads(self.threads)
-        if self._bytes is None:
-            model = slimbayes.load(self._path)
-        else:
-            with tempfile.TemporaryDirectory() as folder:
-                path = pathlib.Path(folder) / "model.safetensors"
-                path.write_bytes(self._bytes)
-                model = slimbayes.load(path)
+    def _open(self):
+        import slimbayes
+
+        with tempfile.TemporaryDirectory() as folder:
+            found = self._bytes if self._path is None else pathlib.Path(self._path).read_bytes()
+            if hashlib.sha256(found).hexdigest() != self._hash:
+                raise ValueError(f"Scorer: expected the model that the scorer was made of in {self._path}; received another; make the scorer anew")
+            path = pathlib.Path(folder) / "model.safetensors"
+            path.write_bytes(found)
+            model = slimbayes.load(path)
         kind = model._facts["kind"] if hasattr(model, "_facts") else "posterior"
         if kind not in ("table", "text", "texts"):
             raise ValueError(f"Scorer: expected a model whose answer to a row depends on this row alone; received one of {kind}; answer such rows "
                              "in one process, with slimbayes.load(...).predict_frame")
-        _opened[key] = model
         return model
 
     def __call__(self, batch):
@@ -91,14 +97,18 @@ class Scorer:
             return pa.RecordBatch.from_arrays([column.chunk(0) if column.num_chunks else pa.array([], column.type) for column in answered.columns],
                                               schema=answered.schema)
         if isinstance(batch, dict):
-            arrays = {name: np.asarray(column) for name, column in batch.items()}
-            answered = self._answers(pa.table({name: pa.array(column.tolist() if column.dtype == object else column) for name, column in arrays.items()}))
+            answered = self._answers(pa.table({name: pa.array(batch[name] if isinstance(batch[name], np.ma.MaskedArray) else np.asarray(batch[name]),
+                                                              from_pandas=True) for name in self._needed(batch)}))
             return {name: answered[name].to_numpy(zero_copy_only=False) for name in answered.column_names}
         if type(batch).__module__.partition(".")[0] == "pandas":
-            answered = self._answers(pa.Table.from_pandas(batch, preserve_index=False)).to_pandas()
+            answered = self._answers(pa.Table.from_pandas(batch[self._needed(batch)], preserve_index=False)).to_pandas()
             answered.index = batch.index
             return answered
         raise ValueError(f"Scorer: expected a batch as a pyarrow table, a data frame of pandas or a dictionary of arrays; received {type(batch).__name__}")
+
+    def _needed(self, names):
+        """Of these names of columns those that the model reads and those to keep; others may hold what Arrow does not know."""
+        return [name for name in names if name in self.keep or name in self._model()._facts["columns"]]
 
     def batches(self, batches):
         """The answers to an iterator of record batches, as an iterator: what Spark's mapInArrow calls."""
@@ -144,8 +154,8 @@ class Scorer:
         if len(table) == 0:
             return schema.empty_table()
         model = self._model()
-        table, bad = self._without_infinite(table, model._facts["columns"])
-        answered = self._plain(self._raw(table, model))
+        finite, bad = self._without_infinite(table, model._facts["columns"])
+        answered = self._plain(self._raw(finite, model))
         columns = {name: answered[name] for name in answered.column_names}
         if bad is not None:
             columns = {name: compute.if_else(bad, pa.scalar(None, column.type), column) for name, column in columns.items()}
@@ -153,7 +163,14 @@ class Scorer:
         return pa.table(columns, schema=schema)
 
     def _raw(self, table, model):
-        return model.predict_frame(table, level=self.level, parts=self.parts)
+        from slimbayes._library import core
+
+        before = core.threads()
+        core.set_threads(self.threads)
+        try:
+            return model.predict_frame(table, level=self.level, parts=self.parts)
+        finally:
+            core.set_threads(before)
 
     @staticmethod
     def _plain(answered):

@@ -74,16 +74,19 @@ Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
   return prints;
 }
 
-/// Throws std::invalid_argument, on every rank, unless all ranks make the same fit with the same version.
+/// Throws, as together() does, unless all ranks make the same fit with the same version.
 /// Their threads and processors may differ.
-void check_same(const Collective& ranks, const std::string& fingerprint) {
+void check_same(const Collective& ranks, const std::string& fingerprint, bool resume) {
   json own = json::parse(fingerprint);
+  own["resume"] = resume;
   for (const char* may_differ : {"rounding of products", "threads"}) own.erase(may_differ);
   own["version"] = version();
   const std::vector<std::string> all = gather_texts(ranks, own.dump());
-  for (size_t r = 1; r < all.size(); ++r)
-    check_fingerprint(all[r], all[0], "the same data and request on every rank",
-                      fmt::format("see what rank {} has", r));
+  together(&ranks, [&] {
+    for (size_t r = 1; r < all.size(); ++r)
+      check_fingerprint(all[r], all[0], "the same data and request on every rank",
+                        fmt::format("see what rank {} has", r));
+  });
 }
 
 std::optional<fs::file_time_type> stamp(const fs::path& path) {
@@ -248,12 +251,16 @@ FitOutcome FitFile::follow(const ResolvedFit& request, const FitData& data, cons
                            Callback& callback) const {
   FitOutcome out;
   if (broadcast_number(*request.ranks, int64_t{0}) == 1) return out;  // rank 0 has found the finished model
+  Watched watched(callback);
   try {
-    out.model = fit_resolved(request, data, &callback, policy);
+    out.model = fit_resolved(request, data, &watched, policy);
     out.interrupted = out.model->interrupted();
-  } catch (const std::exception&) {
-    if (!callback.stop()) throw;
-    out.interrupted = true;  // before anything was validated, as in run()
+  } catch (const std::exception& error) {
+    out.interrupted = callback.stop();  // before anything was validated, as in run()
+    // Before a training every rank refuses the same arguments, and rank 0 says so.
+    const bool invalid = dynamic_cast<const std::invalid_argument*>(&error) != nullptr;
+    if (invalid && !watched.began()) throw RanksEnded(error.what());
+    if (!out.interrupted) throw;
   }
   return out;
 }
@@ -261,11 +268,18 @@ FitOutcome FitFile::follow(const ResolvedFit& request, const FitData& data, cons
 FitOutcome FitFile::fit(const ResolvedFit& request, const Examples& examples, const Examples* valid,
                         const std::vector<std::string>& notes, Callback& callback) const {
   const FitData data(examples, valid);
-  const Fingerprints prints = fingerprints(request, data);
+  Fingerprints prints = fingerprints(request, data);
+  const Collective* const ranks = request.ranks.get();
+  internal_check(lock_.has_value() == (ranks == nullptr || ranks->rank() == 0), "FitFile",
+                 "rank 0 writes the files, and no other rank");
+  if (ranks != nullptr) {
+    check_same(*ranks, prints.fit, resume_);
+    // Threads and processors may differ: what the files say is what rank 0 has.
+    prints = {gather_texts(*ranks, prints.fit)[0], gather_texts(*ranks, prints.training)[0]};
+  }
   const CheckpointPolicy policy{checkpoint_, resume_, prints.fit, checkpoint_every_, prints.training};
   FitOutcome out;
   out.notes = notes;
-  if (request.ranks != nullptr) check_same(*request.ranks, prints.fit);
   if (!lock_) return follow(request, data, policy, callback);
   if (resume_) out.model = finished(model_, checkpoint_, prints.fit);
   if (request.ranks != nullptr) broadcast_number(*request.ranks, int64_t{out.model.has_value()});

@@ -61,6 +61,18 @@ void describe(ConformalReport& f, V& v) {
   v("coverage_range", f.coverage_range, "coverage of new examples with probability 90 %: least and largest");
 }
 
+/// The processes that made a fit together.
+struct RanksReport {
+  int64_t size = 0;
+  double seconds = 0;
+};
+
+template <class V>
+void describe(RanksReport& f, V& v) {
+  v("size", f.size, "number of processes");
+  v("seconds", f.seconds, "time that rank 0 has waited for messages, in seconds");
+}
+
 /// The report of the tool's `fit`.
 struct FitReport {
   std::string method = {}, model = {};
@@ -73,6 +85,7 @@ struct FitReport {
   std::optional<ConformalReport> conformal = {};
   std::optional<TuningReport> tuning = {};
   std::optional<NoiseReport> noise = {};
+  std::optional<RanksReport> ranks = {};
   std::optional<Evaluation> test = {}, valid = {};
 };
 
@@ -89,6 +102,7 @@ void describe(FitReport& f, V& v) {
   v("conformal", f.conformal, "the calibration; of a calibrated model");
   v("tuning", f.tuning, "what the search over options tried; of a tuned model");
   v("noise", f.noise, "the estimate of the noise by cross-fitting; of a fit with few validation rows");
+  v("ranks", f.ranks, "the processes that made the fit together; of one process absent");
   v("test", f.test, "the metrics of the test examples, as evaluate reports them");
   v("valid", f.valid, "the metrics of the validation examples");
 }

@@ -174,8 +174,10 @@ double mean_over_rows(const Dataset& data,
     over(data);
     return sum / static_cast<double>(count);
   }
-  if (const auto [first, end] = share_of(*ranks, data.size()); end > first)
-    over(data.subset(at::arange(first, end)));
+  on_all_ranks(ranks, [&] {
+    if (const auto [first, end] = share_of(*ranks, data.size()); end > first)
+      over(data.subset(at::arange(first, end)));
+  });
   const at::Tensor all = at::tensor({sum, static_cast<double>(count)}, at::kDouble);
   ranks->sum(all);
   return all[0].item<double>() / all[1].item<double>();

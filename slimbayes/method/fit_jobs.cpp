@@ -1,5 +1,6 @@
 #include "slimbayes/method/fit_jobs.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,6 +73,14 @@ FitContext within_memory(FitContext context, const Dataset& train, const std::ve
 
 bool is_whole(const Fitted& fitted) { return fitted.summary().stopped != Stopped::interrupted; }
 
-bool is_stopped(const FitContext& context) { return context.callback != nullptr && context.callback->stop(); }
+bool is_stopped(const FitContext& context) {
+  const bool own = context.callback != nullptr && context.callback->stop();
+  if (context.ranks == nullptr) return own;
+  const at::Tensor any = at::full({1}, own ? 1 : 0, at::kLong);
+  context.ranks->sum(any);
+  const bool stopped = any.item<int64_t>() > 0;
+  if (stopped && context.callback != nullptr) context.callback->follow(Stopped::interrupted);
+  return stopped;
+}
 
 }  // namespace slimbayes

@@ -53,7 +53,7 @@ FitContext within_memory(FitContext context, const Dataset& train, const std::ve
 /// Returns whether the fit ran to its end (JobWork::whole).
 bool is_whole(const Fitted& fitted);
 
-/// Returns whether the caller has stopped the fit.
+/// Returns whether the caller has stopped the fit, on any of its ranks: all of them must ask.
 bool is_stopped(const FitContext& context);
 
 }  // namespace slimbayes

@@ -44,8 +44,8 @@ class SLIMBAYES_EXPORT Callback {
   /// Returns the seconds until late(), below 0 after it; infinite without a limit. A part of a fit that may
   /// end early, such as a search, uses its share of these seconds.
   virtual double seconds_left() const { return std::numeric_limits<double>::infinity(); }
-  /// Called on every rank but the first of a fit by several processes, where stop() or late() of rank 0 ends
-  /// the training. From then on this callback should answer as that one does.
+  /// Called in a fit by several processes, on every rank, where stop() of a rank or late() of rank 0 ends a
+  /// training. After Stopped::interrupted stop() should return true on every rank.
   virtual void follow(Stopped) {}
 };
 

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -35,7 +37,7 @@ at::Tensor run_collective(const char* name, std::vector<c10::IValue> arguments) 
     const std::string text = error.what();
     throw RanksEnded(fmt::format(
         "[ranks] another process of this fit has ended or does not answer ({}); look for its own message, "
-        "and repeat the command with `.resume`",
+        "and repeat the command with `.resume`; `--timeout SECONDS` waits longer",
         text.substr(0, text.find('\n'))));
   }
   return arguments.at(0).toTensor();
@@ -48,19 +50,51 @@ class ProcessGroup : public Collective {
 
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return size_; }
-  void sum(const at::Tensor& x) const override { run_collective("all_reduce_", {x, "sum", name_}); }
-  void broadcast(const at::Tensor& x) const override { run_collective("broadcast_", {x, int64_t{0}, name_}); }
+  void sum(const at::Tensor& x) const override { run("all_reduce_", {x, "sum", name_}); }
+  void broadcast(const at::Tensor& x) const override { run("broadcast_", {x, int64_t{0}, name_}); }
   at::Tensor gather(const at::Tensor& x) const override {
     const at::Tensor flat = x.contiguous().view({1, -1});
     std::vector<int64_t> shape = x.sizes().vec();
     shape.insert(shape.begin(), size_);
-    return run_collective("all_gather_into_tensor", {flat, size_, name_}).view(shape);
+    return run("all_gather_into_tensor", {flat, size_, name_}).view(shape);
   }
+  double seconds() const override { return std::chrono::duration<double>(spent_).count(); }
 
  private:
+  at::Tensor run(const char* name, std::vector<c10::IValue> arguments) const {
+    const auto began = std::chrono::steady_clock::now();
+    at::Tensor result = run_collective(name, std::move(arguments));
+    spent_ += std::chrono::steady_clock::now() - began;
+    return result;
+  }
+
   std::string name_;
   int64_t rank_, size_;
+  mutable std::chrono::steady_clock::duration spent_ = {};
 };
+
+/// What a rank says of its own failure: the kind as a letter, then the message; "" if it has not failed.
+std::string failure_text(const std::exception_ptr& thrown) {
+  if (!thrown) return "";
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const NumericalError& error) {
+    return fmt::format("n{}", error.what());
+  } catch (const std::invalid_argument& error) {
+    return fmt::format("i{}", error.what());
+  } catch (const DataError& error) {
+    return fmt::format("i{}", error.what());
+  } catch (const std::bad_alloc&) {
+    return "oout of memory; use fewer rows, a smaller model or a machine with more memory";
+  } catch (const c10::Error& error) {  // what() would contain a backtrace
+    const std::string text = error.what_without_backtrace();
+    return fmt::format("o{}", text.substr(0, text.find('\n')));
+  } catch (const std::exception& error) {
+    return fmt::format("o{}", error.what());
+  } catch (...) {
+    return "oan unknown failure";
+  }
+}
 
 at::Tensor tensor_of(const void* bytes, size_t count) {
   at::Tensor tensor = at::empty({static_cast<int64_t>(count)}, at::kByte);
@@ -110,6 +144,37 @@ std::vector<std::string> gather_texts(const Collective& ranks, const std::string
     texts.emplace_back(static_cast<const char*>(all[r].const_data_ptr()),
                        static_cast<size_t>(sizes[r].item<int64_t>()));
   return texts;
+}
+
+void on_all_ranks(const Collective* ranks, const std::function<void()>& body) {
+  if (ranks == nullptr) return body();
+  std::exception_ptr thrown;
+  try {
+    body();
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  const at::Tensor failed = at::full({1}, thrown ? 1.0 : 0.0, at::kDouble);
+  ranks->sum(failed);
+  if (failed.item<double>() == 0) return;
+  const std::vector<std::string> all = gather_texts(*ranks, failure_text(thrown));
+  if (thrown) std::rethrow_exception(thrown);
+  const auto first = std::ranges::find_if(all, [](const std::string& text) { return !text.empty(); });
+  const std::string message = fmt::format("rank {}: {}", first - all.begin(), first->substr(1));
+  if (first->front() == 'n') throw NumericalError(message);
+  if (first->front() == 'i') throw std::invalid_argument(message);
+  throw std::runtime_error(message);
+}
+
+void together(const Collective* ranks, const std::function<void()>& body) {
+  try {
+    on_all_ranks(ranks, body);
+  } catch (const RanksEnded&) {
+    throw;
+  } catch (const std::exception& error) {
+    if (ranks != nullptr && ranks->rank() > 0) throw RanksEnded(error.what());
+    throw;
+  }
 }
 
 std::pair<int64_t, int64_t> share_of(const Collective& ranks, int64_t n) {

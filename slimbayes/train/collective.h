@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,8 +17,8 @@ namespace slimbayes {
 
 /// Several processes that fit one model together. Each has a number from 0, its rank. All of them call the
 /// same functions in the same order, with tensors of the same shape and type, and each call waits for the
-/// others. A result has the same bits on every rank. The functions throw RanksEnded if another process has
-/// ended, or does not answer within the time that the group was made with.
+/// others. A result has the same bits on every rank, which torch's backend gloo sees to. The functions throw
+/// RanksEnded if another process has ended, or does not answer within the time that the group was made with.
 class SLIMBAYES_EXPORT Collective {
  public:
   virtual ~Collective() = default;
@@ -31,6 +32,9 @@ class SLIMBAYES_EXPORT Collective {
 
   /// Returns the tensors of all ranks, in the order of the ranks. x [...] -> [size, ...]
   virtual at::Tensor gather(const at::Tensor& x) const = 0;
+
+  /// Returns how long this process has been in these functions so far, in seconds.
+  virtual double seconds() const { return 0; }
 };
 
 /// Returns the collective of a process group of torch.distributed that this process belongs to, by the name
@@ -50,6 +54,15 @@ double broadcast_number(const Collective& ranks, double own);
 
 /// Returns the texts of all ranks, in the order of the ranks.
 SLIMBAYES_EXPORT std::vector<std::string> gather_texts(const Collective& ranks, const std::string& own);
+
+/// Runs `body`, which calls no collective, and throws on every rank if it throws on one: there what it threw,
+/// elsewhere the same kind (NumericalError, std::invalid_argument, else std::runtime_error) with that message
+/// and the rank. So no rank waits for one that has failed. Without ranks (nullptr) just runs `body`.
+SLIMBAYES_EXPORT void on_all_ranks(const Collective* ranks, const std::function<void()>& body);
+
+/// The same, where rank 0 throws for all and tells the user: the others throw RanksEnded, of which they say
+/// nothing.
+SLIMBAYES_EXPORT void together(const Collective* ranks, const std::function<void()>& body);
 
 /// Returns the part of `n` rows in a row that belongs to a rank: the first, and one behind the last. The
 /// parts of all ranks are of nearly equal size; some are empty if n < ranks.size().

@@ -68,7 +68,7 @@ GradientStep shared_step(const TrainProblem& problem, std::function<int64_t()> a
     const at::NoGradGuard no_grad;
     packed.scaled_in(at.share);
     packed.rest()[0] = at.share * loss;
-    packed.rest()[1] = ranks.rank() == 0 ? asked() : 0;
+    packed.rest()[1] = asked();
     ranks.sum(packed.flat());
     packed.out();
     told(static_cast<int64_t>(packed.rest()[1].item<double>()));

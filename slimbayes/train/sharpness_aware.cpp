@@ -31,13 +31,14 @@ GradientStep sharpness_aware(const TrainProblem& problem, GradientStep step) {
     for (const at::Tensor& buffer : buffers) averages.push_back(buffer.clone());
     for (size_t i = 0; i < values.size(); ++i) values[i].add_(gradients[i], radius / norm);
     for (const at::Tensor& g : all) g.zero_();
+    double there = 0;
     {
       at::AutoGradMode with_grad(true);
-      step(batch, at);
+      there = step(batch, at);
     }
     for (size_t i = 0; i < values.size(); ++i) values[i].copy_(before[i]);
     for (size_t i = 0; i < buffers.size(); ++i) buffers[i].copy_(averages[i]);
-    return loss;
+    return std::isfinite(there) ? loss : there;
   };
 }
 

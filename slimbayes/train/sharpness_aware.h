@@ -11,8 +11,9 @@ namespace slimbayes {
 /// takes the gradient g of the groups TrainProblem::sharp_groups, moves their values by sharpness * g / |g|,
 /// takes the gradient of all groups there
 /// with the same batch and random numbers, and moves the values back. The trainer uses that gradient, which
-/// leads to minima around which the loss is flat. The loss is that of the first pass. Buffers change in the
-/// first pass only. A step costs two passes. The problem's tensors must outlive the result.
+/// leads to minima around which the loss is flat. The loss is that of the first pass, or that of the second
+/// if it is not finite. Buffers change in the first pass only. A step costs two passes. The problem's tensors
+/// must outlive the result.
 GradientStep sharpness_aware(const TrainProblem& problem, GradientStep step);
 
 }  // namespace slimbayes

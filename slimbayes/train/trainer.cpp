@@ -37,8 +37,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kReportEvery = std::chrono::seconds(1);
-constexpr int kSavingShare = 20;  // a pause lasts at least this many times its save, so saving takes 5 %
-constexpr int kRarest = 10;       // longest such pause, as a multiple of every_seconds
+constexpr int kSavingShare = 20;       // a pause lasts at least this many times its save, so saving takes 5 %
+constexpr int kRarest = 10;            // longest such pause, as a multiple of every_seconds
+constexpr int64_t kInterrupts = 1000;  // see message(); more than the other numbers of a sum
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// Returns every_seconds as a duration, limited so that ten times its value does not overflow.
@@ -93,8 +94,7 @@ class Run {
     GradientStep step = problem.step;
     if (shares_)
       step = shared_step(
-          problem, [this] { return static_cast<int64_t>(asked()); },
-          [this](int64_t end) { told_ = static_cast<Stopped>(end); });
+          problem, [this] { return message(); }, [this](int64_t sum) { told_ = meaning(sum); });
     return problem.sharpness > 0 ? sharpness_aware(problem, std::move(step)) : step;
   }
 
@@ -106,12 +106,25 @@ class Run {
     return over || (callback_ && callback_->late()) ? Stopped::time : Stopped::budget;
   }
 
-  /// Returns asked(); of several ranks what rank 0 was asked, before the last step if they share the steps.
+  /// Returns asked() as a number of which all ranks get the sum: the time counts on rank 0 alone, whose clock
+  /// decides, an interrupt on every rank.
+  int64_t message() {
+    const Stopped own = asked();
+    if (own == Stopped::interrupted) return kInterrupts;
+    return own == Stopped::time && problem_.ranks->rank() == 0 ? 1 : 0;
+  }
+  static Stopped meaning(int64_t sum) {
+    return sum >= kInterrupts ? Stopped::interrupted : sum > 0 ? Stopped::time : Stopped::budget;
+  }
+
+  /// Returns asked(); of several ranks what they were asked together, before the last step if they share the
+  /// steps.
   Stopped decided() {
     if (problem_.ranks == nullptr) return asked();
-    if (!shares_ || !told_)
-      return static_cast<Stopped>(broadcast_number(*problem_.ranks, static_cast<int64_t>(asked())));
-    return *told_;
+    if (shares_ && told_) return *told_;
+    const at::Tensor sum = at::full({1}, message(), at::kLong);
+    problem_.ranks->sum(sum);
+    return meaning(sum.item<int64_t>());
   }
 
   /// Returns whether something has ended the fit. If the callback did, saves a checkpoint.
@@ -119,7 +132,7 @@ class Run {
     const Stopped why = state_.summary.stopped = decided();
     if (why == Stopped::budget) return false;
     if (why == Stopped::interrupted) save();
-    if (callback_ && problem_.ranks != nullptr && problem_.ranks->rank() > 0) callback_->follow(why);
+    if (callback_ && problem_.ranks != nullptr) callback_->follow(why);
     return true;
   }
 
@@ -197,7 +210,7 @@ class Run {
         shares_
             ? step_of_share(rows, augmentation, context)
             : step_(problem_.source ? problem_.source->rows(rows, {true, augmentation}) : Batch{}, context);
-    if (!std::isfinite(loss)) {
+    if (!std::isfinite(shares_ ? loss : of_rank_0(loss))) {
       throw NumericalError(
           fmt::format("[train] expected a finite loss; received {} at step {} of {}; lower the learning rate "
                       "({}) or look for extreme inputs",
@@ -212,8 +225,9 @@ class Run {
   double step_of_share(const at::Tensor& rows, const Stream& augmentation, StepContext context) {
     const Collective& ranks = *problem_.ranks;
     const int64_t b = rows.size(0);
-    // A batch of fewer rows than ranks is taken whole by each of them, so that no rank is without a row.
-    const bool whole = b < ranks.size();
+    // A batch of fewer rows than ranks is taken whole by each of them, so that no rank is without a row. The
+    // variance of a batch norm needs two rows.
+    const bool whole = b < (problem_.batch_buffers.empty() ? 1 : 2) * ranks.size();
     const auto [first, end] = whole ? std::pair<int64_t, int64_t>(0, b) : share_of(ranks, b);
     context.share = whole ? 1 / static_cast<double>(ranks.size())
                           : static_cast<double>(end - first) / static_cast<double>(b);
@@ -225,12 +239,18 @@ class Run {
                  context);
   }
 
+  /// Returns the number that rank 0 has, if there are ranks: other processors may round in another way, and
+  /// the decisions of all ranks must be one.
+  double of_rank_0(double own) const {
+    return problem_.ranks == nullptr ? own : broadcast_number(*problem_.ranks, own);
+  }
+
   /// Returns the validation score; NaN without validation. Keeps a copy of the parameters if they
   /// `may_be_chosen` and the score is the best so far.
   double validate(bool may_be_chosen) {
     if (!problem_.validate) return kNan;
     double score = problem_.validate();
-    if (problem_.ranks != nullptr) score = broadcast_number(*problem_.ranks, score);
+    score = of_rank_0(score);
     if (!may_be_chosen) return score;
     state_.scores.push_back(score);
     Summary& summary = state_.summary;
@@ -310,7 +330,7 @@ class Run {
     Summary& summary = state_.summary;
     const double best = summary.best_score;
     const int64_t epoch = summary.best_epoch;
-    summary.best_score = problem_.validate();
+    summary.best_score = of_rank_0(problem_.validate());
     summary.best_epoch = summary.epochs;
     if (!std::isfinite(summary.best_score))
       throw NumericalError(
@@ -342,6 +362,9 @@ class Run {
       const std::vector<at::Tensor> own = changing_tensors(problem_);
       for (size_t i = 0; i < state_.best.size(); ++i) own[i].copy_(state_.best[i]);
     }
+    // Ranks that took all rows of each batch may have rounded in other ways.
+    if (problem_.ranks != nullptr && !shares_)
+      for (const at::Tensor& x : changing_tensors(problem_)) problem_.ranks->broadcast(x);
     state_.summary.seconds = seconds();
     if (!problem_.validate)
       state_.summary.notes.emplace_back(

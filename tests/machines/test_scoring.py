@@ -46,6 +46,13 @@ def workers_with_this_python(monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
 
 
+def same(found, expected):
+    """Whether two frames have the same answers, to the rounding of batches of other sizes."""
+    assert list(found) == list(expected)
+    return all(np.allclose(found[name], expected[name], rtol=1e-5, atol=1e-7, equal_nan=True) if expected[name].dtype.kind in "fi"
+               else found[name].tolist() == expected[name].tolist() for name in expected)
+
+
 NAMES = ["numbers", "classes", "counts", "texts"]
 
 
@@ -57,13 +64,12 @@ def test_each_kind_of_batch_has_the_answers_of_predict_frame(models, name):
     table = pa.Table.from_pandas(frame, preserve_index=False)
     by_pandas, by_table = score(frame), score(table)
     assert list(by_pandas) == ["id", *expected] and by_pandas.index.equals(frame.index)
-    for column in expected:
-        assert by_pandas[column].tolist() == expected[column].tolist()
+    assert same(by_pandas[list(expected)], expected)
     assert by_table.schema == score.schema(table.schema) and by_table["id"].to_pylist() == frame["id"].tolist()
     batches = list(score.batches(iter([*table.to_batches(max_chunksize=100), *table.schema.empty_table().to_batches()])))
-    assert [len(batch) for batch in batches] == [100, 100, 40] and pa.Table.from_batches(batches).equals(by_table)
+    assert [len(batch) for batch in batches] == [100, 100, 40] and same(pa.Table.from_batches(batches).to_pandas(), by_table.to_pandas())
     arrays = score({column: frame[column].to_numpy() for column in ("size", "street", "id")})
-    assert arrays[list(expected)[0]].tolist() == expected[list(expected)[0]].tolist()
+    assert same(pd.DataFrame(arrays)[list(expected)], expected)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -92,6 +98,44 @@ def test_a_bad_row_is_blank_and_ends_no_job(models):
         Scorer(models / "numbers.safetensors", on_bad_row="error")(frame)
 
 
+def test_a_kept_column_stays_as_it_is(models):
+    frame = rows(4)
+    frame.loc[1, "size"] = np.inf
+    answered = Scorer(models / "numbers.safetensors", keep="size")(frame)
+    assert answered["size"].tolist() == frame["size"].tolist() and np.isnan(answered["mean"][1])
+
+
+def test_arrays_may_be_masked_or_hold_missing_texts_and_other_columns(models):
+    frame = rows(4)
+    expected = Scorer(models / "numbers.safetensors")(frame.assign(size=[np.nan, *frame["size"][1:]], street=["park", None, "park", "north"]))
+    answered = Scorer(models / "numbers.safetensors")({"size": np.ma.masked_array(frame["size"].to_numpy(), [True, False, False, False]),
+                                                       "street": np.array(["park", np.nan, "park", "north"], dtype=object),
+                                                       "image": np.zeros((4, 2, 2)), "any": np.array([1, "a", None, {}], dtype=object)})
+    assert same(pd.DataFrame(answered), expected)
+
+
+def test_a_changed_file_is_another_model(models, tmp_path):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes((models / "numbers.safetensors").read_bytes())
+    old = Scorer(path)
+    path.write_bytes((models / "classes.safetensors").read_bytes())
+    assert "label" in Scorer(path)(rows(3)) and "mean" in old(rows(3))  # which this process has open
+    program = "import pickle, sys; score, frame = pickle.load(sys.stdin.buffer); score(frame)"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], input=pickle.dumps((old, rows(3))), capture_output=True, check=False,
+                          env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
+    assert b"make the scorer anew" in done.stderr
+
+
+def test_a_scorer_leaves_the_threads_of_its_process(models):
+    from slimbayes._library import core
+
+    before = core.threads()
+    core.set_threads(2)
+    Scorer(models / "numbers.safetensors")(rows(3))
+    assert core.threads() == 2
+    core.set_threads(before)
+
+
 def test_a_model_travels_with_its_scorer(models):
     """A fitted estimator, whose file no worker has; opened once in a process, not once a batch."""
     model = sb.load(models / "numbers.safetensors")
@@ -117,6 +161,7 @@ def test_a_model_travels_with_its_scorer(models):
     (lambda folder: Scorer(folder / "numbers.safetensors", threads=0), "at least one thread"),
     (lambda folder: Scorer(folder / "numbers.safetensors", keep=[3]), "names of columns in keep"),
     (lambda folder: Scorer(folder / "numbers.safetensors", keep="zip")(rows(3)), "the kept column 'zip'"),
+    (lambda folder: Scorer(folder / "numbers.safetensors", keep="sd"), "of other names than the answers; received sd"),
     (lambda folder: Scorer(folder / "numbers.safetensors")(rows(3)[["street"]]), "size"),
     (lambda folder: Scorer(folder / "numbers.safetensors")([1, 2]), "expected a batch as a pyarrow table")])
 def test_what_no_worker_could_answer_is_refused_at_once(models, made, sentence):
@@ -132,10 +177,10 @@ def test_dask_answers_on_two_workers(models):
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, distributed.Client(cluster) as client:
         lazy = dask.from_pandas(frame, npartitions=6)
         answered = lazy.map_partitions(score, meta=score.meta(lazy._meta)).compute()
-        opened = client.run(lambda: len(sys.modules["slimbayes.scoring"]._opened))
-    assert list(opened.values()) == [1, 1]
+        opened = client.run(lambda: len(sys.modules["slimbayes.scoring"]._opened) if "slimbayes.scoring" in sys.modules else 0)
+    assert max(opened.values()) == 1
     expected = sb.load(models / "numbers.safetensors").predict_frame(frame, level=0.9)
-    assert answered["id"].tolist() == frame["id"].tolist() and answered["upper"].tolist() == expected["upper"].tolist()
+    assert answered["id"].tolist() == frame["id"].tolist() and np.allclose(answered["upper"], expected["upper"], rtol=1e-5)
 
 
 @pytest.mark.usefixtures("workers_here")
@@ -150,7 +195,7 @@ def test_spark_answers_on_two_workers(models):
     finally:
         session.stop()
     expected = sb.load(models / "numbers.safetensors").predict_frame(frame, level=0.9)
-    assert answered["id"].tolist() == frame["id"].tolist() and answered["upper"].tolist() == expected["upper"].tolist()
+    assert answered["id"].tolist() == frame["id"].tolist() and np.allclose(answered["upper"], expected["upper"], rtol=1e-5)
 
 
 @pytest.mark.usefixtures("workers_here")
@@ -164,4 +209,4 @@ def test_ray_answers_on_two_workers(models):
     finally:
         ray.shutdown()
     expected = sb.load(models / "numbers.safetensors").predict_frame(frame, level=0.9)
-    assert answered["id"].tolist() == frame["id"].tolist() and answered["upper"].tolist() == expected["upper"].tolist()
+    assert answered["id"].tolist() == frame["id"].tolist() and np.allclose(answered["upper"], expected["upper"], rtol=1e-5)

@@ -97,6 +97,11 @@ def test_two_ranks_have_the_level_and_the_bits_of_themselves(folders):
     assert sorted(path.name for path in folders[1].iterdir()) == ["data.csv"]  # rank 0 writes for all
 
 
+def children(process):
+    found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False)
+    return [int(line) for line in found.stdout.split()]
+
+
 def test_torchrun_starts_the_ranks_and_restarts_them(folders):
     """A rank that is killed: torchrun starts all of them again, and the model is that of a fit without a kill."""
     folder = folders[0]
@@ -111,8 +116,11 @@ def test_torchrun_starts_the_ranks_and_restarts_them(folders):
     until = time.monotonic() + 60
     while not checkpoint.exists() and time.monotonic() < until:
         time.sleep(0.02)
-    workers = [int(line) for line in subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()]
+    workers = children(process)
     os.kill(workers[-1], signal.SIGKILL)
+    while set(children(process)) <= set(workers) and process.poll() is None:
+        time.sleep(0.02)
+    assert process.poll() is None and not set(children(process)) & set(workers)  # new ranks
     _, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
     assert answers(folder) == expected
@@ -131,7 +139,7 @@ def test_a_rank_that_dies_ends_the_others_with_a_sentence(folders):
     assert "--resume" in said and (folders[0] / "model.safetensors.ckpt").exists()
 
 
-def test_ctrl_c_on_rank_0_ends_all_and_the_fit_goes_on_elsewhere(folders):
+def test_ctrl_c_on_rank_0_ends_all_and_the_fit_goes_on_elsewhere(folders, tmp_path):
     long = ["--steps", "4000", "--patience", "0"]
     assert [code for code, *_ in fitted(folders, *DBK, *long)] == [0, 0]
     expected = answers(folders[0])
@@ -142,18 +150,25 @@ def test_ctrl_c_on_rank_0_ends_all_and_the_fit_goes_on_elsewhere(folders):
         time.sleep(0.02)
     processes[0].send_signal(signal.SIGINT)
     assert [code for code, *_ in ended(processes)] == [130, 130]
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    for name in "data.csv", "model.safetensors", "model.safetensors.ckpt":
+        (alone / name).write_bytes((folders[0] / name).read_bytes())
     assert [code for code, *_ in fitted(folders, *DBK, *long, "--resume")] == [0, 0]
     assert answers(folders[0]) == expected
+    (code, _, said), = fitted([alone], *DBK, *long, "--resume")  # one process goes on, to other bits
+    assert code == 0 and "starting anew" not in said and not (alone / "model.safetensors.ckpt").exists()
+    assert abs(held_out_nll(alone) - held_out_nll(folders[0])) < 0.05
 
 
 def test_ranks_refuse_other_data_and_files_with_one_line(folders):
     table(folders[1] / "data.csv", seed=2)
     (code, _, said), (other, _, other_said) = fitted(folders, *DBK, "--steps", "50")
-    assert code == other == 2 and other_said == ""
+    assert code == 2 and other == 1 and other_said == ""
     assert said.count("\n") == 1 and "the same data and request on every rank" in said and "another: data" in said and "rank 1" in said, said
     (folders[1] / "data.csv").unlink()
     (code, _, said), (other, _, other_said) = fitted(folders, *DBK, "--steps", "50")
-    assert code == other == 2 and other_said == ""
+    assert code == 2 and other == 1 and other_said == ""
     assert said.startswith("error: rank 1:") and "data.csv" in said and said.count("\n") == 1, said
     assert not (folders[0] / "model.safetensors").exists()
 
@@ -166,8 +181,30 @@ def test_ranks_refuse_other_data_and_files_with_one_line(folders):
     (["fit", "data.csv", "--nonsense"], "--nonsense")])
 def test_ranks_refuse_what_they_do_not_share(folders, words, sentence):
     done = ended(started(folders, words))
-    assert [code for code, *_ in done] == [2, 2] and done[1][2] == ""
+    assert [code for code, *_ in done] == [2, 1] and done[1][2] == ""
     assert sentence in done[0][2] and done[0][2].count("error:") == 1, done[0][2]
+
+
+def test_ranks_refuse_to_go_on_where_another_starts_anew(folders):
+    port = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
+    processes = [subprocess.Popen([sys.executable, "-m", "slimbayes", "fit", "data.csv", *DBK, "--steps", "50", "--timeout", "20", *(["--resume"] if rank == 0 else [])],
+                                  cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=SETTINGS | port | {"RANK": str(rank)})
+                 for rank, folder in enumerate(folders)]
+    (code, _, said), (other, _, other_said) = ended(processes)
+    assert code == 2 and other == 1 and other_said == "" and "another: resume" in said, said
+
+
+@pytest.mark.parametrize("words, sentence", [(["--timeout", "soon"], "received 'soon'"), (["--timeout=-1"], "received '-1'"), (["--timeout"], "received 'nothing'")])
+def test_a_timeout_that_is_none_is_refused(folders, words, sentence):
+    done = subprocess.run([sys.executable, "-m", "slimbayes", "fit", "data.csv", *words], cwd=folders[0], env=SETTINGS, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and sentence in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_rank_whose_others_do_not_come_says_so(folders):
+    launched = SETTINGS | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2", "RANK": "0"}
+    done = subprocess.run([sys.executable, "-m", "slimbayes", "fit", "data.csv", *DBK, "--timeout", "2"], cwd=folders[0], env=launched, capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert done.returncode == 2 and "error: expected 2 processes at 127.0.0.1" in done.stderr and "--timeout SECONDS" in done.stderr, done.stderr
 
 
 def test_the_tool_says_what_to_type_under_torchrun(folders):

@@ -27,6 +27,7 @@ struct RankCase {
   json options;
   Execution execution = Execution::engine;
   bool as_alone = true;  // whether the model is that of one process
+  LikelihoodKind likelihood = LikelihoodKind::gaussian;
 };
 
 const json kShort = {{"hidden", 12}, {"steps", 30}, {"batch", 40}};
@@ -54,7 +55,20 @@ std::vector<RankCase> rank_cases() {
     add("PpDkl", "pp-dkl", {{"rank", 8}});
     add("Dnn", "dnn", json::object());
   }
-  cases.push_back({"Student", "dbk", short_with({{"rank", 8}, {"alpha", 0.5}}), Execution::libtorch});
+  const auto of_task = [&](const char* name, const char* method, const json& more, LikelihoodKind likelihood,
+                           bool as_alone = true) {
+    cases.push_back({name, method, short_with(more), Execution::engine, as_alone, likelihood});
+  };
+  of_task("Student", "dbk", {{"rank", 8}, {"alpha", 0.5}}, LikelihoodKind::student);
+  of_task("Bernoulli", "vbll", {{"rank", 8}}, LikelihoodKind::bernoulli);
+  of_task("Softmax", "sv-dkl", {{"rank", 8}}, LikelihoodKind::softmax, /*as_alone=*/false);
+  of_task("Poisson", "vbll", {{"rank", 8}}, LikelihoodKind::poisson);
+  of_task("Classes", "dnn", {{"class_weights", "balanced"}, {"label_smoothing", 0.1}},
+          LikelihoodKind::softmax);
+  of_task("Laplace", "last-layer-laplace", json::object(), LikelihoodKind::softmax);
+  of_task("FidGp", "fid-gp", json::object(), LikelihoodKind::softmax, /*as_alone=*/false);
+  of_task("BatchNorm", "dnn", {{"network", "tabular_resnet"}, {"batch_norm", true}}, LikelihoodKind::gaussian,
+          /*as_alone=*/false);
   cases.push_back({"Bll", "bll", kShort});
   cases.push_back({"RichBll", "rich-bll", kShort});
   cases.push_back({"Ridge", "ridge", json::object()});
@@ -81,8 +95,21 @@ class OnRanks : public testing::TestWithParam<RankCase> {};
 
 TensorFile fitted_by(const RankCase& of, const Collective* ranks) {
   Split split = contract::toy_split();
-  if (std::string(of.name) == "Student")
-    for (Dataset* part : {&split.train, &split.valid}) part->schema.task.likelihood = LikelihoodKind::student;
+  const bool classes = task_of(of.likelihood) == TaskKind::classification;
+  for (Dataset* part : {&split.train, &split.valid}) {
+    Batch rows = part->all();
+    if (classes) {
+      const at::Tensor y = rows.target;
+      rows.target = y.gt(0).to(at::kLong);
+      if (of.likelihood == LikelihoodKind::softmax) rows.target = rows.target + y.gt(0.5).to(at::kLong);
+    }
+    if (of.likelihood == LikelihoodKind::poisson) rows.target = rows.target.abs().mul(3).round();
+    Schema schema = part->schema;
+    schema.task.likelihood = of.likelihood;
+    schema.task.kind = task_of(of.likelihood);
+    if (of.likelihood == LikelihoodKind::softmax) schema.task.outputs = 3;
+    *part = dataset_of(schema, std::move(rows));
+  }
   FitContext context{Stream(5)};
   context.ranks = ranks;
   context.execution = of.execution;
@@ -98,7 +125,9 @@ double farthest(const TensorFile& a, const TensorFile& b) {
     const at::Tensor one = stored_tensor(a, name).to(at::kDouble),
                      other = stored_tensor(b, name).to(at::kDouble);
     if (one.numel() > 0)
-      most = std::max(most, ((one - other).abs() / (one.abs() + other.abs() + 0.1)).max().item<double>());
+      most = std::max(
+          most,
+          ((one - other).abs() / (one.abs() + other.abs() + 0.1)).nan_to_num(INFINITY).max().item<double>());
   }
   return most;
 }

@@ -26,6 +26,10 @@ void* operator new(size_t size) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
+void* operator new(size_t size, const std::nothrow_t&) noexcept {  // std::stable_sort takes it
+  ++allocations;
+  return std::malloc(size > 0 ? size : 1);
+}
 #if !defined(__SANITIZE_ADDRESS__)  // engine/buffer.h allocates by this one
 extern "C" void* aligned_alloc(size_t alignment, size_t size) {
   ++allocations;

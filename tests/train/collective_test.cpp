@@ -45,6 +45,34 @@ TEST(Collective, SharesOfRowsFollowEachOther) {
   }
 }
 
+TEST(OnAllRanks, ThrowsTheKindOfTheRankThatFailed) {
+  const auto thrown = run_ranks(3, [&](const Collective& ranks) {
+    const auto on_rank_1 = [&](const std::function<void()>& body) {
+      on_all_ranks(&ranks, [&] {
+        if (ranks.rank() == 1) body();
+      });
+    };
+    EXPECT_NO_THROW(on_rank_1([] {}));
+    EXPECT_THROW(on_rank_1([] { throw NumericalError(""); }), NumericalError);
+    EXPECT_THROW(on_rank_1([] { throw std::invalid_argument("[f] expected a; received b"); }),
+                 std::invalid_argument);
+    const auto both = [&] { together(&ranks, [] { throw std::invalid_argument("common"); }); };
+    if (ranks.rank() == 0) {
+      EXPECT_THROW(both(), std::invalid_argument);
+    } else {
+      EXPECT_THROW(both(), RanksEnded);
+    }
+    try {
+      on_rank_1([] { throw std::runtime_error("its disk is full"); });
+      FAIL();
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(std::string(error.what()),
+                ranks.rank() == 1 ? "its disk is full" : "rank 1: its disk is full");
+    }
+  });
+  EXPECT_EQ(thrown, std::vector<std::string>(3, ""));
+}
+
 TEST(ProcessGroup, RefusesARankThatIsNone) {
   EXPECT_THROW(process_group("0", 2, 2), std::invalid_argument);
   EXPECT_THROW(process_group("0", -1, 2), std::invalid_argument);

@@ -132,39 +132,84 @@ struct Follower : Callback {
 TEST(SharedStep, RankZeroDecidesWhenToStopAndKeepsTheCheckpoint) {
   const std::vector<Toy> whole = fitted_on_ranks(2, few_epochs(6));
   for (const int64_t stop : {0, 1, 9, 23}) {
-    const CheckpointPolicy policy{scratch("ranks.ckpt"), false, "f", 0};
+    const std::filesystem::path path = scratch("ranks.ckpt"), elsewhere = scratch("of another machine.ckpt");
     std::vector<int64_t> steps(2);
-    EXPECT_EQ(run_ranks(2,
-                        [&](const Collective& ranks) {
-                          Toy toy;
-                          toy.ranks = &ranks;
-                          StopAt first(stop);
-                          Follower other;
-                          Callback* const callback =
-                              ranks.rank() == 0 ? static_cast<Callback*>(&first) : &other;
-                          CheckpointPolicy own = policy;
-                          if (ranks.rank() == 1) own.path = scratch("seen by rank 0 alone") / "ranks.ckpt";
-                          const Summary summary = toy.fit(few_epochs(6), callback, own);
-                          EXPECT_EQ(summary.stopped, Stopped::interrupted);
-                          EXPECT_TRUE(callback->stop());
-                          steps[static_cast<size_t>(ranks.rank())] = summary.steps;
-                        }),
-              kNothing2);
+    const auto policy_of = [&](const Collective& ranks, bool resume) {
+      return CheckpointPolicy{ranks.rank() == 0 ? path : elsewhere, resume, "f", 0};
+    };
+    const auto interrupted = run_ranks(2, [&](const Collective& ranks) {
+      Toy toy;
+      toy.ranks = &ranks;
+      StopAt first(stop);
+      Follower other;
+      Callback* const callback = ranks.rank() == 0 ? static_cast<Callback*>(&first) : &other;
+      const Summary summary = toy.fit(few_epochs(6), callback, policy_of(ranks, false));
+      EXPECT_EQ(summary.stopped, Stopped::interrupted);
+      EXPECT_TRUE(callback->stop());
+      steps[static_cast<size_t>(ranks.rank())] = summary.steps;
+    });
+    EXPECT_EQ(interrupted, kNothing2);
     EXPECT_EQ(steps[0], steps[1]);
-    EXPECT_EQ(run_ranks(2,
-                        [&](const Collective& ranks) {
-                          Toy rest;
-                          rest.ranks = &ranks;
-                          CheckpointPolicy resumed = policy;
-                          resumed.resume = true;
-                          if (ranks.rank() == 1)
-                            resumed.path = scratch("seen by rank 0 alone") / "ranks.ckpt";
-                          rest.fit(few_epochs(6), nullptr, resumed);
-                          EXPECT_TRUE(at::equal(rest.value, whole[0].value)) << stop;
-                          EXPECT_EQ(std::ssize(rest.seen), 24 - steps[0]);
-                        }),
-              kNothing2);
+    EXPECT_TRUE(std::filesystem::exists(path));
+    EXPECT_FALSE(std::filesystem::exists(elsewhere));
+    const auto resumed = run_ranks(2, [&](const Collective& ranks) {
+      Toy rest;
+      rest.ranks = &ranks;
+      rest.fit(few_epochs(6), nullptr, policy_of(ranks, true));
+      EXPECT_TRUE(at::equal(rest.value, whole[0].value)) << stop;
+      EXPECT_EQ(std::ssize(rest.seen), 24 - steps[0]);
+    });
+    EXPECT_EQ(resumed, kNothing2);
   }
+}
+
+TEST(SharedStep, AFailureInTheSecondPassOfASharpStepIsOneOfAll) {
+  const auto thrown = run_ranks(2, [&](const Collective& ranks) {
+    Toy toy;
+    toy.ranks = &ranks;
+    toy.sharpness = 0.1;
+    TrainProblem problem = toy.problem();
+    const GradientStep step = problem.step;
+    int64_t passes = 0;
+    problem.step = [&](const Batch& batch, const StepContext& at) {
+      if (ranks.rank() == 1 && ++passes == 2) throw NumericalError("[toy] a factorisation failed");
+      return step(batch, at);
+    };
+    EXPECT_THROW(train(problem, few_epochs(3), Stream(7), nullptr, {}), NumericalError);
+  });
+  EXPECT_EQ(thrown, kNothing2);
+}
+
+TEST(SharedStep, AnInterruptOfAnyRankStopsAll) {
+  std::vector<int64_t> steps(2);
+  const auto thrown = run_ranks(2, [&](const Collective& ranks) {
+    Toy toy;
+    toy.ranks = &ranks;
+    StopAt one(5);
+    Follower other;
+    Callback* const callback = ranks.rank() == 1 ? static_cast<Callback*>(&one) : &other;
+    const Summary summary = toy.fit(few_epochs(6), callback);
+    EXPECT_EQ(summary.stopped, Stopped::interrupted);
+    EXPECT_TRUE(callback->stop());
+    steps[static_cast<size_t>(ranks.rank())] = summary.steps;
+  });
+  EXPECT_EQ(thrown, kNothing2);
+  EXPECT_EQ(steps[0], steps[1]);
+}
+
+// Two rows for two ranks would be one each, of which a batch norm has no variance.
+TEST(SharedStep, OfABatchNormGivesEachRankTwoRows) {
+  TrainingOptions options = few_epochs(1);
+  options.batch = 3;
+  const auto thrown = run_ranks(2, [&](const Collective& ranks) {
+    Toy toy;
+    toy.ranks = &ranks;
+    TrainProblem problem = toy.problem();
+    problem.buffers = problem.batch_buffers = {at::zeros({1}, at::kDouble)};
+    train(problem, options, Stream(7), nullptr, {});
+    for (const std::vector<int64_t>& rows : toy.seen) EXPECT_GE(rows.size(), 2u);
+  });
+  EXPECT_EQ(thrown, kNothing2);
 }
 
 TEST(SharedStep, TheScoreOfRankZeroChoosesTheParameters) {

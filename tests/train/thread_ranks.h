@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,15 +20,23 @@ namespace slimbayes {
 /// Where the threads of run_ranks() exchange their tensors.
 class Meeting {
  public:
-  explicit Meeting(int64_t size) : slots_(static_cast<size_t>(size)) {}
+  explicit Meeting(int64_t size) : slots_(static_cast<size_t>(size)), calls_(slots_.size()) {}
 
-  /// Returns the tensors of all ranks. Throws RanksEnded if one of them has left.
-  std::vector<at::Tensor> exchange(int64_t rank, const at::Tensor& x) {
+  /// Returns the tensors of all ranks. Throws RanksEnded if one of them has left, and std::logic_error if they
+  /// have not called the same function with tensors of the same shape and type.
+  std::vector<at::Tensor> exchange(int64_t rank, const std::string& function, const at::Tensor& x) {
     std::unique_lock held(lock_);
-    slots_[static_cast<size_t>(rank)] = x.clone();
+    const auto own = static_cast<size_t>(rank);
+    slots_[own] = x.clone();
+    calls_[own] = function;
     wait(held);
     std::vector<at::Tensor> all = slots_;
+    const std::vector<std::string> calls = calls_;
     wait(held);
+    for (size_t r = 0; r < all.size(); ++r)
+      if (calls[r] != function || all[r].sizes() != x.sizes() || all[r].scalar_type() != x.scalar_type())
+        throw std::logic_error("rank " + std::to_string(rank) + " calls " + function + ", rank " +
+                               std::to_string(r) + " " + calls[r] + ", or with another shape");
     return all;
   }
 
@@ -52,6 +61,7 @@ class Meeting {
   std::mutex lock_;
   std::condition_variable changed_;
   std::vector<at::Tensor> slots_;
+  std::vector<std::string> calls_;
   int64_t waiting_ = 0, round_ = 0;
   bool left_ = false;
 };
@@ -64,12 +74,14 @@ class ThreadRank : public Collective {
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return size_; }
   void sum(const at::Tensor& x) const override {
-    const std::vector<at::Tensor> all = meeting_.exchange(rank_, x);
+    const std::vector<at::Tensor> all = meeting_.exchange(rank_, "sum", x);
     x.copy_(all[0]);
     for (size_t r = 1; r < all.size(); ++r) x.add_(all[r]);
   }
-  void broadcast(const at::Tensor& x) const override { x.copy_(meeting_.exchange(rank_, x)[0]); }
-  at::Tensor gather(const at::Tensor& x) const override { return at::stack(meeting_.exchange(rank_, x)); }
+  void broadcast(const at::Tensor& x) const override { x.copy_(meeting_.exchange(rank_, "broadcast", x)[0]); }
+  at::Tensor gather(const at::Tensor& x) const override {
+    return at::stack(meeting_.exchange(rank_, "gather", x));
+  }
 
  private:
   Meeting& meeting_;

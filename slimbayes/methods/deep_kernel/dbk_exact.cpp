@@ -65,19 +65,21 @@ Conditioned conditioned(const ExactFeatures& model, const Dataset& all, const Db
   const int64_t n = rows.size();
   for (bool measure : {true, false}) {
     if (measure && !options.correction) continue;
-    for (int64_t low = 0; low < n; low += options.chunk) {
-      const Batch batch = chunk_of(rows, low, options.chunk);
-      at::Tensor phi = model(model.input(batch)).features.to(at::kDouble);
-      at::Tensor prior_var = phi.square().sum(1);
-      if (measure) {
-        at::Tensor here = prior_var.max();
-        out.largest = out.largest.defined() ? at::maximum(out.largest, here) : here;
-        continue;
+    on_all_ranks(own.ranks, [&] {
+      for (int64_t low = 0; low < n; low += options.chunk) {
+        const Batch batch = chunk_of(rows, low, options.chunk);
+        at::Tensor phi = model(model.input(batch)).features.to(at::kDouble);
+        at::Tensor prior_var = phi.square().sum(1);
+        if (measure) {
+          at::Tensor here = prior_var.max();
+          out.largest = out.largest.defined() ? at::maximum(out.largest, here) : here;
+          continue;
+        }
+        at::Tensor d;
+        if (options.correction) d = 1 + (out.largest - prior_var) / noise;
+        out.statistics = added(std::move(out.statistics), {phi, batch.target, d});
       }
-      at::Tensor d;
-      if (options.correction) d = 1 + (out.largest - prior_var) / noise;
-      out.statistics = added(std::move(out.statistics), {phi, batch.target, d});
-    }
+    });
     if (measure && own.ranks != nullptr) out.largest = own.ranks->gather(out.largest).max();
   }
   out.statistics = summed(out.statistics, own.ranks);

@@ -65,9 +65,11 @@ std::pair<at::Tensor, double> random_nodes(int64_t d, const Stream& stream) {
 }
 
 /// Returns the random stream of a step for the expectations and integrals of the bound. The network's dropout
-/// uses another stream (StepContext::stream).
+/// uses another stream (StepContext::stream). Ranks that share a batch take other numbers each.
 Stream step_stream(const DeepKernelFit& fit, const StepContext& at) {
-  return fit.draws.split("step").split(static_cast<uint64_t>(at.step));
+  const Stream own = fit.draws.split("step").split(static_cast<uint64_t>(at.step));
+  const int64_t rank = at.share < 1 ? fit.ranks->rank() : 0;
+  return rank == 0 ? own : own.split("rank").split(static_cast<uint64_t>(rank));
 }
 
 /// Returns the places at which the events of a batch happened, as points of the domain [-1, 1]^d. [b, d]

@@ -98,7 +98,9 @@ const ExactBound& ExactTraining::bound() {
   if (is_current()) return *bound_;
   kept_.clear();
   for (const ParameterBlock& each : blocks_) kept_.push_back(each.values.detach().clone());
-  bound_ = exact_bound(joined(pass_ ? first_engine_pass() : first_pass()), model_.noise_var(), alpha_);
+  std::optional<ExactSums> own;
+  on_all_ranks(own_.ranks, [&] { own = pass_ ? first_engine_pass() : first_pass(); });
+  bound_ = exact_bound(joined(*own), model_.noise_var(), alpha_);
   return *bound_;
 }
 

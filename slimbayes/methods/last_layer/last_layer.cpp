@@ -148,7 +148,8 @@ class LastLayerMethod : public Method {
     // A regression needs sums over its rows alone, of which each rank has its part.
     const bool by_sums = rows.schema.task.kind == TaskKind::regression && !layer_.enriched;
     const RankRows own = rows_of_rank(used, by_sums ? context.ranks : nullptr);
-    const EvaluatedRows at_rows = evaluated(features, own.rows);
+    EvaluatedRows at_rows;
+    on_all_ranks(own.ranks, [&] { at_rows = evaluated(features, own.rows); });
     const EvaluatedRows at_valid =
         held_out.size() > 0 && !known ? evaluated(features, held_out) : EvaluatedRows{};
 
@@ -271,8 +272,9 @@ class LastLayerMethod : public Method {
 
   static LinearStatistics residual_statistics(const EvaluatedRows& rows, double scale, int64_t n,
                                               const Collective* ranks) {
-    const LinearStatistics s =
-        summed(added(linear_statistics(rows.features.size(1)), rows_of_output(rows, 0, true)), ranks);
+    LinearStatistics s = linear_statistics(rows.features.size(1));
+    on_all_ranks(ranks, [&] { s = added(std::move(s), rows_of_output(rows, 0, true)); });
+    s = summed(s, ranks);
     return scale == 1 ? s : scaled(s, scale, n);
   }
 

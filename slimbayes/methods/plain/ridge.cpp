@@ -46,8 +46,10 @@ int64_t width_of(const Shape& input) {
 LinearStatistics statistics_of(const Dataset& rows, const Collective* ranks) {
   LinearStatistics s = linear_statistics(width_of(rows.schema.input));
   const RankRows own = rows_of_rank(rows, ranks);
-  over_batches(own.rows, {}, [&](const Batch& batch) {
-    s = added(std::move(s), {flat(input_of(batch, at::kDouble).x), batch.target.to(at::kDouble), {}});
+  on_all_ranks(own.ranks, [&] {
+    over_batches(own.rows, {}, [&](const Batch& batch) {
+      s = added(std::move(s), {flat(input_of(batch, at::kDouble).x), batch.target.to(at::kDouble), {}});
+    });
   });
   return summed(s, own.ranks);
 }
