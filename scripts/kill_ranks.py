@@ -4,7 +4,7 @@
     .venv/bin/python scripts/kill_ranks.py [--kills 16] [--ranks 2] [--seed 0]
 
 Each fit runs under torchrun with restarts and --resume. It is killed once (SIGKILL of one rank), and must end in the bytes of the
-undisturbed model. Some moments lie before the first checkpoint, some after the last step.
+undisturbed model. Some moments lie before the first checkpoint.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def main():
             for path in folder.glob("model.safetensors*"):
                 path.unlink()
             process = started(folder, given.ranks, given.steps, "--resume")
-            moment = draw.uniform(0.3, 1.05) * took
+            moment = draw.uniform(0.25, 0.95) * took
             time.sleep(moment)
             ranks = children(process.pid)
             if ranks:
