@@ -113,6 +113,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       "  slimbayes fit houses.csv --target price --method dbk --calibrate conformal --tune\n"
       "  slimbayes fit houses.csv --target price --method ensemble --of dbk --members 5\n"
       "  slimbayes fit mails.csv --target spam\n"
+      "  torchrun --nproc-per-node 2 -m slimbayes fit houses.csv --target price --method dbk\n"
       "  slimbayes fit quakes.csv --likelihood cox --domain 0:1,0:2\n"
       "  slimbayes fit air.csv --target pm --window 24 --time date\n"
       "  slimbayes fit reviews.csv --target stars --text review\n"
