@@ -1,5 +1,6 @@
 """Several processes make one fit: `torchrun -m slimbayes fit`, and the same processes started by hand."""
 
+import json
 import os
 import pathlib
 import random
@@ -57,8 +58,6 @@ def answers(folder, model="model.safetensors"):
 
 def held_out_nll(folder):
     done = subprocess.run([TOOL, "evaluate", "model.safetensors", "data.csv", "--json"], cwd=folder, capture_output=True, text=True, timeout=120)
-    import json
-
     return json.loads(done.stdout)["nll"]
 
 
@@ -100,6 +99,12 @@ def test_two_ranks_have_the_level_and_the_bits_of_themselves(folders):
 def children(process):
     found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False)
     return [int(line) for line in found.stdout.split()]
+
+
+def test_the_report_of_a_fit_has_its_ranks(folders):
+    (code, out, _), (_, other, _) = fitted(folders, *DBK, "--steps", "50", "--json")
+    ranks = json.loads(out)["ranks"]
+    assert code == 0 and other == "" and ranks["size"] == 2 and 0 < ranks["seconds"] < 60 and set(ranks) == {"size", "seconds"}
 
 
 def test_torchrun_starts_the_ranks_and_restarts_them(folders):
