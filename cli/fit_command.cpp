@@ -24,6 +24,7 @@
 #include "slimbayes/fit/network_at_hand.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/collective.h"
+#include "slimbayes/version.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -95,6 +96,17 @@ class Follower : public Callback {
   bool stopped_ = false;
 };
 
+/// Throws, as together() does, unless all ranks have this version of the library.
+void check_versions(const Collective& ranks) {
+  const std::vector<std::string> all = gather_texts(ranks, version());
+  together(&ranks, [&] {
+    for (size_t r = 1; r < all.size(); ++r)
+      if (all[r] != all[0])
+        refuse("ranks", fmt::format("version {} on every rank", all[0]),
+               fmt::format("{} on rank {}", all[r], r), "install one version everywhere");
+  });
+}
+
 }  // namespace
 
 int run_command(const FitRequest& r) {
@@ -109,6 +121,7 @@ int run_command(const FitRequest& r) {
     file.emplace(r.model, r.resume, r.checkpoint_every, first);
     read = read_inputs(r, ranks);
   });
+  if (ranks != nullptr) check_versions(*ranks);
   const FitInputs& inputs = *read;
   const Examples* const valid = inputs.valid ? &*inputs.valid : nullptr;
   if (!first) {

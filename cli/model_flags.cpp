@@ -215,7 +215,8 @@ void add_export(CLI::App& root, Parsed& p) {
   add_threads(app, p.threads);
   app.add_flag("--json", r.json, "print one JSON object");
   app.footer(
-      "An ONNX graph answers rows in other languages and on other machines: mean, sd and interval, or classes "
+      "An ONNX graph answers rows in other languages and on other machines: mean, sd and interval, or "
+      "classes "
       "(docs/serving.md). Python writes it: the package slimbayes, and `pip install onnx onnxscript`. "
       "SLIMBAYES_PYTHON names the Python, else it is python3.\n\n"
       "The centre of the weights is their mean; of fid-gp, whose flow has no closed form of it, the "

@@ -156,8 +156,11 @@ struct Request {
   RankOfGroup rank = {};
 };
 
+/// Runs a request and returns its exit code. Does not throw: errors are printed on stderr. In the plugin and in
+/// the Python module, not in the tool.
+int run_request(const Request& request);
+
 }  // namespace slimbayes::cli
 
-/// The only function that the plugin `slimbayes_commands` exports. Runs a request and returns its exit code.
-/// Does not throw: errors are printed on stderr.
+/// The only function that the plugin `slimbayes_commands` exports. As run_request().
 extern "C" int slimbayes_run(const slimbayes::cli::Request& request);

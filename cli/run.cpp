@@ -1,4 +1,4 @@
-// The entry point of the plugin: runs a request, for which the tensor library is needed.
+// Runs a request, for which the tensor library is needed.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
@@ -60,8 +60,9 @@ int run_checked(const Request& request) {
 }
 
 }  // namespace
-}  // namespace slimbayes::cli
 
-extern "C" __attribute__((visibility("default"))) int slimbayes_run(const slimbayes::cli::Request& request) {
-  return slimbayes::cli::guarded([&] { return slimbayes::cli::run_checked(request); }, request.rank.number);
+int run_request(const Request& request) {
+  return guarded([&] { return run_checked(request); }, request.rank.number);
 }
+
+}  // namespace slimbayes::cli

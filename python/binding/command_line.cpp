@@ -24,7 +24,7 @@ void bind_command_line(py::module_& module) {
             demo->share = share;
             demo->threads = request.threads;
           }
-          return slimbayes_run(request);
+          return cli::run_request(request);
         });
       },
       py::arg("words"), py::arg("share") = "", py::arg("group") = "", py::arg("rank") = 0,

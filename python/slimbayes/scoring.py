@@ -14,6 +14,7 @@ import os
 import pathlib
 import tempfile
 import threading
+import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -51,6 +52,8 @@ class Scorer:
             raise ValueError(f"Scorer: expected at least one thread; received {threads!r}")
         self.level, self.keep, self.parts = float(level), _columns(keep), bool(parts)
         self.on_bad_row, self.threads = on_bad_row, int(threads)
+        if not (isinstance(model, (str, os.PathLike)) or hasattr(model, "save")):
+            raise ValueError(f"Scorer: expected the path of a model file, or a fitted estimator; received {type(model).__name__}")
         if isinstance(model, (str, os.PathLike)):
             self._path, self._bytes = str(pathlib.Path(model).absolute()), None
             found = pathlib.Path(self._path).read_bytes()
@@ -75,13 +78,15 @@ class Scorer:
     def _open(self):
         import slimbayes
 
-        with tempfile.TemporaryDirectory() as folder:
-            found = self._bytes if self._path is None else pathlib.Path(self._path).read_bytes()
-            if hashlib.sha256(found).hexdigest() != self._hash:
+        if self._path is not None:
+            if hashlib.sha256(pathlib.Path(self._path).read_bytes()).hexdigest() != self._hash:
                 raise ValueError(f"Scorer: expected the model that the scorer was made of in {self._path}; received another; make the scorer anew")
-            path = pathlib.Path(folder) / "model.safetensors"
-            path.write_bytes(found)
-            model = slimbayes.load(path)
+            model = slimbayes.load(self._path)
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "model.safetensors"
+                path.write_bytes(self._bytes)
+                model = slimbayes.load(path)
         kind = model._facts["kind"] if hasattr(model, "_facts") else "posterior"
         if kind not in ("table", "text", "texts"):
             raise ValueError(f"Scorer: expected a model whose answer to a row depends on this row alone; received one of {kind}; answer such rows "
@@ -125,7 +130,9 @@ class Scorer:
         if self._own_schema is None:
             model = self._model()
             row = pa.table({name: pa.nulls(1, pa.float64()) for name in model._facts["columns"]})
-            self._own_schema = self._plain(self._raw(row, model)).schema
+            with warnings.catch_warnings():  # this row is no one's
+                warnings.simplefilter("ignore")
+                self._own_schema = self._plain(self._raw(row, model)).schema
         return self._own_schema
 
     @staticmethod
@@ -145,7 +152,10 @@ class Scorer:
 
     def meta(self, of=None):
         """An answer without rows as a data frame of pandas: Dask's `meta`. `of`: a frame with the columns of the batches, which only `keep` needs."""
-        frame = self.schema(None if of is None else pa.Schema.from_pandas(of, preserve_index=False)).empty_table().to_pandas()
+        columns = self._model()._facts["columns"]
+        if missing := [] if of is None else [name for name in columns if name not in of.columns]:
+            raise ValueError(f"Scorer: expected frames with the columns {', '.join(columns)}; received none named {', '.join(missing)}")
+        frame = self.schema(None if of is None else pa.Schema.from_pandas(of[self._needed(of)], preserve_index=False)).empty_table().to_pandas()
         return frame if of is None else frame.set_index(of.index[:0])
 
     def _answers(self, table):
@@ -154,7 +164,8 @@ class Scorer:
         if len(table) == 0:
             return schema.empty_table()
         model = self._model()
-        finite, bad = self._without_infinite(table, model._facts["columns"])
+        own = [name for name in table.column_names if name in model._facts["columns"]]
+        finite, bad = self._without_infinite(table.select(own), own)
         answered = self._plain(self._raw(finite, model))
         columns = {name: answered[name] for name in answered.column_names}
         if bad is not None:
@@ -191,6 +202,9 @@ class Scorer:
             infinite = compute.fill_null(compute.is_inf(table[field.name]), False)
             if not compute.any(infinite).as_py():
                 continue
+            from slimbayes._notes import warn
+
+            warn([f"column {field.name!r}: rows with an infinite number are left blank (on_bad_row='error' names the first)"])
             table = table.set_column(i, field.name, compute.if_else(infinite, pa.scalar(None, field.type), table[field.name]))
             bad = infinite if bad is None else compute.or_(bad, infinite)
         return table, bad

@@ -24,7 +24,6 @@
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/printable.h"
 #include "slimbayes/train/checkpoint.h"
-#include "slimbayes/version.h"
 
 namespace slimbayes {
 
@@ -74,13 +73,11 @@ Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
   return prints;
 }
 
-/// Throws, as together() does, unless all ranks make the same fit with the same version.
-/// Their threads and processors may differ.
+/// Throws, as together() does, unless all ranks make the same fit. Their threads and processors may differ.
 void check_same(const Collective& ranks, const std::string& fingerprint, bool resume) {
   json own = json::parse(fingerprint);
   own["resume"] = resume;
   for (const char* may_differ : {"rounding of products", "threads"}) own.erase(may_differ);
-  own["version"] = version();
   const std::vector<std::string> all = gather_texts(ranks, own.dump());
   together(&ranks, [&] {
     for (size_t r = 1; r < all.size(); ++r)

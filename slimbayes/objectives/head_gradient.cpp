@@ -56,6 +56,18 @@ struct RowWeights {
   }
 };
 
+/// Returns the totals of a batch, as far as the gradient of a share of its rows depends on them. latent_var
+/// [b]
+BatchTotals totals_of(const HeadBatch& batch, const at::Tensor& latent_var, double noise, double focus,
+                      double alpha) {
+  const at::Tensor& phi = batch.features;
+  BatchTotals own{.rows = static_cast<double>(phi.size(0))};
+  if (!batch.join) return own;
+  if (focus > 0) own.weights = at::pow(latent_var + noise, focus).sum(at::kDouble).item<double>();
+  if (alpha != 0) own.largest = at::linalg_vecdot(phi, phi).max().item<double>();
+  return batch.join(own);
+}
+
 DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, double noise,
                         const RowWeights& row_weights) {
   double b = static_cast<double>(error.size(0));
@@ -129,15 +141,9 @@ HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const
   if (!((gaussian || of_predictive) && head.dof > 2))
     refuse("head_gradient", "more than 2 degrees of freedom, infinite unless the data term is predictive",
            fmt::format("{}", head.dof));
-  RowWeights row_weights{focus};
-  BatchTotals totals{.rows = b};
-  if (batch.join) {
-    if (focus > 0 && of_predictive)
-      totals.weights = at::pow(latent_var + noise, focus).sum(at::kDouble).item<double>();
-    if (alpha != 0) totals.largest = at::linalg_vecdot(phi, phi).max().item<double>();
-    totals = batch.join(totals);
-    row_weights.mean = totals.weights / totals.rows;
-  }
+  const BatchTotals totals = totals_of(batch, latent_var, noise, of_predictive ? focus : 0, alpha);
+  const RowWeights row_weights{focus,
+                               batch.join ? std::optional(totals.weights / totals.rows) : std::nullopt};
   DataGradient data = !of_predictive ? expected(error, latent_var, noise)
                       : gaussian     ? predictive(error, latent_var, noise, row_weights)
                                      : student(error, latent_var, noise, head.dof, row_weights);

@@ -45,12 +45,12 @@ SLIMBAYES_EXPORT std::shared_ptr<const Collective> process_group(std::string nam
                                                                  int64_t size);
 
 /// Returns the bytes that rank 0 has; nothing if rank 0 gives nothing. Other ranks give what they like.
-std::optional<std::vector<std::byte>> broadcast_bytes(const Collective& ranks,
-                                                      const std::optional<std::vector<std::byte>>& own);
+SLIMBAYES_EXPORT std::optional<std::vector<std::byte>> broadcast_bytes(
+    const Collective& ranks, const std::optional<std::vector<std::byte>>& own);
 
 /// Returns the number that rank 0 has.
-int64_t broadcast_number(const Collective& ranks, int64_t own);
-double broadcast_number(const Collective& ranks, double own);
+SLIMBAYES_EXPORT int64_t broadcast_number(const Collective& ranks, int64_t own);
+SLIMBAYES_EXPORT double broadcast_number(const Collective& ranks, double own);
 
 /// Returns the texts of all ranks, in the order of the ranks.
 SLIMBAYES_EXPORT std::vector<std::string> gather_texts(const Collective& ranks, const std::string& own);
@@ -66,6 +66,6 @@ SLIMBAYES_EXPORT void together(const Collective* ranks, const std::function<void
 
 /// Returns the part of `n` rows in a row that belongs to a rank: the first, and one behind the last. The
 /// parts of all ranks are of nearly equal size; some are empty if n < ranks.size().
-std::pair<int64_t, int64_t> share_of(const Collective& ranks, int64_t n);
+SLIMBAYES_EXPORT std::pair<int64_t, int64_t> share_of(const Collective& ranks, int64_t n);
 
 }  // namespace slimbayes

@@ -163,6 +163,8 @@ def test_a_model_travels_with_its_scorer(models):
     (lambda folder: Scorer(folder / "numbers.safetensors", keep="zip")(rows(3)), "the kept column 'zip'"),
     (lambda folder: Scorer(folder / "numbers.safetensors", keep="sd"), "of other names than the answers; received sd"),
     (lambda folder: Scorer(folder / "numbers.safetensors")(rows(3)[["street"]]), "size"),
+    (lambda folder: Scorer(folder / "numbers.safetensors").meta(rows(3)[["street"]]), "received none named size"),
+    (lambda folder: Scorer(3), "the path of a model file, or a fitted estimator; received int"),
     (lambda folder: Scorer(folder / "numbers.safetensors")([1, 2]), "expected a batch as a pyarrow table")])
 def test_what_no_worker_could_answer_is_refused_at_once(models, made, sentence):
     with pytest.raises((ValueError, OSError), match=sentence):
