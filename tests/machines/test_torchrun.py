@@ -31,7 +31,7 @@ def free_port():
         return it.getsockname()[1]
 
 
-def started(folders, words, timeout=20):
+def started(folders, words, timeout=60):
     """A process for each folder, which are the ranks of one fit."""
     port = free_port()
     return [subprocess.Popen([sys.executable, "-m", "slimbayes", *map(str, words), "--timeout", str(timeout)], cwd=folder, text=True,
@@ -115,7 +115,7 @@ def test_torchrun_starts_the_ranks_and_restarts_them(folders):
     expected = answers(folder)
     (folder / "model.safetensors").unlink()
     process = subprocess.Popen([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--max-restarts", "2", "-m",
-                                "slimbayes", "fit", "data.csv", *whole, "--checkpoint-every", "0.1", "--resume", "--timeout", "20"], cwd=folder,
+                                "slimbayes", "fit", "data.csv", *whole, "--checkpoint-every", "0.1", "--resume", "--timeout", "60"], cwd=folder,
                                env=SETTINGS, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     checkpoint = folder / "model.safetensors.ckpt"
     until = time.monotonic() + 60
@@ -192,7 +192,7 @@ def test_ranks_refuse_what_they_do_not_share(folders, words, sentence):
 
 def test_ranks_refuse_to_go_on_where_another_starts_anew(folders):
     port = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
-    processes = [subprocess.Popen([sys.executable, "-m", "slimbayes", "fit", "data.csv", *DBK, "--steps", "50", "--timeout", "20", *(["--resume"] if rank == 0 else [])],
+    processes = [subprocess.Popen([sys.executable, "-m", "slimbayes", "fit", "data.csv", *DBK, "--steps", "50", "--timeout", "60", *(["--resume"] if rank == 0 else [])],
                                   cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=SETTINGS | port | {"RANK": str(rank)})
                  for rank, folder in enumerate(folders)]
     (code, _, said), (other, _, other_said) = ended(processes)
