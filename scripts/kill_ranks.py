@@ -35,7 +35,15 @@ def started(folder, ranks, steps, *more):
 
 
 def children(process):
-    return [int(line) for line in subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False).stdout.split()]
+    found = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = stat.read_text().rpartition(")")[2].split()[1]
+        except OSError:  # it has ended
+            continue
+        if int(parent) == process:
+            found.append(int(stat.parent.name))
+    return found
 
 
 def main():

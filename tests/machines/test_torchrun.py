@@ -97,8 +97,15 @@ def test_two_ranks_have_the_level_and_the_bits_of_themselves(folders):
 
 
 def children(process):
-    found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False)
-    return [int(line) for line in found.stdout.split()]
+    found = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = stat.read_text().rpartition(")")[2].split()[1]
+        except OSError:  # it has ended
+            continue
+        if int(parent) == process.pid:
+            found.append(int(stat.parent.name))
+    return found
 
 
 def test_the_report_of_a_fit_has_its_ranks(folders):
