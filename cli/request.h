@@ -156,8 +156,8 @@ struct Request {
   RankOfGroup rank = {};
 };
 
-/// Runs a request and returns its exit code. Does not throw: errors are printed on stderr. In the plugin and in
-/// the Python module, not in the tool.
+/// Runs a request and returns its exit code. Does not throw: errors are printed on stderr. In the plugin and
+/// in the Python module, not in the tool.
 int run_request(const Request& request);
 
 }  // namespace slimbayes::cli

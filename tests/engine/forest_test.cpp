@@ -51,8 +51,8 @@ TEST(LeafPosterior, TendsToTheCountsAndToTheNodeAbove) {
   EXPECT_NEAR(parent.mean[2], 4.5 / 7, kFloat);
 }
 
-// A chain of nodes with a hundred million rows of class 0, and none of class 1: its mean falls by 1e-12 a node. A
-// mean of 0 would give a row of that class an infinite log score.
+// A chain of nodes with a hundred million rows of class 0, and none of class 1: its mean falls by 1e-12 a
+// node. A mean of 0 would give a row of that class an infinite log score.
 TEST(LeafPosterior, NeverSaysThatAClassIsImpossible) {
   constexpr int32_t kDepth = 10;
   Tree chain;

@@ -22,8 +22,8 @@ class Meeting {
  public:
   explicit Meeting(int64_t size) : slots_(static_cast<size_t>(size)), calls_(slots_.size()) {}
 
-  /// Returns the tensors of all ranks. Throws RanksEnded if one of them has left, and std::logic_error if they
-  /// have not called the same function with tensors of the same shape and type.
+  /// Returns the tensors of all ranks. Throws RanksEnded if one of them has left, and std::logic_error if
+  /// they have not called the same function with tensors of the same shape and type.
   std::vector<at::Tensor> exchange(int64_t rank, const std::string& function, const at::Tensor& x) {
     std::unique_lock held(lock_);
     const auto own = static_cast<size_t>(rank);
@@ -88,8 +88,8 @@ class ThreadRank : public Collective {
   int64_t rank_, size_;
 };
 
-/// Runs `body` on `size` threads, each as a rank. Returns what each of them threw: the text of its exception, or
-/// "".
+/// Runs `body` on `size` threads, each as a rank. Returns what each of them threw: the text of its exception,
+/// or "".
 inline std::vector<std::string> run_ranks(int64_t size, const std::function<void(const Collective&)>& body) {
   Meeting meeting(size);
   std::vector<std::string> thrown(static_cast<size_t>(size));

@@ -105,7 +105,8 @@ LeafPosterior leaf_posterior(const Tree& tree, int64_t classes, double parent_ro
     for (size_t c = 0; c < k; ++c) {
       const double mean = own[c] / total;
       of_logs += mean * digamma(own[c] + 1);
-      // Far from every row of a class its mean falls below float32; a 0 would be a certainty that no rows give.
+      // Far from every row of a class its mean falls below float32; a 0 would be a certainty that no rows
+      // give.
       posterior.mean[leaf * k + c] = std::max(static_cast<float>(mean), std::numeric_limits<float>::min());
     }
     // E[-sum_k p_k log p_k], p ~ Dirichlet(own)
