@@ -7,7 +7,7 @@ their models.
 Each round fits with one rank and with several in turn, on generated rows of 26 columns. Several ranks take so many rows a step in all, so
 each of them a share. `ratio` is the rows a second of several ranks over those of one; `messages` the share of the training time in which
 rank 0 waits for messages. On a machine that is busy with other work the ratio is too small: read `idle`, the share of all cores that
-nothing used in the second before the fits. `nll` is that of the held-out rows.
+nothing used in the second before the fits. `nll` is that of the held-out rows. What is shared by whole fits: workers.py --ranks.
 """
 
 import argparse
@@ -15,42 +15,47 @@ import csv
 import datetime
 import json
 import os
-import random
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import numpy
+import pyarrow
+import pyarrow.parquet
 from workers import idle
 
 ROOT = Path(__file__).resolve().parent.parent
 FIELDS = ["kind", "ranks", "batch", "round", "rows_per_s_one", "rows_per_s", "ratio", "messages", "nll_one", "nll", "idle", "date", "cores", "commit"]
 LONG = ["--patience", "0", "--valid-fraction", "0.05", "--steps"]
-KINDS = {  # method and options; rows of a step; steps
-    "dbk, 200 rows a step": (["--method", "dbk", "--hidden", "64", "--rank", "128"], 200, 3000),
-    "dbk, 2048 rows a step": (["--method", "dbk", "--hidden", "64", "--rank", "128"], 2048, 600),
-    "dbk, 512 wide, 2048 rows a step": (["--method", "dbk", "--hidden", "512", "--rank", "512"], 2048, 60),
-    "dnn, 2048 rows a step": (["--method", "dnn", "--hidden", "64"], 2048, 1500),
-    "vbll, 2048 rows a step": (["--method", "vbll", "--hidden", "64", "--rank", "128"], 2048, 600),
-    "dbk-exact, 20,000 rows a step": (["--method", "dbk-exact", "--hidden", "64", "--rank", "128"], 0, 100),
+DBK = ["--method", "dbk", "--hidden", "64", "--rank", "128"]
+KINDS = {  # method and options; rows of a step; steps; rows of the table
+    "dbk, 200 rows a step": (DBK, 200, 3000, 20000),
+    "dbk, 2048 rows a step": (DBK, 2048, 800, 100000),
+    "dbk, 2048 rows a step, --sync-every 2": ([*DBK, "--sync-every", "2"], 2048, 800, 100000),
+    "dbk, 2048 rows a step, --sync-every 8": ([*DBK, "--sync-every", "8"], 2048, 800, 100000),
+    "dbk, 2048 rows a step, --sync-every 16": ([*DBK, "--sync-every", "16"], 2048, 800, 100000),
+    "dbk, 512 wide, 2048 rows a step": (["--method", "dbk", "--hidden", "512", "--rank", "512"], 2048, 60, 20000),
+    "dnn, 2048 rows a step": (["--method", "dnn", "--hidden", "64"], 2048, 1500, 100000),
+    "dnn, 2048 rows a step, --sync-every 16": (["--method", "dnn", "--hidden", "64", "--sync-every", "16"], 2048, 1500, 100000),
+    "vbll, 2048 rows a step": (["--method", "vbll", "--hidden", "64", "--rank", "128"], 2048, 800, 100000),
+    "dbk-exact, 20,000 rows a step": (["--method", "dbk-exact", "--hidden", "64", "--rank", "128"], 0, 100, 20000),
+    "dbk-exact, 1,000,000 rows a step": (["--method", "dbk-exact", "--hidden", "64", "--rank", "128"], 0, 4, 1000000),
 }
-COLUMNS, ROWS = 26, 20000
+COLUMNS = 26
 
 
-def table(path):
-    draw = random.Random(1)
-    with open(path, "w", newline="") as file:
-        out = csv.writer(file)
-        out.writerow([f"x{i}" for i in range(COLUMNS)] + ["y"])
-        for _ in range(ROWS):
-            row = [draw.gauss(0, 1) for _ in range(COLUMNS)]
-            out.writerow([f"{cell:.5f}" for cell in row] + [f"{row[0] * row[1] + row[2] + 0.5 * draw.gauss(0, 1):.5f}"])
+def table(path, rows):
+    draw = numpy.random.default_rng(1)
+    x = draw.normal(size=(rows, COLUMNS))
+    columns = {f"x{i}": x[:, i] for i in range(COLUMNS)} | {"y": x[:, 0] * x[:, 1] + x[:, 2] + 0.5 * draw.normal(size=rows)}
+    pyarrow.parquet.write_table(pyarrow.table(columns), path)
 
 
 def fitted(folder, words, ranks):
     """The report of a fit by so many ranks, one thread each."""
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)] if ranks > 1 else []
-    done = subprocess.run([sys.executable, *launch, "-m", "slimbayes", "fit", "rows.csv", "--target", "y", "--json", "--threads", "1", *words], cwd=folder,
+    done = subprocess.run([sys.executable, *launch, "-m", "slimbayes", "fit", "rows.parquet", "--target", "y", "--json", "--threads", "1", *words], cwd=folder,
                           capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "build" / "python")}, check=False)
     if done.returncode:
         sys.exit(done.stderr)
@@ -68,11 +73,11 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        table(folder / "rows.csv")
         for repeat in range(given.rounds):
-            for kind, (words, batch, steps) in KINDS.items():
+            for kind, (words, batch, steps, size) in KINDS.items():
                 if given.only not in (None, kind):
                     continue
+                table(folder / "rows.parquet", size)
                 words = [*words, *LONG, str(steps), *(["--batch", str(batch)] if batch else []), "--seed", str(repeat)]
                 free = idle()
                 one, several = fitted(folder, words, 1), fitted(folder, words, given.ranks)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What do the cores of a machine bring to fits that are made of fits? Wall time of whole calls with one worker and with several.
 
-    .venv/bin/python benchmarks/workers.py [--workers 2] [--rounds 2] [--out benchmarks/results/workers.csv] [--only KIND]
+    .venv/bin/python benchmarks/workers.py [--workers 2] [--ranks] [--rounds 2] [--out benchmarks/results/workers.csv] [--only KIND]
 
 Each round runs one worker and several workers in turn, on the concrete table, without a time limit that binds. Both must write the
-same bytes. `ratio` is the wall time with one worker over that with several. On a machine that is busy with other work the ratio is
-too small: read `idle` beside it, the share of all cores that nothing used in the second before the calls.
+same bytes. With --ranks the workers are processes that torchrun starts (docs/machines.md), their start included. `ratio` is the wall time
+with one worker over that with several. On a machine that is busy with other work the ratio is too small: read `idle` beside it, the share of all cores that nothing used in the second before the calls.
 """
 
 import argparse
@@ -30,11 +30,14 @@ FITS = {
     "tune": ["--method", "dbk", "--tune", "--steps", 2000, "--patience", 0],
     "compare": ["--methods", "dnn,dbk,dbk-exact,gp-exact", "--seeds", 2, "--steps", 2000, "--patience", 0],
 }
+THREAD = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "build" / "python")}  # of a rank
+SHARED = "auto", "ensemble", "tune"  # what ranks share as jobs
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--ranks", action="store_true")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "workers.csv")
     parser.add_argument("--only", choices=FITS)
@@ -53,12 +56,19 @@ def idle():
     return (after[0] - before[0]) / (after[1] - before[1])
 
 
+def launcher(workers):
+    """The words that start so many ranks of the command line of the Python package."""
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", workers] if workers > 1 else []
+    return [sys.executable, *launch, "-m", "slimbayes"]
+
+
 def call(tool, kind, table, folder, workers):
     """(seconds, CPU seconds, digest of the model) of one call; compare writes no model, and its table holds seconds."""
     model = folder / f"{workers}"
-    words = (["compare", table] if kind == "compare" else ["fit", table, "--model", model]) + ["--target", "y", "--threads", workers, *FITS[kind]]
+    words = (["compare", table] if kind == "compare" else ["fit", table, "--model", model]) + ["--target", "y", "--threads", 1 if tool is None else workers, *FITS[kind]]
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    done = subprocess.run([tool, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    command = [tool] if tool else launcher(workers)
+    done = subprocess.run([*map(str, [*command, *words])], env=os.environ | (THREAD if tool is None else {}), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     seconds, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode != 0:
         sys.exit(f"{kind} failed: {done.stderr[-500:]}")
@@ -76,10 +86,11 @@ def main():
         if new:
             out.writeheader()
         for number in range(options.rounds):
-            for kind in [options.only] if options.only else FITS:
-                free = idle()
-                one, several = (call(options.tool, kind, data / "concrete.csv.gz", Path(folder), n) for n in (1, options.workers))
-                row = {"kind": kind, "workers": options.workers, "round": number, "seconds_one": f"{one[0]:.1f}", "seconds": f"{several[0]:.1f}",
+            for kind in [options.only] if options.only else SHARED if options.ranks else FITS:
+                free, tool = idle(), None if options.ranks else options.tool
+                one, several = (call(tool, kind, data / "concrete.csv.gz", Path(folder), n) for n in (1, options.workers))
+                row = {"kind": f"{kind}, ranks" if options.ranks else kind, "workers": options.workers, "round": number,
+                       "seconds_one": f"{one[0]:.1f}", "seconds": f"{several[0]:.1f}",
                        "ratio": f"{one[0] / several[0]:.2f}", "cpu_one": f"{one[1]:.1f}", "cpu": f"{several[1]:.1f}",
                        "same": "yes" if one[2] == several[2] else "no", "idle": f"{free:.2f}",
                        "date": datetime.date.today().isoformat(), "cores": os.cpu_count(), "commit": version.partition("(")[2].partition(")")[0]}

@@ -30,6 +30,15 @@ void limit_tables(const TableLimits& limits);
 /// stdin.
 DataSource data_source();
 
+/// Returns those limits.
+const TableLimits& limits_of_tables();
+
+/// Returns the name of one or several data files for messages: "a.csv and 3 more files".
+std::string name_of_files(const std::vector<std::string>& files);
+
+/// Returns a source that reads these files as one table in the place of the first (read_tables).
+DataSource data_source(const std::vector<std::string>& files);
+
 /// Logs a note if the fit that wrote this model was interrupted: its parameters are then only the best found
 /// so far.
 void log_interrupted(const Model& model);

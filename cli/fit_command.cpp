@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -22,6 +23,7 @@
 #include "slimbayes/fit/fit_file.h"
 #include "slimbayes/fit/fit_model.h"
 #include "slimbayes/fit/network_at_hand.h"
+#include "slimbayes/fit/stream_training.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/collective.h"
 #include "slimbayes/version.h"
@@ -30,7 +32,7 @@ namespace slimbayes::cli {
 namespace {
 
 void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_valid_rows,
-                   const Collective* ranks) {
+                   const ResolvedFit& request) {
   const Model& model = *outcome.model;
   const std::string noun(noun_of(kind_of(model.encoder())));
   if (!r.json) {
@@ -46,7 +48,9 @@ void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_v
   }
   FitReport out = fit_report(r, outcome);
   if (own_valid_rows > 0) out.rows.valid = own_valid_rows;
-  if (ranks != nullptr) out.ranks = {ranks->size(), ranks->seconds()};
+  if (const Collective* ranks = request.ranks.get())
+    out.ranks = {ranks->size(), shared_by_ranks(request) == Parallel::jobs ? "jobs" : "rows",
+                 ranks->seconds()};
   print(fields_to_json(std::move(out)));
 }
 
@@ -58,6 +62,19 @@ struct FitInputs {
   std::vector<std::string> notes;  // notes on the data, from reading them
 };
 
+/// Reads the files of `--cache` for the first time.
+std::shared_ptr<const StreamedRows> streamed_rows(const FitRequest& r, FitOptions& fit) {
+  AnswerProgress shown("reading");
+  return stream_training({.files = {r.files.begin(), r.files.end()},
+                          .source = name_of_files(r.files),
+                          .limits = limits_of_tables(),
+                          .cache = {r.cache, r.shuffle_rows},
+                          .own_valid = !r.valid.empty()},
+                         fit, [&](double share) {
+                           if (share > 0) shown.report(std::min(share, 1.0));
+                         });
+}
+
 /// Reads the data, then resolves the request: makes the choices that the flags leave open. The data are read
 /// first, because the target's column may decide the method.
 FitInputs read_inputs(const FitRequest& r, std::shared_ptr<const Collective> ranks) {
@@ -67,10 +84,16 @@ FitInputs read_inputs(const FitRequest& r, std::shared_ptr<const Collective> ran
   FitOptions fit = network ? with_network_from(r.fit, *network) : r.fit;
   fit.workers = ranks ? 1 : fit_workers(r.fit);
   fit.threads = kThreadsOfProcess;  // run_checked set the threads for the whole command, reports included
-  Examples train = read_training(r.train, fit, data_source(), &notes);
+  std::shared_ptr<const StreamedRows> streamed = r.cache.empty() ? nullptr : streamed_rows(r, fit);
+  Examples train = streamed ? examples_of(streamed->table().rows, fit)
+                            : read_training(r.train, fit, data_source(r.files), &notes);
   ResolvedFit request = resolve_fit(train, fit, {r.preset, r.tune}, network);
   request.began = began;
   request.ranks = std::move(ranks);
+  request.streamed = std::move(streamed);
+  request.parallel = r.parallel == "jobs"   ? Parallel::jobs
+                     : r.parallel == "rows" ? Parallel::rows
+                                            : Parallel::by_size;
   std::optional<Examples> valid;
   if (!r.valid.empty()) valid = read_validation(r.valid, train, request.fit, data_source(), &notes);
   return {std::move(request), std::move(train), std::move(valid), std::move(notes)};
@@ -80,7 +103,7 @@ FitInputs read_inputs(const FitRequest& r, std::shared_ptr<const Collective> ran
 /// kind. Throws std::invalid_argument otherwise.
 void check_model_file(const FitRequest& r) {
   check(r.model != "-", "fit", "a file name for --model", "'-'", "a model is no text; name a file");
-  check_not_input("fit", "--model", r.model, r.train);
+  for (const std::string& file : r.files) check_not_input("fit", "--model", r.model, file);
   check_not_input("fit", "--model", r.model, r.valid);
   check_not_input("fit", "--model", r.model, r.fit.network_from);
   check_replaces_model("fit", "--model", r.model);
@@ -95,6 +118,16 @@ class Follower : public Callback {
  private:
   bool stopped_ = false;
 };
+
+/// Says what to do if processes that share the rows have waited for messages most of the time.
+void note_messages(const Collective& ranks, const ResolvedFit& request, const Model& model) {
+  const double whole = model.fitted().summary().seconds, waited = ranks.seconds();
+  if (whole < 1 || waited < whole / 2 || shared_by_ranks(request) == Parallel::jobs) return;
+  log_note(
+      fmt::format("messages between the processes took {:.0f} % of the time: one process may be as fast, and "
+                  "`.sync_every=8` sends fewer of them",
+                  100 * std::min(1.0, waited / whole)));
+}
 
 /// Throws, as together() does, unless all ranks have this version of the library.
 void check_versions(const Collective& ranks) {
@@ -131,10 +164,11 @@ int run_command(const FitRequest& r) {
   ProgressPrinter progress(inputs.request.method->name);
   const FitOutcome outcome = file->fit(inputs.request, inputs.train, valid, inputs.notes, progress);
   if (outcome.interrupted) return kInterrupted;
+  if (ranks != nullptr) note_messages(*ranks, inputs.request, *outcome.model);
   const std::optional<Evaluation>& scored = outcome.valid;
   const int64_t own =
       inputs.valid && scored ? scored->n + static_cast<int64_t>(scored->left_out.value_or(0)) : 0;
-  print_outcome(r, outcome, own, ranks.get());
+  print_outcome(r, outcome, own, inputs.request);
   return kDone;
 }
 

@@ -66,7 +66,7 @@ FitReport fit_report(const FitRequest& r, const FitOutcome& outcome) {
   const Model& model = outcome.model.value();
   const SplitRows& split = model.split();
   FitReport out{.method = model.method(), .model = r.model, .seed = r.fit.seed};
-  out.rows = {std::ssize(split.train), std::ssize(split.valid), std::ssize(split.test), {}};
+  out.rows = {train_rows(split), std::ssize(split.valid), std::ssize(split.test), {}};
   out.summary = model.fitted().summary();
   out.options = model.options();
   out.notes = outcome.notes;

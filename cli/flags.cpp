@@ -65,13 +65,48 @@ void add_methods(CLI::App& app, OptionFlags& flags, const Words& words, const st
   if (!chosen) flags.show_shared();
 }
 
+/// Adds the flags of a table that need not fit into memory.
+void add_cache(CLI::App& app, FitRequest& r) {
+  app.add_option(
+         "--cache", r.cache,
+         "folder on a local disk, for tables beyond memory: the files are read piece by piece, and the "
+         "encoded rows lie there during the fit, 4 bytes a number")
+      ->type_name("FOLDER");
+  app.add_option("--shuffle-rows", r.shuffle_rows,
+                 "with --cache, the rows that are shuffled together and kept in memory [default 262144]")
+      ->type_name("N");
+}
+
+/// Adds the flags of a run that may be interrupted and shared by several processes.
+void add_run(CLI::App& app, FitRequest& r) {
+  app.add_flag("--resume", r.resume, "go on from the checkpoint FILE.ckpt; a finished fit is left as it is");
+  app.add_option("--checkpoint-every", r.checkpoint_every,
+                 "seconds between two checkpoints, 0 for one after every step [default 2]")
+      ->type_name("S")
+      ->check(within<RunOptions>("seconds", "checkpoint_every"));
+  app.add_option("--parallel", r.parallel,
+                 "what the processes that torchrun starts share. jobs: the fits of auto, of --tune, of an "
+                 "ensemble; rows: the rows of every batch; auto: jobs where there are as many fits as "
+                 "processes [default auto]")
+      ->type_name("WHAT")
+      ->check(CLI::IsMember({"auto", "jobs", "rows"}));
+  // The launcher (python/slimbayes/__main__.py) takes this flag out: one process waits for no other.
+  app.add_option_function<double>(
+         "--timeout", [](double) {},
+         "time that a process which torchrun has started waits for another one "
+         "[default 300]")
+      ->type_name("S");
+}
+
 void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   CLI::App& app = *root.add_subcommand(
       "fit", "Fit a method on a table, a time series, images or text, and save the model");
   FitRequest& r = p.fit;
-  app.add_option("TRAIN", r.train,
-                 "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, - for CSV on stdin; or images: an "
-                 "IDX file (.gz or not), CIFAR records with --format")
+  app.add_option(
+         "TRAIN", r.files,
+         "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, - for CSV on stdin; several such "
+         "files, or a folder of them, as one table; or images: an IDX file (.gz or not), CIFAR records "
+         "with --format")
       ->required();
   app.add_option("--method", r.fit.method,
                  fmt::format("one of `slimbayes methods` [default {}; {} with --network-from]",
@@ -84,11 +119,8 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       ->check(within<RunOptions>("a seed", "seed"));
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
-  app.add_flag("--resume", r.resume, "go on from the checkpoint FILE.ckpt; a finished fit is left as it is");
-  app.add_option("--checkpoint-every", r.checkpoint_every,
-                 "seconds between two checkpoints, 0 for one after every step [default 2]")
-      ->type_name("S")
-      ->check(within<RunOptions>("seconds", "checkpoint_every"));
+  add_cache(app, r);
+  add_run(app, r);
   app.add_flag("--json", r.json, "print one JSON object");
   app.add_flag(
       "--dry-run", p.dry_run,
@@ -113,6 +145,8 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       "  slimbayes fit houses.csv --target price --method dbk --calibrate conformal --tune\n"
       "  slimbayes fit houses.csv --target price --method ensemble --of dbk --members 5\n"
       "  slimbayes fit mails.csv --target spam\n"
+      "  slimbayes fit houses/*.parquet --target price\n"
+      "  slimbayes fit clicks --target bought --method dnn --cache /tmp\n"
       "  torchrun --nproc-per-node 2 -m slimbayes fit houses.csv --target price --method dbk\n"
       "  slimbayes fit quakes.csv --likelihood cox --domain 0:1,0:2\n"
       "  slimbayes fit air.csv --target pm --window 24 --time date\n"

@@ -25,14 +25,18 @@ struct RankOfGroup {
 };
 
 struct FitRequest {
-  std::string train;
-  FitOptions fit;      // `options` holds only options that were set by flags
-  std::string preset;  // "paper" or empty
-  bool tune = false;   // tune all options that have a grid and were not set by flags
+  std::string train;               // the first of `files`
+  std::vector<std::string> files;  // tables that are read as one, or one file of images
+  FitOptions fit;                  // `options` holds only options that were set by flags
+  std::string preset;              // "paper" or empty
+  bool tune = false;               // tune all options that have a grid and were not set by flags
   std::string model = "model.safetensors";
   std::string valid;  // file of validation data; empty: use the validation fraction
   bool resume = false, json = false;
-  double checkpoint_every = 2;  // seconds between two checkpoints
+  double checkpoint_every = 2;    // seconds between two checkpoints
+  std::string cache;              // folder for encoded rows that are not to stay in memory; empty: none
+  int64_t shuffle_rows = 262144;  // rows that are shuffled together then
+  std::string parallel = "auto";  // what the ranks share: "jobs", "rows", or as their number says
   RankOfGroup rank = {};
 };
 

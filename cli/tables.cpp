@@ -13,7 +13,7 @@
 namespace slimbayes::cli {
 namespace {
 
-TableLimits limits_of_tables;
+TableLimits limits;
 
 std::string read_stdin(const TableBound& bound) {
   std::string text;
@@ -28,14 +28,30 @@ std::string read_stdin(const TableBound& bound) {
 
 }  // namespace
 
-void limit_tables(const TableLimits& limits) { limits_of_tables = limits; }
+void limit_tables(const TableLimits& given) { limits = given; }
+
+const TableLimits& limits_of_tables() { return limits; }
+
+std::string name_of_files(const std::vector<std::string>& files) {
+  if (files.size() == 1) return files.front();
+  return fmt::format("{} and {} more file{}", files.front(), files.size() - 1, files.size() == 2 ? "" : "s");
+}
 
 DataSource data_source() {
-  DataSource source = DataSource::files(limits_of_tables);
+  DataSource source = DataSource::files(limits);
   source.read = [files = source.read](const std::string& path, const Reading& reading) {
     if (path != "-") return files(path, reading);
-    const TableBound bound = TableBound::of(limits_of_tables, 0);
+    const TableBound bound = TableBound::of(limits, 0);
     return parse_csv(read_stdin(bound), ',', {"stdin", reading, bound});
+  };
+  return source;
+}
+
+DataSource data_source(const std::vector<std::string>& files) {
+  DataSource source = data_source();
+  if (files.size() < 2) return source;
+  source.read = [files](const std::string&, const Reading& reading) {
+    return read_tables({files.begin(), files.end()}, name_of_files(files), reading, limits);
   };
   return source;
 }

@@ -140,9 +140,12 @@ const MethodInfo& early_method(const FitOptions& fit, std::optional<TaskKind> ta
 
 EarlyFit fit_of(const Parsed& p) {
   FitRequest r = p.fit;
+  r.train = r.files.front();
   r.fit = fit_options(p.fit_flags, r.fit);
   const bool around = !r.fit.network_from.empty();  // the model file named there decides the kind of input
   const std::optional<InputKind> kind = around ? std::nullopt : kind_before(r.fit, r.train);
+  if (r.files.size() > 1 && kind && are_images(*kind))
+    misuse(fmt::format("expected one file of images; received {}; give one of them", r.files.size()));
   check_request(r.fit, p.fit_flags, kind, /*data_follow=*/!p.dry_run);
   if (p.valid->count() > 0 && p.fit_flags.given("valid_fraction"))
     misuse("expected --valid or --valid-fraction; received both; leave one of them out");

@@ -20,15 +20,15 @@ def _group(timeout):
     """The process group of a fit under torchrun, as its name, this process's rank and their number; of one process no group.
 
     torchrun's agent keeps the store of addresses, also over restarts: the prefix keeps those of ended processes away from the
-    restarted ones.
+    restarted ones. Other launchers that keep a store (examples/machines/ray_train.py) say so by the agent's variable.
     """
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         return "", 0, 1
     missing = [name for name in ("RANK", "MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
     if missing:
-        _end(f"expected the variables that torchrun sets for {size} processes; received none named {', '.join(missing)}; start the fit with "
-             "torchrun -m slimbayes")
+        _end(f"expected the variables that a launcher such as torchrun sets for {size} processes; received none named {', '.join(missing)}; "
+             "start the fit with torchrun -m slimbayes")
     import datetime
 
     import torch.distributed as dist

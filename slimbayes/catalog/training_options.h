@@ -26,6 +26,7 @@ struct TrainingOptions {
   double clip_norm = 0;
   int64_t patience = 40;
   std::string select_by = "score";
+  int64_t sync_every = 1;
   double time_limit = 0;
 };
 
@@ -71,6 +72,11 @@ void describe(TrainingOptions& o, V& v) {
     "which parameters are kept. score: those with the best validation score; last: those of the last epoch, "
     "which some experiments of papers report",
     Choices{{"score", "last"}}, "Prechelt 1998 (score)");
+  v("sync_every", o.sync_every,
+    "under torchrun, the number of steps that every process takes by itself, each over its share of the "
+    "batch, before all average their parameters; raise it where messages take most of the time "
+    "(docs/machines.md); 1: one gradient of the whole batch in every step",
+    Range{1, 1e6}, "Stich 2019");
   v("time_limit", o.time_limit,
     "seconds after which the training stops, with the parameters that select_by keeps of those so far; a "
     "fit of several parts (members, combinations of `.tune`, noise folds) divides them; 0: no limit",

@@ -91,11 +91,9 @@ std::shared_ptr<const Table> last_rows(const Examples& examples) {
 }
 
 std::string place_of(const Examples& examples, int64_t example) {
-  if (const auto* table = std::get_if<Table>(&examples))
-    return fmt::format("data row {}", row_number(*table, example));
+  if (const auto* table = std::get_if<Table>(&examples)) return row_place(*table, example);
   if (const auto* windows = std::get_if<WindowTable>(&examples))
-    return fmt::format("the window up to data row {}",
-                       row_number(*windows->table, last_row(*windows, example)));
+    return fmt::format("the window up to {}", row_place(*windows->table, last_row(*windows, example)));
   return fmt::format("image {}", example + 1);
 }
 

@@ -102,7 +102,7 @@ Examples examples_of(Examples given, const InputEncoder& encoder, bool with_targ
 }
 
 InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& train, const FitOptions& o,
-                         const std::string& scale) {
+                         const std::string& scale, const TableStatistics* all) {
   if (const auto* images = std::get_if<Images>(&examples))
     return ImageEncoder::fit(take_images(*images, train), o.pixel_divisor);
   if (!o.text.empty())
@@ -122,7 +122,7 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
     return WindowEncoder::fit({w->table, w->windows, std::move(places)}, inputs);
   }
   if (!o.domain.empty()) inputs.domain = parse_domain(o.domain);
-  return Encoder::fit(table_in(examples), train, inputs);
+  return Encoder::fit(table_in(examples), train, inputs, all);
 }
 
 Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool with_target,

@@ -39,10 +39,12 @@ SLIMBAYES_EXPORT Reading reading_of(const InputEncoder& encoder, bool with_targe
 SLIMBAYES_EXPORT Examples examples_of(Examples given, const InputEncoder& encoder, bool with_target);
 
 /// Fits an encoder for the kind of input that the options ask for, on the examples with the indices `train`.
-/// `scale` is the scale of numeric inputs: "min-max" or "standard". Throws as the fit() of the encoder's
+/// `scale` is the scale of numeric inputs: "min-max" or "standard". `all` has the statistics of all training
+/// rows of a table of which the examples are a sample (Encoder::fit). Throws as the fit() of the encoder's
 /// class.
 SLIMBAYES_EXPORT InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& train,
-                                          const FitOptions& options, const std::string& scale);
+                                          const FitOptions& options, const std::string& scale,
+                                          const TableStatistics* all = nullptr);
 
 /// Returns the encoded examples. Rows and windows that cannot be encoded (a number too far from training, see
 /// Encoder::inputs) are appended to `bad`, and their features are 0; if `bad` is nullptr, they throw

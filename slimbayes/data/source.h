@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "slimbayes/core/random.h"
@@ -43,6 +44,13 @@ class SLIMBAYES_EXPORT Source {
   /// Returns the length of each row (for a text, its number of tokens), [n] int64, so that a method can form
   /// batches of rows of similar length. Returns an undefined tensor if all rows have the same length.
   virtual at::Tensor lengths() const { return {}; }
+
+  /// How rows lie on disk: those of a block are read together, and about `window` rows are kept in memory.
+  struct OnDisk {
+    int64_t block, window;
+  };
+  /// Returns nothing for rows in memory, which may be taken in any order.
+  virtual std::optional<OnDisk> on_disk() const { return {}; }
 };
 
 /// A source whose rows are tensors in memory.

@@ -11,6 +11,7 @@
 
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/looks.h"
+#include "slimbayes/encoding/column_statistics.h"
 #include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/storage/check.h"
 
@@ -24,12 +25,19 @@ constexpr size_t kMaxClasses = 1000;
 /// rows}.
 using ClassSizes = std::map<std::string, std::pair<int64_t, int64_t>>;
 
-ClassSizes class_sizes(const Table& table, const Column& column, const std::vector<int64_t>& rows) {
+ClassSizes class_sizes(const Table& table, const Column& column, const std::vector<int64_t>& rows,
+                       const ColumnStatistics* all) {
   std::map<double, std::pair<int64_t, int64_t>> by_value;
   for (double value : column.values) {
     if (std::isfinite(value)) ++by_value[value].first;
   }
   for (int64_t row : rows) ++by_value[target_in(table, column, row)].second;
+  // Of a sample: the levels of the column are those of all rows, and so are the counts.
+  for (size_t i = 0; all != nullptr && i < all->counts.size(); ++i) {
+    auto& [rows_of_table, rows_of_training] = by_value[static_cast<double>(i)];
+    rows_of_table = std::max(rows_of_table, all->counts[i]);
+    rows_of_training = all->counts[i];
+  }
   ClassSizes sizes;
   for (const auto& [value, size] : by_value) sizes[cell_text(column, value)] = size;
   return sizes;
@@ -79,9 +87,9 @@ void check_class_column(const Column& column) {
 }  // namespace
 
 Task class_task(const Table& table, const Column& column, const std::vector<int64_t>& rows,
-                std::optional<LikelihoodKind> likelihood) {
+                std::optional<LikelihoodKind> likelihood, const ColumnStatistics* all) {
   check_class_column(column);
-  auto sizes = class_sizes(table, column, rows);
+  auto sizes = class_sizes(table, column, rows, all);
   if (likelihood == LikelihoodKind::bernoulli && sizes.size() != 2)
     refuse("target", fmt::format("two classes in {} for `.likelihood=bernoulli`", in_quotes(column.name)),
            fmt::format("{}", sizes.size()),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -15,6 +16,11 @@
 #include "slimbayes/export.h"
 
 namespace slimbayes {
+
+struct ColumnStatistics;  // encoding/column_statistics.h
+
+/// The statistics of the columns of a table, by their names.
+using TableStatistics = std::map<std::string, ColumnStatistics>;
 
 /// How Encoder::fit turns the columns of a table into features.
 struct EncoderOptions {
@@ -54,8 +60,10 @@ class Encoder {
   /// no rows, or the domain of events does not fit the columns. Throws DataError if an input cell is infinite
   /// in a row from which the scale is computed, a target cell is missing, a target cell of a count task is
   /// not a count, or an event (a point of a Cox process) lies outside the domain.
+  /// `all` (not owned; nullptr: none) has the statistics of all training rows where the table holds a sample
+  /// of them: scales, levels and classes are then those of all rows, and only the notes those of the sample.
   SLIMBAYES_EXPORT static Encoder fit(const Table& table, const std::vector<int64_t>& rows,
-                                      const EncoderOptions& options);
+                                      const EncoderOptions& options, const TableStatistics* all = nullptr);
 
   /// Fits the inputs alone, for a caller that encodes the target separately (WindowEncoder). `options` must
   /// have no target and no likelihood; schema().task keeps its defaults. Throws as fit().
@@ -151,7 +159,8 @@ class Encoder {
 
  private:
   SLIMBAYES_EXPORT std::vector<std::pair<size_t, Column>> changed_bits(const Table& table) const;
-  SLIMBAYES_EXPORT void fit_columns(const Table& table, const std::vector<int64_t>& rows);
+  SLIMBAYES_EXPORT void fit_columns(const Table& table, const std::vector<int64_t>& rows,
+                                    const TableStatistics* all = nullptr);
   SLIMBAYES_EXPORT static Encoder fit_events(const Table& table, const std::vector<int64_t>& rows,
                                              const EncoderOptions& options);
   EncoderOptions options_;

@@ -8,6 +8,7 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/column_statistics.h"
 #include "slimbayes/encoding/encoder.h"
 #include "slimbayes/encoding/feature_fit.h"
 #include "slimbayes/encoding/notes/column_note.h"
@@ -87,10 +88,10 @@ std::vector<std::string> feature_names(const Encoder::Feature& feature) {
   return names;
 }
 
-void Encoder::fit_columns(const Table& table, const std::vector<int64_t>& rows) {
+void Encoder::fit_columns(const Table& table, const std::vector<int64_t>& rows, const TableStatistics* all) {
   if (options_.scale_on == "all")
     notes_.push_back("numeric inputs are scaled by the range of every row, held-out rows too (scale-on all)");
-  FeatureFit fitting(table, rows, options_);
+  FeatureFit fitting(table, rows, options_, all);
   std::vector<std::string> not_inputs = options_.ignore, numbering;
   not_inputs.push_back(options_.target);
   if (!options_.target.empty()) numbering = numbering_columns(table, not_inputs);
@@ -122,7 +123,8 @@ Encoder Encoder::fit_inputs(const Table& table, const std::vector<int64_t>& rows
   return encoder;
 }
 
-Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options) {
+Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options,
+                     const TableStatistics* all) {
   check_options(table, rows, options);
   if (options.likelihood == LikelihoodKind::cox) return fit_events(table, rows, options);
   check(options.domain.empty(), "Encoder::fit", "a domain for `.likelihood=cox` alone", "one for another",
@@ -130,7 +132,8 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   check(!options.target.empty(), "Encoder::fit", "a target that is a column", "none");
   Encoder encoder;
   encoder.options_ = options;
-  encoder.schema_.task = fit_task(table, rows, {options.target, options.likelihood, options.target_scale});
+  encoder.schema_.task = fit_task(table, rows, {options.target, options.likelihood, options.target_scale},
+                                  all != nullptr ? &all->at(options.target) : nullptr);
   encoder.target_kind_ = table.find(options.target)->kind;
   if (encoder.schema_.task.kind == TaskKind::regression && is_constant(*table.find(options.target), rows))
     encoder.notes_.push_back(
@@ -141,7 +144,7 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
                     std::back_inserter(encoder.notes_));
   if (!options.likelihood && encoder.schema_.task.kind == TaskKind::regression)
     encoder.notes_.push_back(likelihood_hint(table, options.target, rows));
-  encoder.fit_columns(table, rows);
+  encoder.fit_columns(table, rows, all);
   return encoder;
 }
 

@@ -17,17 +17,6 @@ namespace {
 
 constexpr size_t kMaxLevels = 64;
 
-/// Returns the values at these rows without the missing ones.
-std::vector<double> present_values(const Column& column, const std::vector<int64_t>& rows) {
-  std::vector<double> values;
-  values.reserve(rows.size());
-  for (int64_t row : rows) {
-    double value = column.values[static_cast<size_t>(row)];
-    if (!std::isnan(value)) values.push_back(value);
-  }
-  return values;
-}
-
 void check_finite_cells(const Table& table, const Column& column, const std::vector<int64_t>& rows) {
   for (int64_t row : rows) {
     if (!std::isinf(column.values[static_cast<size_t>(row)])) continue;
@@ -53,11 +42,17 @@ bool is_free_text(size_t cells, size_t different) {
   return cells > kFewCells && static_cast<double>(different) > kShare * static_cast<double>(cells);
 }
 
-FeatureFit::FeatureFit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options)
-    : table_(table), rows_(rows), options_(options), ranged_(rows) {
+FeatureFit::FeatureFit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options,
+                       const TableStatistics* all)
+    : table_(table), rows_(rows), options_(options), all_(all), ranged_(rows) {
   if (options.scale_on != "all") return;
   ranged_.resize(static_cast<size_t>(table.rows));
   std::iota(ranged_.begin(), ranged_.end(), 0);
+}
+
+/// Returns the statistics of the cells in these rows, or those that are known of all of them.
+ColumnStatistics FeatureFit::statistics_of(const Column& column, const std::vector<int64_t>& rows) const {
+  return all_ != nullptr ? all_->at(column.name) : column_statistics(column, rows);
 }
 
 Encoder::Feature FeatureFit::fit(const Column& column, bool numbers) {
@@ -70,8 +65,8 @@ Encoder::Feature FeatureFit::fit(const Column& column, bool numbers) {
     notes_.push_back({ColumnNoteKind::dropped, column.name, row_label_note(column)});
     return feature;
   }
-  std::vector<double> values = present_values(column, rows_);
-  if (values.empty()) {
+  const ColumnStatistics own = statistics_of(column, rows_);
+  if (own.present == 0) {
     feature.dropped = Encoder::Dropped::no_value;
     notes_.push_back(
         {ColumnNoteKind::dropped, column.name,
@@ -80,10 +75,10 @@ Encoder::Feature FeatureFit::fit(const Column& column, bool numbers) {
     return feature;
   }
   if (column.kind == ColumnKind::categorical) {
-    if (!fit_levels(column, values, feature)) return feature;
+    if (!fit_levels(column, own, feature)) return feature;
   } else {
     check_finite_cells(table_, column, ranged_);
-    fit_scale(column, values, feature);
+    fit_scale(column, own, feature);
     const bool alike = !feature.scaled && !column.large.empty();
     if (alike) feature.dropped = Encoder::Dropped::constant_once_rounded;
     add_number_notes(column, alike);
@@ -94,8 +89,8 @@ Encoder::Feature FeatureFit::fit(const Column& column, bool numbers) {
          fmt::format("column {} is constant on the training rows: dropped", in_quotes(column.name)),
          "are constant on the training rows: dropped"});
   // A constant column gets the indicator too: whether a cell is present may be informative.
-  feature.indicator = values.size() < rows_.size();
-  add_missing_note(feature, rows_.size() - values.size());
+  feature.indicator = own.present < own.rows;
+  add_missing_note(feature, own);
   return feature;
 }
 
@@ -103,22 +98,20 @@ bool FeatureFit::is_declared(const Column& column) const {
   return std::ranges::find(options_.names, column.name) != options_.names.end();
 }
 
-/// Sets the levels that get a feature each, sorted. `values` are the present training cells. Returns false if
-/// the column is free text, which gives no feature.
-bool FeatureFit::fit_levels(const Column& column, const std::vector<double>& values,
-                            Encoder::Feature& feature) {
-  std::vector<int64_t> count(column.levels.size());
-  for (double value : values) ++count[static_cast<size_t>(value)];
+/// Sets the levels that get a feature each, sorted. Returns false if the column is free text, which gives no
+/// feature.
+bool FeatureFit::fit_levels(const Column& column, const ColumnStatistics& own, Encoder::Feature& feature) {
+  const std::vector<int64_t>& count = own.counts;
   add_category_notes(column, count);
   std::vector<size_t> seen;
   for (size_t i = 0; i < count.size(); ++i) {
     if (count[i] > 0) seen.push_back(i);
   }
-  if (is_free_text(values.size(), seen.size())) {
+  if (is_free_text(static_cast<size_t>(own.present), seen.size())) {
     notes_.push_back(
         {ColumnNoteKind::dropped, column.name,
          fmt::format("column {}: {} of {} training cells differ, as in an identifier or free text: dropped",
-                     in_quotes(column.name), seen.size(), values.size()),
+                     in_quotes(column.name), seen.size(), own.present),
          "have other cells in almost every training row, as an identifier or free text has: dropped"});
     feature.dropped = Encoder::Dropped::free_text;
     return false;
@@ -166,20 +159,18 @@ void FeatureFit::add_category_notes(const Column& column, const std::vector<int6
     notes_.push_back({ColumnNoteKind::odd, column.name, std::move(note)});
 }
 
-/// Sets the shift, scale, imputed value and range of a column of numbers, booleans or times. `values` are its
-/// present training cells.
-void FeatureFit::fit_scale(const Column& column, const std::vector<double>& values,
+/// Sets the shift, scale, imputed value and range of a column of numbers, booleans or times.
+void FeatureFit::fit_scale(const Column& column, const ColumnStatistics& own,
                            Encoder::Feature& feature) const {
   const bool standard = options_.scale == "standard";
-  const Moments m = moments(present_values(column, ranged_));
-  feature.fill = moments(values).mean;
+  const Moments m = statistics_of(column, ranged_).moments;
+  feature.fill = own.moments.mean;
   feature.shift = standard ? m.mean : m.middle;
   double scale = standard ? m.sd : m.half_range;
   feature.scaled = scale > 0;
   if (feature.scaled) {
-    const auto [low, high] = std::ranges::minmax(values);
     feature.scale = scale;
-    feature.range = {low, high, moments(values).sd};
+    feature.range = {own.low, own.high, own.moments.sd};
   } else {
     feature.dropped = Encoder::Dropped::constant;
   }
@@ -214,16 +205,16 @@ void FeatureFit::add_number_notes(const Column& column, bool constant_once_round
   notes_.push_back({ColumnNoteKind::odd, column.name, mixed_offsets_note(column)});
 }
 
-/// Adds a note if training cells are missing; `missing` is their number. Cells of rows that fill_gaps
-/// inserted are not counted.
-void FeatureFit::add_missing_note(const Encoder::Feature& feature, size_t missing) {
+/// Adds a note if training cells are missing. Cells of rows that fill_gaps inserted are not counted.
+void FeatureFit::add_missing_note(const Encoder::Feature& feature, const ColumnStatistics& own) {
+  const auto missing = static_cast<size_t>(own.rows - own.present);
   auto inserted = static_cast<size_t>(options_.carried.value_or(0));
   if (missing == 0 || missing == inserted) return;
   if (missing < inserted) inserted = 0;  // group column: present in inserted rows
   const char* replaced = options_.carried ? "carried forward from the last known one"
                          : feature.scaled ? "imputed with the mean"
                                           : "encoded as zeros";
-  const size_t cells = rows_.size() - inserted;
+  const size_t cells = static_cast<size_t>(own.rows) - inserted;
   notes_.push_back(
       {ColumnNoteKind::imputed, feature.name,
        fmt::format("column {}: {} of {} training cells are missing: {}, with an indicator",

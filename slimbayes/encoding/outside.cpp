@@ -98,9 +98,9 @@ std::string outside_text(const Outside& far, const Table& table) {
                                  far.rows == 1 ? "lies" : "lie");
   for (size_t i = 0; i < far.columns.size() && i < kShown; ++i) {
     const Outside::Beyond& here = far.columns[i];
-    text += fmt::format("{}{} ({} row{}; data row {} lies {:.4g} half-ranges beyond)", i == 0 ? "" : ", ",
+    text += fmt::format("{}{} ({} row{}; {} lies {:.4g} half-ranges beyond)", i == 0 ? "" : ", ",
                         in_quotes(here.name), here.rows, here.rows == 1 ? "" : "s",
-                        row_number(table, here.row), here.farthest);
+                        row_place(table, here.row), here.farthest);
   }
   if (far.columns.size() > kShown) text += fmt::format(" and {} more columns", far.columns.size() - kShown);
   return text;

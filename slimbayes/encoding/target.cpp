@@ -13,7 +13,7 @@
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/bits.h"
 #include "slimbayes/encoding/class_task.h"
-#include "slimbayes/encoding/moments.h"
+#include "slimbayes/encoding/column_statistics.h"
 #include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/storage/check.h"
 
@@ -34,22 +34,21 @@ std::optional<LikelihoodKind> likelihood_for(const Column& column) {
   return std::nullopt;
 }
 
-/// Sets the shift and scale of a regression, its encoded_sd and its lowest target, from the targets of the
-/// training rows. The sd must lie between kLeast and kMost: the predictive variance in the user's units is
+/// Sets the shift and scale of a regression, its encoded_sd and its lowest target, from the statistics of the
+/// training targets. The sd must lie between kLeast and kMost: the predictive variance in the user's units is
 /// the standardised variance times the squared scale. Within these bounds the squared scale is a normal
 /// double, with room for variances up to 1e28 times the training variance.
-void standardise(const std::vector<double>& values, const TargetOptions& options, Task& task) {
+void standardise(const ColumnStatistics& own, const TargetOptions& options, Task& task) {
   constexpr double kLeast = 1e-140, kMost = 1e140;
-  const Moments m = moments(values);
-  const auto [low, high] = std::ranges::minmax(values);
-  const bool usable = low == high || (m.sd >= kLeast && m.sd <= kMost);
+  const Moments& m = own.moments;
+  const bool usable = own.low == own.high || (m.sd >= kLeast && m.sd <= kMost);
   if (!usable)
     refuse(
         "target",
         fmt::format("a standard deviation of {} from {:g} to {:g}", in_quotes(options.name), kLeast, kMost),
         fmt::format("{:g} over the training rows", m.sd),
         "its square is no number of double precision: rescale the target, for instance divide it by its sd");
-  task.low = low;
+  task.low = own.low;
   task.y_shift = m.mean;
   (options.scale == "centred" ? task.encoded_sd : task.y_scale) = m.sd > 0 ? m.sd : 1;
 }
@@ -61,7 +60,8 @@ TaskKind task_kind(const Table& table, const std::string& target, std::optional<
   return likelihood ? task_of(*likelihood) : TaskKind::classification;
 }
 
-Task fit_task(const Table& table, const std::vector<int64_t>& rows, const TargetOptions& options) {
+Task fit_task(const Table& table, const std::vector<int64_t>& rows, const TargetOptions& options,
+              const ColumnStatistics* all) {
   const std::string &target = options.name, &scale = options.scale;
   const Column& column = target_column(table, target);
   const auto likelihood = options.likelihood ? options.likelihood : likelihood_for(column);
@@ -74,7 +74,7 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const Target
            options.likelihood || column.kind != ColumnKind::numeric
                ? "leave `.target_scale` out"
                : "`.likelihood=gaussian` fits two whole numbers as numbers; or leave `.target_scale` out");
-  if (kind == TaskKind::classification) return class_task(table, column, rows, likelihood);
+  if (kind == TaskKind::classification) return class_task(table, column, rows, likelihood, all);
   if (kind == TaskKind::events)
     refuse("target", "no target for `.likelihood=cox`, whose rows are events", in_quotes(target),
            "leave `.target` out");
@@ -82,14 +82,13 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const Target
     refuse("target", fmt::format("numbers in the target {}", in_quotes(target)),
            fmt::format("a {} column", kind_name(column.kind)),
            fmt::format("`.likelihood={}` needs numbers", name_of(likelihood.value())));
-  std::vector<double> values;
-  for (int64_t row : rows)
-    values.push_back(kind == TaskKind::counts ? count_in(table, column, row) : target_in(table, column, row));
+  for (int64_t row : rows)  // throws for a bad cell
+    kind == TaskKind::counts ? count_in(table, column, row) : target_in(table, column, row);
   Task task;
   task.kind = kind;
   task.likelihood = *likelihood;
   if (kind == TaskKind::regression) {
-    standardise(values, options, task);
+    standardise(all != nullptr ? *all : column_statistics(column, rows), options, task);
     check_standardised(table, target, task);
   }
   return task;

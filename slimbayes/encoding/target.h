@@ -11,6 +11,8 @@
 
 namespace slimbayes {
 
+struct ColumnStatistics;  // encoding/column_statistics.h
+
 /// Returns what kind of task a fit on this target column is: that of `likelihood`, or, if it is empty, the
 /// one that the column suggests (see fit_task). Throws std::invalid_argument if the column does not exist or
 /// holds times.
@@ -35,8 +37,9 @@ struct TargetOptions {
 /// Throws std::invalid_argument for a column, a likelihood or a scale that do not fit, or a regression whose
 /// targets have an sd outside 1e-140 to 1e140 (0 is allowed). Throws DataError for a training cell that is
 /// missing, infinite, or a negative or fractional count, and, for any row, as check_standardised.
+/// `all` (not owned; nullptr: none) has the statistics of all training targets where `rows` are a sample.
 SLIMBAYES_EXPORT Task fit_task(const Table& table, const std::vector<int64_t>& rows,
-                               const TargetOptions& options);
+                               const TargetOptions& options, const ColumnStatistics* all = nullptr);
 
 /// Checks that the targets of a regression can be trained on. Throws DataError for a row whose target lies
 /// more than 1e18 training sds (with the scale "centred": more than 1e18) from the training mean, because its

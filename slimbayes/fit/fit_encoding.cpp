@@ -10,6 +10,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/input_scores.h"
 #include "slimbayes/data/rows/repeated_inputs.h"
+#include "slimbayes/data/stream/streamed_rows.h"
 #include "slimbayes/fit/left_out.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/methods/deep_kernel/event_probes.h"
@@ -70,19 +71,22 @@ void add_notes_on_windows(const WindowTable& windows, const FitOptions& fit,
 
 }  // namespace
 
-EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data, SplitRows split) {
+EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data, SplitRows split,
+                                const std::function<void(double)>& progress) {
   const FitOptions& fit = request.fit;
   EncodedExamples out;
   out.split = std::move(split);
   const PartExamples in_parts = examples_in_parts(data.examples, out.split);
   const Examples& examples = in_parts.some ? *in_parts.some : data.examples;
   out.encoder = request.network ? request.network->parts().encoder
-                                : std::make_shared<const InputEncoder>(
-                                      fit_encoder(examples, in_parts.split.train, fit, request.scale));
+                                : std::make_shared<const InputEncoder>(fit_encoder(
+                                      examples, in_parts.split.train, fit, request.scale,
+                                      request.streamed ? &request.streamed->table().all : nullptr));
   const TaskKind task = schema_of(*out.encoder).task.kind;
   check_task_asked(schema_of(*out.encoder).task, request);
   const Dataset all = training_dataset(*out.encoder, examples, {fit.crop, fit.flip});
-  out.parts.train = all.subset(at::tensor(in_parts.split.train, at::kLong));
+  out.parts.train = request.streamed ? Dataset{all.schema, request.streamed->encoded(*out.encoder, progress)}
+                                     : all.subset(at::tensor(in_parts.split.train, at::kLong));
   if (data.valid == nullptr) {
     out.parts.valid = all.subset(at::tensor(in_parts.split.valid, at::kLong));
   } else {

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
 
 #include "slimbayes/data/input_encoder.h"
@@ -24,6 +25,8 @@ struct EncodedExamples {
 /// model's encoder too. The result's notes are those of `split` and further ones on the data. Throws
 /// std::invalid_argument if the method cannot do the task or the task cannot be calibrated, and DataError for
 /// cells that cannot be encoded.
-EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data, SplitRows split);
+/// `progress` (may be empty) gets the share of the files that is read, where training rows are streamed.
+EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data, SplitRows split,
+                                const std::function<void(double)>& progress = {});
 
 }  // namespace slimbayes

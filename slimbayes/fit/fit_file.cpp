@@ -12,7 +12,9 @@
 #include <iterator>
 
 #include "slimbayes/catalog/call_options.h"
+#include "slimbayes/core/check.h"
 #include "slimbayes/data/rows/row_hash.h"
+#include "slimbayes/data/stream/streamed_rows.h"
 #include "slimbayes/fit/fit_notes.h"
 #include "slimbayes/fit/fit_resolved.h"
 #include "slimbayes/kernels/kernels.h"
@@ -64,6 +66,7 @@ Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
               {"seed", request.fit.seed},
               {"tuning", request.fit.tune},
               {"network", network_hash(request)},
+              {"streamed data", request.streamed ? request.streamed->table().hash : ""},
               {"rounding of products", kernels::rounding()},
               {"threads", request.threads > 0 ? request.threads : at::get_num_threads()}});
   const auto text = [&] { return all.dump(-1, ' ', false, json::error_handler_t::replace); };
@@ -74,15 +77,31 @@ Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
 }
 
 /// Throws, as together() does, unless all ranks make the same fit. Their threads and processors may differ.
-void check_same(const Collective& ranks, const std::string& fingerprint, bool resume) {
+void check_same(const Collective& ranks, const std::string& fingerprint, bool resume, Parallel parallel) {
   json own = json::parse(fingerprint);
   own["resume"] = resume;
+  own["parallel"] = parallel;
   for (const char* may_differ : {"rounding of products", "threads"}) own.erase(may_differ);
   const std::vector<std::string> all = gather_texts(ranks, own.dump());
   together(&ranks, [&] {
     for (size_t r = 1; r < all.size(); ++r)
       check_fingerprint(all[r], all[0], "the same data and request on every rank",
                         fmt::format("see what rank {} has", r));
+  });
+}
+
+/// Throws, as together() does, if a fit that goes on would start anew because the checkpoint lies on another
+/// machine than that of rank 0.
+void check_place(const Collective& ranks, const fs::path& checkpoint) {
+  std::error_code absent;
+  const at::Tensor all = ranks.gather(at::full({1}, fs::exists(checkpoint, absent) ? 1 : 0, at::kLong));
+  together(&ranks, [&] {
+    if (all[0].item<int64_t>() == 0 && all.sum().item<int64_t>() > 0)
+      refuse("ranks",
+             fmt::format("the checkpoint '{}' on the machine of rank 0, which reads it",
+                         foreign_text(checkpoint.string())),
+             fmt::format("it on that of rank {} alone", all.view({-1}).argmax().item<int64_t>()),
+             "start that machine as the first one, or copy the file");
   });
 }
 
@@ -252,6 +271,8 @@ FitOutcome FitFile::follow(const ResolvedFit& request, const FitData& data, cons
   try {
     out.model = fit_resolved(request, data, &watched, policy);
     out.interrupted = out.model->interrupted();
+  } catch (const JobsServed&) {  // rank 0 has the model
+    out.interrupted = callback.stop();
   } catch (const std::exception& error) {
     out.interrupted = callback.stop();  // before anything was validated, as in run()
     // Before a training every rank refuses the same arguments, and rank 0 says so.
@@ -270,7 +291,8 @@ FitOutcome FitFile::fit(const ResolvedFit& request, const Examples& examples, co
   internal_check(lock_.has_value() == (ranks == nullptr || ranks->rank() == 0), "FitFile",
                  "rank 0 writes the files, and no other rank");
   if (ranks != nullptr) {
-    check_same(*ranks, prints.fit, resume_);
+    check_same(*ranks, prints.fit, resume_, request.parallel);
+    if (resume_) check_place(*ranks, checkpoint_);
     // Threads and processors may differ: what the files say is what rank 0 has.
     prints = {gather_texts(*ranks, prints.fit)[0], gather_texts(*ranks, prints.training)[0]};
   }

@@ -13,15 +13,18 @@
 #include "slimbayes/fit/fit_model.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iterator>
 #include <optional>
 
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/data/rows/row_hash.h"
+#include "slimbayes/data/stream/streamed_rows.h"
 #include "slimbayes/fit/fit_encoding.h"
 #include "slimbayes/fit/fit_notes.h"
 #include "slimbayes/fit/fit_resolved.h"
@@ -32,6 +35,7 @@
 #include "slimbayes/fit/tuning.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/model/example_uniforms.h"
+#include "slimbayes/train/job_ranks.h"
 
 namespace slimbayes {
 
@@ -120,14 +124,15 @@ std::vector<int64_t> learned_rows(const ResolvedFit& request, const FitData& dat
 ModelParts parts_of_model(const ResolvedFit& request, const FitData& data, EncodedExamples encoded,
                           FittedMethod made) {
   ModelParts parts;
-  if (request.method->updates) parts.learned = learned_rows(request, data, encoded, *made.fitted);
+  if (request.method->updates && !request.streamed)
+    parts.learned = learned_rows(request, data, encoded, *made.fitted);
   parts.method = request.method->name;
   parts.options = stored_json(made.fitted->save(), "options");  // all of them, with values set from the rows
   parts.fit = request.fit;
   parts.encoder = std::move(encoded.encoder);
   parts.fitted = std::move(made.fitted);
   parts.split = std::move(encoded.split);
-  parts.data_hash = data.hash;
+  parts.data_hash = request.streamed ? request.streamed->table().hash : data.hash;
   parts.probes = encoded.probes;
   parts.pixel_mean = encoded.pixel_mean;
   parts.tuning = std::move(made.tuning);
@@ -155,24 +160,32 @@ Model calibrated(ModelParts parts, const Examples& examples, const std::vector<i
   return Model(std::move(parts));
 }
 
-/// Throws std::invalid_argument for a fit that several processes cannot make together: one whose parts depend
-/// on the time that is left, which their clocks tell differently.
-void check_ranks(const ResolvedFit& request) {
-  const std::string& method = request.method->name;
-  if (method == "auto")
-    refuse("ranks", "a method that several processes train together", method,
-           "name one with `.method`, such as dbk or dnn");
-  check(request.fit.tune.empty(), "ranks", "a fit without a search of its options", "one with `.tune`",
-        "tune in one process, then give the options");
-  check(!(request.options.value("time_limit", 0.0) > 0), "ranks", "a budget in steps", "a time limit",
-        "give `.steps` in the place of `.time_limit`");
+/// Throws std::invalid_argument for a method that needs all its training rows at once.
+void check_streams(const ResolvedFit& request) {
+  if (request.method->streams || (!request.method->inner.empty() && request.inner->streams)) return;
+  refuse("fit",
+         fmt::format("a method that reads its rows batch by batch ({}) with `.cache`",
+                     methods_that(&MethodInfo::streams)),
+         fmt::format("{}, which needs all {} training rows at once", request.method->name,
+                     request.streamed->table().split.streamed),
+         "name one of them, or fit a part of the files without `.cache`");
+}
+
+/// Returns what tells the callback (may be nullptr) the share of the files that is encoded, from time to time.
+std::function<void(double)> told_to(Callback* callback) {
+  if (callback == nullptr) return {};
+  return [callback, told = -1.0](double share) mutable {
+    if (share < told + 0.05) return;
+    told = share;
+    callback->stage(fmt::format("{:.0f} % of the rows encoded", 100 * share));
+  };
 }
 
 }  // namespace
 
 Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* callback,
                    CheckpointPolicy checkpoint, NetworkCache* networks) {
-  if (request.ranks != nullptr) check_ranks(request);
+  const bool as_jobs = request.ranks != nullptr && shared_by_ranks(request) == Parallel::jobs;
   const std::unique_ptr<Method> method = registry_row(request.method->name).make(request.options);
   DealtExamples dealt = deal_examples(request, given);
   FitData data = given;
@@ -180,16 +193,23 @@ Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* c
   if (data.valid != nullptr && request.kind == InputKind::table && request.fit.wild_cells == "leave-out")
     valid = without_wild_rows(*data.valid, request.fit, dealt.split.notes);
   if (valid) data.valid = &*valid;
-  EncodedExamples encoded = encode_examples(request, data, std::move(dealt.split));
+  if (request.streamed) check_streams(request);
+  EncodedExamples encoded = encode_examples(request, data, std::move(dealt.split), told_to(callback));
   for (const std::string& note : notes_before_training(*encoded.encoder, encoded.split)) {
     if (callback) callback->note(note);
   }
   const ThreadScope threads(request.threads);
+  std::optional<JobRanks> job_ranks;
+  if (as_jobs) job_ranks.emplace(*request.ranks);
+  if (as_jobs && job_ranks->is_worker()) checkpoint = {};  // rank 0 keeps the files
+  if (as_jobs && callback != nullptr)
+    callback->note(fmt::format("{} processes share the fits (`.parallel=jobs`)", job_ranks->size()));
   FitContext context{.stream = Stream(request.fit.seed),
                      .callback = callback,
                      .checkpoint = std::move(checkpoint),
                      .networks = networks,
-                     .ranks = request.ranks.get(),
+                     .ranks = as_jobs ? nullptr : request.ranks.get(),
+                     .job_ranks = as_jobs ? &*job_ranks : nullptr,
                      .workers = request.workers,
                      .execution = request.fit.engine == "libtorch" ? Execution::libtorch : Execution::engine,
                      .wild_share = dealt.wild_share};

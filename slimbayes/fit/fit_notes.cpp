@@ -18,7 +18,7 @@ namespace {
 /// Returns a note if the method's rank (the option with OptionDoc::at_most_rows) exceeds the number of
 /// training rows, else "". Only a default rank can: a fit refuses such a rank from the user.
 std::string too_large_a_rank(const Model& model, std::string_view noun) {
-  const auto rows = static_cast<int64_t>(model.split().train.size());
+  const auto rows = train_rows(model.split());
   for (const OptionDoc& doc : options_of(find_method(model.method()), model.options())) {
     const int64_t rank = doc.at_most_rows ? model.options().value(doc.name, int64_t{0}) : 0;
     if (rank > rows)
@@ -55,9 +55,9 @@ std::string wild_rows_note(const Table& table, const std::string& target, const 
   const Column& column = target_column(table, target);
   std::vector<std::string> named;
   for (size_t i = 0; i < std::min(kNamed, rows.size()); ++i)
-    named.push_back(fmt::format("{} in data row {}",
+    named.push_back(fmt::format("{} in {}",
                                 foreign_text(cell_text(column, target_in(table, column, rows[i]))),
-                                row_number(table, rows[i])));
+                                row_place(table, rows[i])));
   if (rows.size() > kNamed) named.push_back("...");
   return fmt::format(
       "the target {} is more than five sd from what the other rows predict in {}: {}; look whether it is "

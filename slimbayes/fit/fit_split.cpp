@@ -6,6 +6,7 @@
 
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/stream/streamed_rows.h"
 #include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/encoding/target.h"
 #include "slimbayes/fit/kept_classes.h"
@@ -77,6 +78,14 @@ SplitRows split_anew(const ResolvedFit& request, const Examples& examples, const
 
 DealtExamples deal_examples(const ResolvedFit& request, const FitData& data) {
   FitOptions fit = request.fit;
+  if (request.streamed) {
+    DealtExamples dealt;
+    dealt.split = request.streamed->table().split;
+    dealt.calibration_groups = calibration_groups(data.examples, fit, dealt.split);
+    check_training(*request.method, request.options, dealt.split);
+    dealt.grouped = fit.split != "random";
+    return dealt;
+  }
   if (data.valid != nullptr || holds_out_itself(request, data.examples)) fit.valid_fraction = 0;
   DealtExamples dealt;
   dealt.split = request.network ? split_around(request, data, fit) : split_anew(request, data.examples, fit);

@@ -117,9 +117,11 @@ Jobs<NoiseSeries::Part> NoiseSeries::jobs(const std::function<Tuned(const FitCon
   const auto whole = [](const Part& part) {
     return part.main.fitted ? !part.main.interrupted() : part.held.whole;
   };
+  JobPlan plan = plan_of(context_, kNoiseFolds, title);
+  // Other ranks cannot run the folds before the main fit has chosen the options: they share its search.
+  if (options_.is_null()) plan.job_ranks = nullptr;
   return Jobs<Part>(
-      plan_of(context_, kNoiseFolds, title),
-      {run, save, [this](size_t job, const TensorFile& file) { return stored(job, file); }, whole});
+      plan, {run, save, [this](size_t job, const TensorFile& file) { return stored(job, file); }, whole});
 }
 
 CrossFitted NoiseSeries::run(const std::function<Tuned(const FitContext&)>& main) {

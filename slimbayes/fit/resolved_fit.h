@@ -14,6 +14,15 @@
 
 namespace slimbayes {
 
+class StreamedRows;  // data/stream/streamed_rows.h
+
+/// What several processes share of a fit (ResolvedFit::ranks).
+enum class Parallel : uint8_t {
+  by_size,  // the parts if there are at least as many as ranks, else the rows
+  jobs,     // the independent parts: candidates of `auto`, combinations of a search, members (job_ranks.h)
+  rows      // the rows of every batch and sum
+};
+
 /// A request in which every choice that the options leave open has been made. Later stages of a fit do not
 /// choose a method or its options.
 struct ResolvedFit {
@@ -33,7 +42,16 @@ struct ResolvedFit {
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
   /// The processes that make this fit together, each with the same data and request; nullptr: this one alone.
   std::shared_ptr<const Collective> ranks = {};
+  Parallel parallel = Parallel::by_size;  // what those processes share
+  /// The training rows, if they are read from disk (stream_training); the examples of the fit are then
+  /// StreamedTable::rows. nullptr: the examples have all rows.
+  std::shared_ptr<const StreamedRows> streamed = {};
 };
+
+/// Returns what the ranks of this fit share: Parallel::jobs or Parallel::rows. Throws std::invalid_argument
+/// for what they cannot share: parts of a method that has none, or the rows of a fit whose parts depend on
+/// the time that is left, which the clocks of the ranks tell differently.
+SLIMBAYES_EXPORT Parallel shared_by_ranks(const ResolvedFit& request);
 
 /// Makes the choices that `fit` leaves open and checks the request as a whole: the kind of the examples, the
 /// columns, the fractions, the method with its options, and the network. `examples` may still be the table of

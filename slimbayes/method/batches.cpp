@@ -82,6 +82,10 @@ BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options) {
   constexpr int64_t kImages = 8;
   if (data.schema.task.grid && options.batch == 0)
     return plan_of_equal_batches(data.size(), (data.size() + kImages - 1) / kImages);
+  if (const auto disk = data.source->on_disk()) {
+    const int64_t batch = batch_size(options, data.size());
+    return plan_of_windows(data.size(), (data.size() + batch - 1) / batch, disk->window, disk->block);
+  }
   return {};
 }
 

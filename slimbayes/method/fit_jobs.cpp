@@ -11,8 +11,8 @@
 namespace slimbayes {
 
 JobPlan plan_of(const FitContext& context, std::string kind, std::function<std::string(size_t job)> title) {
-  return {context.checkpoint, std::move(kind),  context.callback,
-          context.workers,    std::move(title), context.ranks};
+  return {context.checkpoint, std::move(kind), context.callback, context.workers,
+          std::move(title),   context.ranks,   context.job_ranks};
 }
 
 FitContext part_of(const FitContext& whole, const Stream& stream, const JobContext& job) {

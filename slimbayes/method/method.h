@@ -32,6 +32,7 @@ struct AnswerSpec;  // engine/spec/answer_spec.h
 namespace slimbayes {
 
 struct TrainedNetwork;  // method/trained_network.h
+class JobRanks;
 class NetworkCache;     // method/network_cache.h
 class ExactPosterior;   // below
 
@@ -186,6 +187,9 @@ struct FitContext {
   std::optional<std::chrono::steady_clock::time_point> until = {};
   /// The processes that make this fit together, on the same rows; not owned; nullptr: this process alone.
   const Collective* ranks = nullptr;
+  /// The processes that run jobs of the first series of this fit (train/job_ranks.h); not owned; nullptr:
+  /// this process alone. Not with `ranks`.
+  JobRanks* job_ranks = nullptr;
   /// How many independent fits may run at the same time, if this fit consists of several (train/jobs.h).
   int workers = 1;
   /// What computes the networks.

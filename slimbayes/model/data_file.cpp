@@ -105,11 +105,7 @@ Words columns_named(const Words& lists, const std::string& command, const std::s
   return names;
 }
 
-Examples read_training(const std::string& path, FitOptions& o, const DataSource& from, Words* notes) {
-  if (const std::string format = format_at(path, o.format); !format.empty()) {
-    o.format = format;
-    return examples_of(images_at(path, format, from.limits), o);
-  }
+Reading training_reading(const FitOptions& o) {
   Reading reading{{}, perhaps_named(o.categorical), perhaps_named(o.ignore), true};
   if (!o.text.empty()) reading.names.push_back(o.text);
   reading.missing = marks_of(o);
@@ -117,14 +113,26 @@ Examples read_training(const std::string& path, FitOptions& o, const DataSource&
   if (o.likelihood == gaussian || o.likelihood == student || o.likelihood == poisson)
     reading.numbers = {o.target};
   if (o.likelihood == bernoulli || o.likelihood == softmax) reading.labels = {o.target};
-  Table table = from.read(path, reading);
-  const bool series = input_kind(o) == InputKind::windows;
-  if (!series) table = with_known_target(std::move(table), o.target, notes);
+  return reading;
+}
+
+void name_columns(FitOptions& o, const Table& table) {
   for (const auto& [list, flag] : {std::pair{&FitOptions::ignore, "`.ignore`"},
                                    {&FitOptions::categorical, "`.categorical`"},
                                    {&FitOptions::time, "`.time`"},
                                    {&FitOptions::group, "`.group`"}})
     o.*list = columns_named(o.*list, "fit", flag, table);
+}
+
+Examples read_training(const std::string& path, FitOptions& o, const DataSource& from, Words* notes) {
+  if (const std::string format = format_at(path, o.format); !format.empty()) {
+    o.format = format;
+    return examples_of(images_at(path, format, from.limits), o);
+  }
+  Table table = from.read(path, training_reading(o));
+  const bool series = input_kind(o) == InputKind::windows;
+  if (!series) table = with_known_target(std::move(table), o.target, notes);
+  name_columns(o, table);
   return examples_of(std::move(table), o);
 }
 

@@ -24,9 +24,16 @@ struct DataSource {
   static DataSource files(const TableLimits& limits = {});
 };
 
-/// Reads a file of training data: a table, or images (FitOptions::format). Also completes `options`. In the
-/// lists of columns (ignore, categorical, time, group), an entry that is a comma-separated list is replaced
-/// by the columns it names. For images, `format` becomes the format that was found. Rows of a table without a
+/// Returns how read_table should read a table for a fit with these options.
+Reading training_reading(const FitOptions& options);
+
+/// Replaces each entry in the options' lists of columns (ignore, categorical, time, group) that is a
+/// comma-separated list by the columns that it names. Throws std::invalid_argument for a name that is not a
+/// column.
+void name_columns(FitOptions& options, const Table& table);
+
+/// Reads a file of training data: a table, or images (FitOptions::format). Also completes `options`: its
+/// lists of columns as name_columns() does. For images, `format` becomes the format that was found. Rows of a table without a
 /// target are left out, and `notes` (may be nullptr) receives a sentence on them; rows of a time series stay,
 /// because windows see them. A time series is returned as its windows. Throws std::invalid_argument for a
 /// name that is not a column, and as read_table, read_images and examples_of (data/fit_examples.h).

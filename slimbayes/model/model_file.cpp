@@ -194,8 +194,11 @@ TensorFile Model::to_file() const {
   file.metadata["fit"] = options_to_json(parts_.fit).dump();
   file.metadata["seed"] = std::to_string(parts_.fit.seed);
   file.metadata["data_hash"] = parts_.data_hash;
+  // Of a streamed table the lists count the rows in memory, which no file has.
+  const bool listed = parts_.split.streamed == 0;
   for (size_t i = 0; i < std::size(kSplitNames); ++i) {
-    file.tensors[kSplitNames[i]] = to_stored(at::tensor(parts_.split.*kSplitLists[i], at::kLong));
+    const std::vector<int64_t> none, &rows = listed ? parts_.split.*kSplitLists[i] : none;
+    file.tensors[kSplitNames[i]] = to_stored(at::tensor(rows, at::kLong));
   }
   if (!parts_.learned.empty()) file.tensors[kLearned] = to_stored(at::tensor(parts_.learned, at::kLong));
   if (parts_.probes.defined()) file.tensors[kProbes] = to_stored(parts_.probes);
@@ -203,7 +206,8 @@ TensorFile Model::to_file() const {
   if (parts_.calibration.groups > 0) {
     const int64_t rows = parts_.calibration.value.size(0);
     nlohmann::json facts = {{"method", "conformal"}, {"rows", rows}};
-    file.tensors[kCalibrationRows] = to_stored(at::tensor(parts_.split.calibration, at::kLong));
+    file.tensors[kCalibrationRows] =
+        to_stored(at::tensor(listed ? parts_.split.calibration : std::vector<int64_t>(), at::kLong));
     file.tensors[kCalibrationScores] = to_stored(parts_.calibration.value);
     if (parts_.calibration.groups < rows) {
       facts["groups"] = parts_.calibration.groups;

@@ -34,7 +34,7 @@ std::vector<CardColumn> columns_of(const InputEncoder& encoder) {
 RowsOfParts rows_of_parts(const Model& model) {
   const SplitRows& split = model.split();
   if (split.train.empty()) return {model.fitted().summary().rows};
-  return {std::ssize(split.train), std::ssize(split.valid), std::ssize(split.calibration),
+  return {train_rows(split), std::ssize(split.valid), std::ssize(split.calibration),
           std::ssize(split.test)};
 }
 

@@ -38,6 +38,14 @@ class SLIMBAYES_EXPORT RanksEnded : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Thrown in a fit whose parts several processes share as jobs (train/job_ranks.h), on every process but rank
+/// 0, when rank 0 has no more jobs for it. It ends the work of that process and is no failure: rank 0 alone
+/// has the model.
+class SLIMBAYES_EXPORT JobsServed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// Returns a message of the library for a user, without the names of the functions that threw it:
 /// "[Encoder::fit] expected ..." becomes "expected ...", also after the name of a file ("m.safetensors:
 /// [load] expected ..."). Whatever shows messages to users calls it.

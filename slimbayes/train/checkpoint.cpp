@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "slimbayes/core/check.h"
@@ -71,6 +72,11 @@ void remove_parts(const fs::path& path) {
 void remove_checkpoint(const fs::path& path) {
   remove_file(path);
   remove_parts(path);
+}
+
+bool can_be_saved(const TrainProblem& problem, const AdamW& optimiser) {
+  const auto all = [](const at::Tensor& x) { return at::isfinite(x).all().item<bool>(); };
+  return std::ranges::all_of(changing_tensors(problem), all) && std::ranges::all_of(optimiser.state(), all);
 }
 
 void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem, const AdamW& optimiser,

@@ -37,6 +37,10 @@ void check_fingerprint(const std::string& found, const std::string& own, const s
 void remove_checkpoint(const std::filesystem::path& path);
 void remove_parts(const std::filesystem::path& path);
 
+/// Returns whether parameters and moments are finite, as load_checkpoint asks. If others lead to a loss that
+/// is not finite, the next step throws.
+bool can_be_saved(const TrainProblem& problem, const AdamW& optimiser);
+
 /// Writes parameters, optimiser and state atomically to policy.path. Throws DataError if the file cannot be
 /// written.
 void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem, const AdamW& optimiser,

@@ -74,29 +74,6 @@ class ProcessGroup : public Collective {
   mutable std::chrono::steady_clock::duration spent_ = {};
 };
 
-/// What a rank says of its own failure: the kind as a letter, then the message; "" if it has not failed.
-std::string failure_text(const std::exception_ptr& thrown) {
-  if (!thrown) return "";
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const NumericalError& error) {
-    return fmt::format("n{}", error.what());
-  } catch (const std::invalid_argument& error) {
-    return fmt::format("i{}", error.what());
-  } catch (const DataError& error) {
-    return fmt::format("i{}", error.what());
-  } catch (const std::bad_alloc&) {
-    return "oout of memory; use fewer rows, a smaller model or a machine with more memory";
-  } catch (const c10::Error& error) {  // what() would contain a backtrace
-    const std::string text = error.what_without_backtrace();
-    return fmt::format("o{}", text.substr(0, text.find('\n')));
-  } catch (const std::exception& error) {
-    return fmt::format("o{}", error.what());
-  } catch (...) {
-    return "oan unknown failure";
-  }
-}
-
 at::Tensor tensor_of(const void* bytes, size_t count) {
   at::Tensor tensor = at::empty({static_cast<int64_t>(count)}, at::kByte);
   if (count > 0) std::memcpy(tensor.mutable_data_ptr(), bytes, count);
@@ -147,6 +124,44 @@ std::vector<std::string> gather_texts(const Collective& ranks, const std::string
   return texts;
 }
 
+// The kind as a letter, then the message; "" for none.
+std::string failure_text(const std::exception_ptr& thrown) {
+  if (!thrown) return "";
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const NumericalError& error) {
+    return fmt::format("n{}", error.what());
+  } catch (const std::invalid_argument& error) {
+    return fmt::format("i{}", error.what());
+  } catch (const DataError& error) {
+    return fmt::format("i{}", error.what());
+  } catch (const std::bad_alloc&) {
+    return "mout of memory; use fewer rows, a smaller model or a machine with more memory";
+  } catch (const c10::Error& error) {  // what() would contain a backtrace
+    const std::string text = error.what_without_backtrace();
+    return fmt::format("o{}", text.substr(0, text.find('\n')));
+  } catch (const std::exception& error) {
+    return fmt::format("o{}", error.what());
+  } catch (...) {
+    return "oan unknown failure";
+  }
+}
+
+std::exception_ptr failure_from(const std::string& text) {
+  internal_check(!text.empty(), "failure_from", "the text of an exception");
+  const std::string message = text.substr(1);
+  switch (text.front()) {
+    case 'n':
+      return std::make_exception_ptr(NumericalError(message));
+    case 'i':
+      return std::make_exception_ptr(std::invalid_argument(message));
+    case 'm':
+      return std::make_exception_ptr(std::bad_alloc());
+    default:
+      return std::make_exception_ptr(std::runtime_error(message));
+  }
+}
+
 void on_all_ranks(const Collective* ranks, const std::function<void()>& body) {
   if (ranks == nullptr) return body();
   std::exception_ptr thrown;
@@ -161,10 +176,9 @@ void on_all_ranks(const Collective* ranks, const std::function<void()>& body) {
   const std::vector<std::string> all = gather_texts(*ranks, failure_text(thrown));
   if (thrown) std::rethrow_exception(thrown);
   const auto first = std::ranges::find_if(all, [](const std::string& text) { return !text.empty(); });
-  const std::string message = fmt::format("rank {}: {}", first - all.begin(), first->substr(1));
-  if (first->front() == 'n') throw NumericalError(message);
-  if (first->front() == 'i') throw std::invalid_argument(message);
-  throw std::runtime_error(message);
+  const char kind = first->front() == 'm' ? 'o' : first->front();  // bad_alloc has no message
+  std::rethrow_exception(
+      failure_from(fmt::format("{}rank {}: {}", kind, first - all.begin(), first->substr(1))));
 }
 
 void together(const Collective* ranks, const std::function<void()>& body) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -54,6 +55,11 @@ SLIMBAYES_EXPORT double broadcast_number(const Collective& ranks, double own);
 
 /// Returns the texts of all ranks, in the order of the ranks.
 SLIMBAYES_EXPORT std::vector<std::string> gather_texts(const Collective& ranks, const std::string& own);
+
+/// Returns a text that tells another process of an exception, and the exception of such a text: of the same
+/// kind (NumericalError, std::invalid_argument, std::bad_alloc, else std::runtime_error) and message.
+SLIMBAYES_EXPORT std::string failure_text(const std::exception_ptr& thrown);
+SLIMBAYES_EXPORT std::exception_ptr failure_from(const std::string& text);
 
 /// Runs `body`, which calls no collective, and throws on every rank if it throws on one: there what it threw,
 /// elsewhere the same kind (NumericalError, std::invalid_argument, else std::runtime_error) with that message

@@ -17,11 +17,13 @@
 #include <thread>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
-#include "slimbayes/train/checkpoint_reader.h"
+#include "slimbayes/storage/error.h"
 #include "slimbayes/train/failure.h"
+#include "slimbayes/train/job_answer.h"
 #include "slimbayes/train/job_files.h"
+#include "slimbayes/train/job_ranks.h"
+#include "slimbayes/train/worker_callback.h"
 
 namespace slimbayes {
 
@@ -30,8 +32,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// Metadata keys of a job's file: how long it took, and how it failed.
-constexpr const char *kSeconds = "job seconds", *kFailure = "job failure";
 constexpr auto kLook = 50ms;  // between two looks of the waiting caller at its callback
 
 thread_local bool within_job = false;  // whether this thread is a worker
@@ -44,55 +44,6 @@ double cpu_seconds() {
 
 }  // namespace
 
-/// What workers tell the caller's thread, under the queue's lock.
-struct JobNews {
-  std::deque<std::string> notes;
-  std::vector<size_t> begun;                          // jobs, since the last look
-  std::map<size_t, std::optional<Progress>> running;  // by job: its last report since the last look
-};
-
-/// What the caller's thread tells the workers, and whether one of them has asked.
-struct JobSignals {
-  std::atomic<bool> stop = false, late = false, asked = false;
-};
-
-/// Whether the caller will not take a job that runs.
-using JobDropped = std::atomic<bool>;
-
-/// The callback of a job on a worker's thread. It keeps what the job reports for the caller's thread.
-class WorkerCallback : public Callback {
- public:
-  WorkerCallback(size_t job, JobNews& news, std::mutex& lock, JobSignals& signals, const JobDropped& dropped,
-                 JobDeadline deadline)
-      : job_(job), news_(news), lock_(lock), signals_(signals), dropped_(dropped), deadline_(deadline) {}
-  void report(const Progress& progress) override {
-    const std::scoped_lock held(lock_);
-    news_.running[job_] = progress;
-  }
-  void note(const std::string& sentence) override {
-    if (dropped_) return;
-    const std::scoped_lock held(lock_);
-    news_.notes.push_back(sentence);
-  }
-  bool stop() override {
-    signals_.asked = true;
-    return signals_.stop || dropped_;
-  }
-  bool late() override { return signals_.late || seconds_left() < 0; }
-  double seconds_left() const override {
-    if (!deadline_) return std::numeric_limits<double>::infinity();
-    return std::chrono::duration<double>(*deadline_ - Clock::now()).count();
-  }
-
- private:
-  size_t job_;
-  JobNews& news_;
-  std::mutex& lock_;
-  JobSignals& signals_;
-  const JobDropped& dropped_;
-  JobDeadline deadline_;
-};
-
 size_t time_shares(size_t jobs, int workers) {
   const auto beside = static_cast<size_t>(std::max(workers, 1));
   return std::max<size_t>(1, (jobs + beside - 1) / beside);
@@ -104,7 +55,11 @@ class JobQueue::Impl {
       : plan_(std::move(plan)),
         work_(std::move(work)),
         files_(plan_.checkpoint, plan_.kind, plan_.ranks),
-        workers_(within_job || plan_.ranks != nullptr ? 1 : std::max(plan_.workers, 1)) {
+        ranks_(!within_job && plan_.job_ranks != nullptr && plan_.job_ranks->claim(plan_.kind)
+                   ? plan_.job_ranks
+                   : nullptr),
+        here_(within_job || plan_.ranks != nullptr ? 1 : std::max(plan_.workers, 1)),
+        workers_(here_ + (ranks_ != nullptr ? static_cast<int>(ranks_->size()) - 1 : 0)) {
     if (plan_.callback == nullptr) return;
     if (const double left = plan_.callback->seconds_left(); left < 1e9)
       deadline_ =
@@ -118,13 +73,18 @@ class JobQueue::Impl {
     }
     changed_.notify_all();
     for (std::thread& thread : threads_) thread.join();
+    if (ranks_ != nullptr) ranks_->release();
   }
 
-  void begin() { tell(files_.begin()); }
+  void begin() {
+    if (ranks_ != nullptr && ranks_->is_worker()) serve();
+    tell(files_.begin());
+  }
 
   void begin_after(const std::any& first) {
+    if (ranks_ != nullptr && ranks_->is_worker()) serve();
     outcomes_[0].result = first;
-    if (files_.any()) tell(files_.begin_after(result_file(outcomes_[0])));
+    if (files_.any()) tell(files_.begin_after(finished_file(outcomes_[0], work_)));
   }
 
   void ahead(const std::vector<std::pair<size_t, JobDeadline>>& order) {
@@ -177,7 +137,10 @@ class JobQueue::Impl {
     one_thread_.emplace(1);
     parallel_ = true;
     try {
-      while (std::ssize(threads_) < workers_) threads_.emplace_back([this] { run_jobs(); });
+      while (std::ssize(threads_) < workers_) {
+        const auto rank = std::max<int64_t>(0, std::ssize(threads_) + 1 - here_);
+        threads_.emplace_back([this, rank] { run_jobs(rank); });
+      }
     } catch (const std::system_error&) {
       if (!threads_.empty()) return;
       workers_ = 1;  // the caller's thread does the work, with all threads
@@ -224,6 +187,7 @@ class JobQueue::Impl {
   /// Passes on what the workers have told, and asks whether to stop.
   void look() {
     Callback* callback = plan_.callback;
+    const bool elsewhere = ranks_ != nullptr && ranks_->interrupted();
     if (callback == nullptr) return;
     std::deque<std::string> notes;
     std::vector<size_t> begun, running;
@@ -232,9 +196,11 @@ class JobQueue::Impl {
       const std::scoped_lock held(lock_);
       notes.swap(news_.notes);
       begun.swap(news_.begun);
+      std::optional<size_t> shown;  // the first job of this process: others tell no progress
       for (auto& [job, last] : news_.running) {
         running.push_back(job);
-        if (job == running.front()) progress = std::exchange(last, {});
+        if (!shown && !elsewhere_.contains(job)) shown = job;
+        if (job == shown) progress = std::exchange(last, {});
       }
     }
     for (const std::string& note : notes) callback->note(note);
@@ -244,13 +210,37 @@ class JobQueue::Impl {
     if (progress) callback->report(*progress);
     // Before a training has begun nobody asks, so that the caller may take a stop() for its first step.
     if (!signals_.asked) return;
+    if (elsewhere) callback->follow(Stopped::interrupted);
     if (callback->stop()) signals_.stop = true;
     if (callback->late()) signals_.late = true;
   }
 
+  /// Runs jobs for rank 0 until it has no more.
+  void serve() {
+    {
+      const ThreadScope one_thread(1);
+      parallel_ = true;
+      const auto run = [this](size_t job, Callback& callback, JobDeadline until) {
+        within_job = true;
+        at::get_num_threads();  // this thread takes over the process's number, which is 1
+        JobOutcome<std::any> outcome = computed(job, &callback, until);
+        try {
+          return answer_file(outcome, work_);
+        } catch (...) {
+          outcome.result.reset();
+          outcome.thrown = std::current_exception();
+          return answer_file(outcome, work_);
+        }
+      };
+      ranks_->serve(run, plan_.callback);
+    }
+    throw JobsServed("rank 0 has no more jobs");
+  }
+
   // The workers' threads.
 
-  void run_jobs() {
+  /// Runs jobs on this thread, or on another rank.
+  void run_jobs(int64_t rank) {
     within_job = true;
     at::get_num_threads();  // this thread takes over the process's number, which is 1
     while (true) {
@@ -261,13 +251,14 @@ class JobQueue::Impl {
       begun_.insert(next->first);
       news_.begun.push_back(next->first);
       news_.running.emplace(next->first, std::nullopt);
+      if (rank > 0) elsewhere_.insert(next->first);
       const JobDropped& dropped = running_[next->first];  // false
       held.unlock();
       changed_.notify_all();
       WorkerCallback callback(next->first, news_, lock_, signals_, dropped, deadline_);
       JobOutcome<std::any> outcome;
       try {
-        outcome = executed(next->first, &callback, next->second);
+        outcome = executed(next->first, &callback, next->second, rank);
       } catch (...) {  // of the files
         outcome = {};
         outcome.thrown = std::current_exception();
@@ -296,8 +287,16 @@ class JobQueue::Impl {
 
   // Either.
 
-  JobOutcome<std::any> executed(size_t job, Callback* callback, JobDeadline until) {
-    if (files_.is_finished(job)) return from_file(job);
+  JobOutcome<std::any> executed(size_t job, Callback* callback, JobDeadline until, int64_t rank = 0) {
+    if (files_.is_finished(job)) return finished_outcome(job, files_.result(job), files_.place(job), work_);
+    const JobOutcome<std::any> outcome =
+        rank > 0 ? answered_outcome(job, ranks_->run(rank, job, *callback, until), work_)
+                 : computed(job, callback, until);
+    if (files_.any() && is_final(outcome, callback)) tell(files_.keep(job, finished_file(outcome, work_)));
+    return outcome;
+  }
+
+  JobOutcome<std::any> computed(size_t job, Callback* callback, JobDeadline until) const {
     JobOutcome<std::any> outcome;
     const auto begin = Clock::now();
     const double cpu = cpu_seconds();
@@ -308,7 +307,6 @@ class JobQueue::Impl {
     }
     outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     outcome.cpu_seconds = cpu_seconds() - cpu;
-    if (files_.any() && is_final(outcome, callback)) tell(files_.keep(job, result_file(outcome)));
     return outcome;
   }
 
@@ -319,17 +317,6 @@ class JobQueue::Impl {
     return is_numerical(outcome.thrown) && !(callback != nullptr && callback->stop());
   }
 
-  TensorFile result_file(const JobOutcome<std::any>& outcome) const {
-    TensorFile file;
-    if (outcome.result) {
-      file = work_.save(*outcome.result);
-    } else {
-      file.metadata[kFailure] = failure_of(outcome.thrown).value_or("");
-    }
-    file.metadata[kSeconds] = fmt::format("{:a}", outcome.seconds);
-    return file;
-  }
-
   void tell(const std::string& note) {
     if (plan_.callback == nullptr || note.empty()) return;
     if (!within_job || !parallel_) return plan_.callback->note(note);
@@ -337,25 +324,11 @@ class JobQueue::Impl {
     news_.notes.push_back(note);
   }
 
-  JobOutcome<std::any> from_file(size_t job) const {
-    const TensorFile file = files_.result(job);
-    const auto path = files_.place(job);
-    const CheckpointReader read(file, path);
-    JobOutcome<std::any> outcome;
-    outcome.seconds = read.number(kSeconds);
-    if (!(outcome.seconds >= 0 && outcome.seconds < 1e12)) read.refuse("seconds of at least 0", "others");
-    read_contents(checkpoint_name(path), kCheckpointHint, [&] {
-      if (file.metadata.contains(kFailure))
-        outcome.thrown = std::make_exception_ptr(NumericalError(read.text(kFailure)));
-      else
-        outcome.result = work_.load(job, file);
-    });
-    return outcome;
-  }
-
   const JobPlan plan_;
   const JobWork<std::any> work_;
   JobFiles files_;
+  JobRanks* const ranks_;  // of this series; nullptr: this process alone
+  const int here_;         // workers of this process
   int workers_;
   bool parallel_ = false;  // workers run
   JobDeadline deadline_;
@@ -366,7 +339,8 @@ class JobQueue::Impl {
   std::deque<std::pair<size_t, JobDeadline>> queue_;
   std::optional<std::pair<size_t, JobDeadline>> wanted_;
   std::map<size_t, JobOutcome<std::any>> outcomes_;
-  std::set<size_t> begun_;  // by a worker
+  std::set<size_t> begun_;      // by a worker
+  std::set<size_t> elsewhere_;  // by another rank
   std::map<size_t, JobDropped> running_;
   std::vector<std::pair<size_t, size_t>> dropped_;  // ranges of jobs; the caller's thread alone
   JobNews news_;

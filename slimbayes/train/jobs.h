@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,14 @@ namespace slimbayes {
 
 /// The time at which a job is told to end; nullopt: it has no limit.
 using JobDeadline = std::optional<std::chrono::steady_clock::time_point>;
+
+/// Returns the seconds until then, below 0 after it; infinite for nullopt.
+inline double seconds_until(const JobDeadline& deadline) {
+  if (!deadline) return std::numeric_limits<double>::infinity();
+  return std::chrono::duration<double>(*deadline - std::chrono::steady_clock::now()).count();
+}
+
+class JobRanks;
 
 /// What a job gets while it runs.
 struct JobContext {
@@ -39,6 +48,8 @@ struct JobPlan {
   /// The processes that run every job together (FitContext::ranks); nullptr: this process alone. With ranks,
   /// `workers` is 1.
   const Collective* ranks = nullptr;
+  /// The ranks that run the jobs, each of them on one rank; nullptr: this process alone. Not with `ranks`.
+  JobRanks* job_ranks = nullptr;
 };
 
 /// How a job ended.
@@ -110,6 +121,9 @@ class JobQueue {
 /// Checkpoints: the file `path` is the record of the series, `path`.<number> the checkpoint of a running job
 /// or the result of a finished one. So a killed run loses no finished job, and a resumed one takes their
 /// results from the files, whatever the number of workers was.
+///
+/// With JobPlan::job_ranks every other rank is a worker too. Rank 0 writes all files, so a job that runs
+/// elsewhere has no checkpoint of its own: only its result is kept.
 template <class Result>
 class Jobs {
  public:
@@ -128,7 +142,8 @@ class Jobs {
   /// Begins the series: finds the record of an earlier run if the policy says so, else removes old files and
   /// writes a new record. Call it once, before take(). Throws std::invalid_argument if the record belongs to
   /// another fit; while no job is finished, only the fingerprint of the training is compared. Throws
-  /// DataError if the record is damaged.
+  /// DataError if the record is damaged. On another rank than 0 of job_ranks this runs jobs for rank 0
+  /// and then throws JobsServed.
   void begin() { queue_.begin(); }
 
   /// Begins the series with the result of job 0, which was made outside of it and whose checkpoint may lie at
@@ -165,7 +180,8 @@ class Jobs {
   /// Returns the checkpoint policy of a job: the path `path`.<job> and a fingerprint that names the job.
   CheckpointPolicy part(size_t job) const { return queue_.part(job); }
 
-  /// Returns how many jobs run beside each other: JobPlan::workers, or 1 within a job of another series.
+  /// Returns how many jobs run beside each other: JobPlan::workers and those of other ranks, or 1 within a job
+  /// of another series.
   int workers() const { return queue_.workers(); }
 
  private:

@@ -3,10 +3,80 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
+
+namespace {
+
+/// The order of the rows in an epoch of plan_of_windows().
+class Windows {
+ public:
+  Windows(int64_t rows, int64_t window, int64_t block, const Stream& stream)
+      : rows_(rows), block_(block), blocks_(window / block), stream_(stream) {
+    order_ = stream_.permutation((rows + block - 1) / block);
+    for (int64_t first = 0; first < order_.size(0); first += blocks_) {
+      starts_.push_back(rows_so_far_);
+      for (int64_t i = first; i < std::min(first + blocks_, order_.size(0)); ++i)
+        rows_so_far_ += rows_of(order_[i].item<int64_t>());
+    }
+    starts_.push_back(rows_so_far_);
+  }
+
+  /// Returns the rows at the places low, ..., high - 1 of the order.
+  at::Tensor between(int64_t low, int64_t high) {
+    std::vector<at::Tensor> parts;
+    for (auto w = std::ranges::upper_bound(starts_, low) - starts_.begin() - 1; low < high; ++w) {
+      const auto at = static_cast<size_t>(w);
+      const int64_t end = std::min(high, starts_[at + 1]);
+      parts.push_back(window(w).narrow(0, low - starts_[at], end - low));
+      low = end;
+    }
+    return parts.size() == 1 ? parts[0] : at::cat(parts);
+  }
+
+ private:
+  int64_t rows_of(int64_t block) const { return std::min(block_, rows_ - block * block_); }
+
+  /// Returns the rows of a window, shuffled.
+  const at::Tensor& window(int64_t w) {
+    if (w == number_) return shuffled_;
+    std::vector<at::Tensor> rows;
+    for (int64_t i = w * blocks_; i < std::min((w + 1) * blocks_, order_.size(0)); ++i) {
+      const int64_t block = order_[i].item<int64_t>(), first = block * block_;
+      rows.push_back(at::arange(first, first + rows_of(block), at::kLong));
+    }
+    const at::Tensor all = at::cat(rows);
+    number_ = w;
+    shuffled_ =
+        all.index_select(0, stream_.split("window").split(static_cast<uint64_t>(w)).permutation(all.size(0)));
+    return shuffled_;
+  }
+
+  int64_t rows_, block_, blocks_;  // blocks_: of a window
+  Stream stream_;
+  at::Tensor order_;  // of the blocks
+  int64_t rows_so_far_ = 0;
+  std::vector<int64_t> starts_;  // place of the first row of each window, and the number of rows
+  int64_t number_ = -1;          // of the window in shuffled_
+  at::Tensor shuffled_;
+};
+
+}  // namespace
+
+BatchPlan plan_of_windows(int64_t rows, int64_t batches, int64_t window, int64_t block) {
+  check(rows > 0 && batches > 0, "plan_of_windows", "rows and batches", "none");
+  check(1 <= block && block <= window, "plan_of_windows", "a window of at least a block", "a smaller one");
+  return [=](const Stream& stream) {
+    const auto order = std::make_shared<Windows>(rows, window, block, stream);
+    return EpochBatches(
+        batches, [=](int64_t i) { return order->between(i * rows / batches, (i + 1) * rows / batches); });
+  };
+}
 
 BatchPlan plan_of_equal_batches(int64_t rows, int64_t batches) {
   check(rows > 0 && batches > 0, "plan_of_equal_batches", "rows and batches", "none");
@@ -17,7 +87,7 @@ BatchPlan plan_of_equal_batches(int64_t rows, int64_t batches) {
       const int64_t low = i * rows / batches, high = (i + 1) * rows / batches;
       all.push_back(order.narrow(0, low, high - low));
     }
-    return all;
+    return EpochBatches(std::move(all));
   };
 }
 
@@ -43,7 +113,7 @@ BatchPlan plan_by_length(at::Tensor lengths, int64_t batch) {
     std::vector<at::Tensor> shuffled;
     for (int64_t i = 0; i < places.size(0); ++i)
       shuffled.push_back(batches[static_cast<size_t>(places[i].item<int64_t>())]);
-    return shuffled;
+    return EpochBatches(std::move(shuffled));
   };
 }
 

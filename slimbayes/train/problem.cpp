@@ -2,7 +2,16 @@
 
 #include <ATen/ATen.h>
 
+#include <utility>
+
 namespace slimbayes {
+
+EpochBatches::EpochBatches(std::vector<at::Tensor> all)
+    : size_(std::ssize(all)),
+      make_([all = std::move(all)](int64_t i) { return all.at(static_cast<size_t>(i)); }) {}
+
+EpochBatches::EpochBatches(int64_t size, std::function<at::Tensor(int64_t i)> make)
+    : size_(size), make_(std::move(make)) {}
 
 std::vector<at::Tensor> changing_tensors(const TrainProblem& problem) {
   std::vector<at::Tensor> all;

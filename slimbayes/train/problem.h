@@ -34,19 +34,35 @@ struct StepContext {
   double share = 1;
 };
 
+/// The batches of an epoch, each as row indices [b] int64.
+class EpochBatches {
+ public:
+  EpochBatches() = default;
+  SLIMBAYES_EXPORT EpochBatches(std::vector<at::Tensor> all);  // NOLINT(google-explicit-constructor)
+  /// `make` returns a batch by its number when it is asked for, so that not all indices of a large table need
+  /// be in memory.
+  SLIMBAYES_EXPORT EpochBatches(int64_t size, std::function<at::Tensor(int64_t i)> make);
+
+  int64_t size() const { return size_; }
+  at::Tensor operator[](int64_t i) const { return make_(i); }
+
+ private:
+  int64_t size_ = 0;
+  std::function<at::Tensor(int64_t i)> make_;
+};
+
 /// What TrainProblem::before_epoch is told about the epoch that begins.
 struct EpochContext {
-  int64_t epoch, epochs;                   // number of this epoch, from 0; epochs of the fit
-  const std::vector<at::Tensor>& batches;  // row indices of each batch, [b] int64
+  int64_t epoch, epochs;  // number of this epoch, from 0; epochs of the fit
+  const EpochBatches& batches;
 };
 
 /// Fills the groups' gradients from a batch and returns the loss. The gradient may come from any algorithm,
 /// such as a mini-batch, two-pass or sharpness-aware step. Without TrainProblem::source the batch is empty.
 using GradientStep = std::function<double(const Batch& batch, const StepContext&)>;
 
-/// Returns the batches of an epoch, each as row indices [b] int64. The result must depend only on `stream`,
-/// the random numbers of the epoch.
-using BatchPlan = std::function<std::vector<at::Tensor>(const Stream& stream)>;
+/// Returns the batches of an epoch. The result must depend only on `stream`, the random numbers of the epoch.
+using BatchPlan = std::function<EpochBatches(const Stream& stream)>;
 
 /// A training problem as the trainer sees it: flat buffers, a gradient step and a validation score. The
 /// trainer does not know layers or likelihoods.

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/train/collective.h"
@@ -14,36 +13,6 @@
 namespace slimbayes {
 
 namespace {
-
-/// The numbers of several tensors in one buffer, with room for `more` further ones behind them.
-class Packed {
- public:
-  Packed(std::vector<at::Tensor> tensors, int64_t more) : tensors_(std::move(tensors)) {
-    int64_t size = more;
-    for (const at::Tensor& x : tensors_) size += x.numel();
-    flat_ = at::empty({size}, tensors_.at(0).options());
-    int64_t begin = 0;
-    for (const at::Tensor& x : tensors_) {
-      internal_check(x.scalar_type() == flat_.scalar_type(), "shared_step", "parameters of several types");
-      places_.push_back(flat_.narrow(0, begin, x.numel()).view(x.sizes()));
-      begin += x.numel();
-    }
-    rest_ = flat_.narrow(0, begin, more);
-  }
-
-  const at::Tensor& flat() const { return flat_; }
-  const at::Tensor& rest() const { return rest_; }
-  void scaled_in(double factor) const {
-    for (size_t i = 0; i < tensors_.size(); ++i) places_[i].copy_(tensors_[i]).mul_(factor);
-  }
-  void out() const {
-    for (size_t i = 0; i < tensors_.size(); ++i) tensors_[i].copy_(places_[i]);
-  }
-
- private:
-  std::vector<at::Tensor> tensors_, places_;
-  at::Tensor flat_, rest_;
-};
 
 std::vector<at::Tensor> shared_tensors(const TrainProblem& problem) {
   std::vector<at::Tensor> all;
@@ -54,25 +23,60 @@ std::vector<at::Tensor> shared_tensors(const TrainProblem& problem) {
 
 }  // namespace
 
+RankSum::RankSum(const Collective& ranks, std::vector<at::Tensor> tensors)
+    : ranks_(ranks), tensors_(std::move(tensors)) {
+  int64_t size = 2;
+  for (const at::Tensor& x : tensors_) size += x.numel();
+  flat_ = at::empty({size}, tensors_.at(0).options());
+  int64_t begin = 0;
+  for (const at::Tensor& x : tensors_) {
+    internal_check(x.scalar_type() == flat_.scalar_type(), "RankSum", "tensors of several types");
+    places_.push_back(flat_.narrow(0, begin, x.numel()).view(x.sizes()));
+    begin += x.numel();
+  }
+  rest_ = flat_.narrow(0, begin, 2);
+}
+
+int64_t RankSum::operator()(double weight, double& loss, int64_t own) const {
+  const at::NoGradGuard no_grad;
+  for (size_t i = 0; i < tensors_.size(); ++i) places_[i].copy_(tensors_[i]).mul_(weight);
+  rest_[0] = weight * loss;
+  rest_[1] = own;
+  ranks_.sum(flat_);
+  for (size_t i = 0; i < tensors_.size(); ++i) tensors_[i].copy_(places_[i]);
+  loss = rest_[0].item<double>();
+  return static_cast<int64_t>(rest_[1].item<double>());
+}
+
+Batch batch_of_share(const TrainProblem& problem, const at::Tensor& rows, const Stream& augmentation,
+                     StepContext& context) {
+  const Collective& ranks = *problem.ranks;
+  const int64_t b = rows.size(0);
+  // No rank may be without a row, and the variance of a batch norm needs two.
+  const bool whole = b < (problem.batch_buffers.empty() ? 1 : 2) * ranks.size();
+  const auto [first, end] = whole ? std::pair<int64_t, int64_t>(0, b) : share_of(ranks, b);
+  context.share = whole ? 1 / static_cast<double>(ranks.size())
+                        : static_cast<double>(end - first) / static_cast<double>(b);
+  const auto of_rank = [&](const Stream& stream) {
+    return ranks.rank() == 0 ? stream : stream.split("rank").split(static_cast<uint64_t>(ranks.rank()));
+  };
+  context.stream = of_rank(context.stream);
+  return problem.source->rows(rows.narrow(0, first, end - first), {true, of_rank(augmentation)});
+}
+
 GradientStep shared_step(const TrainProblem& problem, std::function<int64_t()> asked,
                          std::function<void(int64_t)> told) {
-  const Packed packed(shared_tensors(problem), 2);
-  return [packed, &ranks = *problem.ranks, step = problem.step, asked = std::move(asked),
-          told = std::move(told)](const Batch& batch, const StepContext& at) {
+  const RankSum sum(*problem.ranks, shared_tensors(problem));
+  return [sum, step = problem.step, asked = std::move(asked), told = std::move(told)](const Batch& batch,
+                                                                                      const StepContext& at) {
     double loss = 0;
     try {
       loss = step(batch, at);
     } catch (const NumericalError&) {
       loss = std::numeric_limits<double>::quiet_NaN();
     }
-    const at::NoGradGuard no_grad;
-    packed.scaled_in(at.share);
-    packed.rest()[0] = at.share * loss;
-    packed.rest()[1] = asked();
-    ranks.sum(packed.flat());
-    packed.out();
-    told(static_cast<int64_t>(packed.rest()[1].item<double>()));
-    return packed.rest()[0].item<double>();
+    told(sum(at.share, loss, asked()));
+    return loss;
   };
 }
 

@@ -2,10 +2,33 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "slimbayes/train/problem.h"
 
 namespace slimbayes {
+
+/// Sums tensors over ranks in one message, and with them a loss and a number.
+class RankSum {
+ public:
+  /// The tensors must have one type. They and the ranks must outlive this object.
+  RankSum(const Collective& ranks, std::vector<at::Tensor> tensors);
+
+  /// Replaces the tensors and `loss` by the sums over all ranks of `weight` times their own. Returns the sum
+  /// of the numbers `own`.
+  int64_t operator()(double weight, double& loss, int64_t own) const;
+
+ private:
+  const Collective& ranks_;
+  std::vector<at::Tensor> tensors_, places_;  // the places are views of flat_
+  at::Tensor flat_, rest_;                    // the tensors' numbers, then the loss and the number
+};
+
+/// Returns the rows of a batch that belong to this rank, and changes `context` to that of a step over them:
+/// the share, and random numbers that differ between ranks. A batch of fewer rows than ranks (than twice so
+/// many, if batches are normalised) is taken whole by each rank.
+Batch batch_of_share(const TrainProblem& problem, const at::Tensor& rows, const Stream& augmentation,
+                     StepContext& context);
 
 /// Returns the step of a problem whose ranks share the rows of every batch: each rank takes the gradient of
 /// its share, and all get the gradient of the whole batch, in one sum over the ranks. A share counts by its

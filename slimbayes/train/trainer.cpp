@@ -23,6 +23,7 @@
 #include "slimbayes/train/schedule.h"
 #include "slimbayes/train/shared_step.h"
 #include "slimbayes/train/sharpness_aware.h"
+#include "slimbayes/train/steps_apart.h"
 #include "slimbayes/train/training_plan.h"
 
 // The training loop of all gradient-trained methods. An epoch is one seeded permutation of the rows, cut into
@@ -68,6 +69,8 @@ class Run {
         reported_(start_) {
     state_.summary.rows = problem.rows;
     state_.summary.best_score = kNan;
+    if (shares_ && options.sync_every > 1)
+      apart_.emplace(problem, optimiser_, options.sync_every, plan_.steps_per_epoch);
   }
 
   Summary run() {
@@ -92,7 +95,7 @@ class Run {
   GradientStep step_of(const TrainProblem& problem) {
     shares_ = problem.ranks != nullptr && problem.mean_of_rows && problem.source != nullptr;
     GradientStep step = problem.step;
-    if (shares_)
+    if (shares_ && options_.sync_every == 1)
       step = shared_step(
           problem, [this] { return message(); }, [this](int64_t sum) { told_ = meaning(sum); });
     return problem.sharpness > 0 ? sharpness_aware(problem, std::move(step)) : step;
@@ -162,19 +165,21 @@ class Run {
   bool round() {
     const int64_t steps = plan_.epochs_per_round * plan_.steps_per_epoch;
     const int64_t first = state_.step / steps * steps, last = std::min(plan_.steps, first + steps);
-    std::vector<at::Tensor> batches;
+    EpochBatches batches;
     for (; state_.step < last; ++state_.step) {
-      if (ended()) return false;
-      if (state_.step > first) between_validations(state_.step - first);
+      if (!apart_ || apart_->together(state_.step)) {
+        if (ended()) return false;
+        if (state_.step > first) between_validations(state_.step - first);
+      }
       const int64_t epoch = state_.step / plan_.steps_per_epoch, i = state_.step % plan_.steps_per_epoch;
       const Stream own = stream_.split("epoch").split(epoch);
-      if (i == 0 || batches.empty()) {
+      if (i == 0 || batches.size() == 0) {
         batches = batches_of(own);
         if (problem_.before_epoch) problem_.before_epoch({epoch, plan_.epochs, batches});
       }
       const StepContext context{state_.step, plan_.steps, epoch,
                                 own.split("step").split(static_cast<uint64_t>(state_.step))};
-      state_.loss += step(batches[static_cast<size_t>(i)], own.split("rows"), context);
+      state_.loss += step(batches[i], own.split("rows"), context);
       if (problem_.after_epoch && i + 1 == plan_.steps_per_epoch) problem_.after_epoch(context);
     }
     score_ = validate(epochs_done() >= problem_.select_from);
@@ -194,49 +199,48 @@ class Run {
 
   int64_t epochs_done() const { return state_.step / plan_.steps_per_epoch; }
 
-  std::vector<at::Tensor> batches_of(const Stream& epoch) const {
-    std::vector<at::Tensor> own = batches_(epoch);
-    internal_check(std::ssize(own) == plan_.steps_per_epoch, "train",
-                   "a plan with another number of batches");
+  EpochBatches batches_of(const Stream& epoch) const {
+    EpochBatches own = batches_(epoch);
+    internal_check(own.size() == plan_.steps_per_epoch, "train", "a plan with another number of batches");
     return own;
   }
 
   /// Updates the parameters from one batch and returns its loss. Throws NumericalError if the loss is not
   /// finite.
-  double step(const at::Tensor& rows, const Stream& augmentation, const StepContext& context) {
-    const int64_t number = context.step;
+  double step(const at::Tensor& rows, const Stream& augmentation, StepContext context) {
     optimiser_.zero_grad();
-    const double loss =
-        shares_
-            ? step_of_share(rows, augmentation, context)
-            : step_(problem_.source ? problem_.source->rows(rows, {true, augmentation}) : Batch{}, context);
-    if (!std::isfinite(shares_ ? loss : of_rank_0(loss))) {
-      throw NumericalError(
-          fmt::format("[train] expected a finite loss; received {} at step {} of {}; lower the learning rate "
-                      "({}) or look for extreme inputs",
-                      loss, number, plan_.steps, options_.learning_rate));
-    }
-    if (options_.clip_norm > 0) clip_gradients(problem_.groups, options_.clip_norm);
-    optimiser_.step(schedule_factor(options_, number, plan_.steps, state_.scores));
+    const Batch batch = shares_           ? batch_of_share(problem_, rows, augmentation, context)
+                        : problem_.source ? problem_.source->rows(rows, {true, augmentation})
+                                          : Batch{};
+    if (apart_) return step_apart(batch, context);
+    const double loss = step_(batch, context);
+    check_loss(shares_ ? loss : of_rank_0(loss), context.step);
+    update(context.step);
     return loss;
   }
 
-  /// Takes the gradient of the rows of this rank. Other ranks than the first draw other random numbers.
-  double step_of_share(const at::Tensor& rows, const Stream& augmentation, StepContext context) {
-    const Collective& ranks = *problem_.ranks;
-    const int64_t b = rows.size(0);
-    // A batch of fewer rows than ranks is taken whole by each of them, so that no rank is without a row. The
-    // variance of a batch norm needs two rows.
-    const bool whole = b < (problem_.batch_buffers.empty() ? 1 : 2) * ranks.size();
-    const auto [first, end] = whole ? std::pair<int64_t, int64_t>(0, b) : share_of(ranks, b);
-    context.share = whole ? 1 / static_cast<double>(ranks.size())
-                          : static_cast<double>(end - first) / static_cast<double>(b);
-    const auto of_rank = [&](const Stream& stream) {
-      return ranks.rank() == 0 ? stream : stream.split("rank").split(static_cast<uint64_t>(ranks.rank()));
-    };
-    context.stream = of_rank(context.stream);
-    return step_(problem_.source->rows(rows.narrow(0, first, end - first), {true, of_rank(augmentation)}),
-                 context);
+  void check_loss(double loss, int64_t step) const {
+    if (std::isfinite(loss)) return;
+    throw NumericalError(
+        fmt::format("[train] expected a finite loss; received {} at step {} of {}; lower the learning rate "
+                    "({}) or look for extreme inputs",
+                    loss, step, plan_.steps, options_.learning_rate));
+  }
+
+  void update(int64_t step) {
+    if (options_.clip_norm > 0) clip_gradients(problem_.groups, options_.clip_norm);
+    optimiser_.step(schedule_factor(options_, step, plan_.steps, state_.scores));
+  }
+
+  /// Takes a step of this rank alone. Returns the losses since the ranks were together; 0 until they are
+  /// again.
+  double step_apart(const Batch& batch, const StepContext& context) {
+    apart_->take(step_, batch, context, [&] { update(context.step); });
+    if (!apart_->together(context.step + 1)) return 0;
+    const auto [loss, sum] = apart_->join(message());
+    told_ = meaning(sum);
+    check_loss(loss, context.step);
+    return loss;
   }
 
   /// Returns the number that rank 0 has, if there are ranks: other processors may round in another way, and
@@ -298,18 +302,10 @@ class Run {
     if (!checkpoint_.path.empty() && Clock::now() >= next_save_) save();
   }
 
-  /// Returns whether parameters and optimiser are finite. Other states are not saved, because load_checkpoint
-  /// would refuse them. If they lead to a loss that is not finite, the next step throws.
-  bool is_finite() const {
-    const auto all = [](const at::Tensor& x) { return at::isfinite(x).all().item<bool>(); };
-    return std::ranges::all_of(changing_tensors(problem_), all) &&
-           std::ranges::all_of(optimiser_.state(), all);
-  }
-
   /// Writes a checkpoint. If that fails (for example, the disk is full), the fit goes on: a later attempt may
   /// succeed.
   void save() {
-    if (!writes() || checkpoint_.path.empty() || !is_finite()) return;
+    if (!writes() || checkpoint_.path.empty() || !can_be_saved(problem_, optimiser_)) return;
     const auto began = Clock::now();
     TrainState state = state_;
     state.seconds = seconds();
@@ -385,8 +381,9 @@ class Run {
   AdamW optimiser_;
   TrainState state_;
   Clock::time_point start_, next_save_, reported_;
-  int64_t first_step_ = 0;  // step at which this process started
-  double score_ = kNan;     // score of the last validation in this process
+  int64_t first_step_ = 0;           // step at which this process started
+  double score_ = kNan;              // score of the last validation in this process
+  std::optional<StepsApart> apart_;  // with TrainingOptions::sync_every above 1
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ TrainingPlan training_plan(const TrainingOptions& options, int64_t rows, const B
            fmt::format("steps {}, epochs {}, batch {}", options.steps, options.epochs, options.batch));
   TrainingPlan plan;
   const int64_t batch = batch_size(options, rows);
-  plan.steps_per_epoch = batches ? std::ssize(batches(Stream(0))) : (rows + batch - 1) / batch;
+  plan.steps_per_epoch = batches ? batches(Stream(0)).size() : (rows + batch - 1) / batch;
   plan.epochs = options.epochs > 0
                     ? options.epochs
                     : std::max<int64_t>(1, (options.steps + plan.steps_per_epoch / 2) / plan.steps_per_epoch);

@@ -111,7 +111,8 @@ def children(process):
 def test_the_report_of_a_fit_has_its_ranks(folders):
     (code, out, _), (_, other, _) = fitted(folders, *DBK, "--steps", "50", "--json")
     ranks = json.loads(out)["ranks"]
-    assert code == 0 and other == "" and ranks["size"] == 2 and 0 < ranks["seconds"] < 60 and set(ranks) == {"size", "seconds"}
+    assert code == 0 and other == "" and ranks["size"] == 2 and 0 < ranks["seconds"] < 60 and ranks["share"] == "rows"
+    assert set(ranks) == {"size", "share", "seconds"}
 
 
 def test_torchrun_starts_the_ranks_and_restarts_them(folders):
@@ -136,6 +137,61 @@ def test_torchrun_starts_the_ranks_and_restarts_them(folders):
     _, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
     assert answers(folder) == expected
+
+
+ENSEMBLE = ["--target", "y", "--method", "ensemble", "--of", "dbk", "--members", "4", "--hidden", "16", "--rank", "16", "--batch", "100", "--threads", "1",
+            "--patience", "0"]
+
+
+@pytest.mark.parametrize("words", [[*ENSEMBLE, "--steps", "300"], [*DBK, "--steps", "60", "--tune"]], ids=["ensemble", "tune"])
+def test_ranks_share_the_fits_of_a_series_with_the_bits_of_one_process(folders, words):
+    subprocess.run([TOOL, "fit", "data.csv", *words], cwd=folders[0], check=True, capture_output=True, timeout=120)
+    alone = answers(folders[0])
+    (code, out, said), (other, other_out, other_said) = fitted(folders, *words, "--json")
+    assert code == other == 0 and other_out == other_said == "", said + other_said
+    assert json.loads(out)["ranks"]["share"] == "jobs" and "2 processes share the fits" in said
+    assert answers(folders[0]) == alone
+    assert [path.name for path in folders[1].iterdir()] == ["data.csv"] and not list(folders[0].glob("*.ckpt*"))
+
+
+def test_ranks_share_the_candidates_of_auto_within_its_time(folders):
+    (code, out, said), (other, *_, other_said) = fitted(folders, "--target", "y", "--threads", "1", "--json", "--time-limit", "20")
+    assert code == other == 0 and json.loads(out)["ranks"]["share"] == "jobs" and other_said == "", said + other_said
+    assert held_out_nll(folders[0]) < 0.5  # that of the noise is 0.21, that of the target's mean 1.7
+
+
+def test_a_killed_rank_gives_its_job_back(folders):
+    """torchrun starts the ranks again, the record knows what is finished, and the model is that of one process."""
+    folder, words = folders[0], [*ENSEMBLE, "--steps", "4000"]
+    subprocess.run([TOOL, "fit", "data.csv", *words], cwd=folder, check=True, capture_output=True, timeout=120)
+    expected = answers(folder)
+    (folder / "model.safetensors").unlink()
+    process = subprocess.Popen([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--max-restarts", "2", "-m",
+                                "slimbayes", "fit", "data.csv", *words, "--checkpoint-every", "0.1", "--resume", "--timeout", "60"], cwd=folder,
+                               env=SETTINGS, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 90
+    while not (folder / "model.safetensors.ckpt.1").exists() and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.02)
+    assert process.poll() is None
+    os.kill(children(process)[-1], signal.SIGKILL)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 0 and answers(folder) == expected, said
+
+
+def test_ctrl_c_in_a_series_keeps_what_is_finished(folders):
+    words = [*ENSEMBLE, "--steps", "4000"]
+    processes = started(folders, ["fit", "data.csv", *words, "--checkpoint-every", "0.1"])
+    until = time.monotonic() + 90
+    while not (folders[0] / "model.safetensors.ckpt.1").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    processes[1].send_signal(signal.SIGINT)
+    done = ended(processes)
+    assert [code for code, *_ in done] == [130, 130], done
+    assert (folders[0] / "model.safetensors.ckpt").exists()
+    assert [code for code, *_ in fitted(folders, *words, "--resume")] == [0, 0]
+    ours = answers(folders[0])
+    subprocess.run([TOOL, "fit", "data.csv", *words], cwd=folders[0], check=True, capture_output=True, timeout=120)
+    assert answers(folders[0]) == ours
 
 
 def test_a_rank_that_dies_ends_the_others_with_a_sentence(folders):
@@ -186,8 +242,9 @@ def test_ranks_refuse_other_data_and_files_with_one_line(folders):
 
 
 @pytest.mark.parametrize("words, sentence", [
-    (["fit", "data.csv", "--target", "y"], "--method"),
-    (["fit", "data.csv", *DBK, "--tune"], "without a search of its options"),
+    (["fit", "data.csv", "--target", "y", "--parallel", "rows"], "--parallel jobs"),
+    (["fit", "data.csv", *DBK, "--tune", "--parallel", "rows"], "without a search of its options"),
+    (["fit", "data.csv", *DBK, "--parallel", "jobs"], "--parallel rows"),
     (["fit", "data.csv", *DBK, "--time-limit", "10"], "a budget in steps"),
     (["predict", "model.safetensors", "data.csv"], "which several processes share"),
     (["fit", "data.csv", "--nonsense"], "--nonsense")])
@@ -204,6 +261,18 @@ def test_ranks_refuse_to_go_on_where_another_starts_anew(folders):
                  for rank, folder in enumerate(folders)]
     (code, _, said), (other, _, other_said) = ended(processes)
     assert code == 2 and other == 1 and other_said == "" and "another: resume" in said, said
+
+
+def test_ranks_refuse_to_go_on_from_a_checkpoint_of_another_machine(folders):
+    long = [*DBK, "--steps", "1000000", "--patience", "0", "--checkpoint-every", "0.1"]
+    processes = started(folders, ["fit", "data.csv", *long])
+    until = time.monotonic() + 60
+    while not (folders[0] / "model.safetensors.ckpt").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    processes[0].send_signal(signal.SIGINT)
+    ended(processes)
+    (code, _, said), (other, _, other_said) = fitted(folders[::-1], *long, "--resume")
+    assert code == 2 and other == 1 and other_said == "" and "on that of rank 1 alone" in said and said.count("\n") == 1, said
 
 
 @pytest.mark.parametrize("words, sentence", [(["--timeout", "soon"], "received 'soon'"), (["--timeout=-1"], "received '-1'"), (["--timeout"], "received 'nothing'")])

@@ -103,8 +103,10 @@ TEST(Train, AnnouncesEachEpochWithItsBatches) {
   problem.before_epoch = [&](const EpochContext& context) {
     EXPECT_EQ(context.epochs, 3);
     epochs.push_back(context.epoch);
-    for (const at::Tensor& rows : context.batches)
+    for (int64_t i = 0; i < context.batches.size(); ++i) {
+      const at::Tensor rows = context.batches[i];
       announced.emplace_back(rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.size(0));
+    }
   };
   train(problem, few_epochs(3), Stream(7), nullptr, {});
   EXPECT_EQ(epochs, (std::vector<int64_t>{0, 1, 2}));

@@ -207,9 +207,9 @@ ColumnNote note_on(const Table& table, const WildColumn& wild, const std::vector
   std::vector<std::string> named;
   for (size_t i = 0; i < std::min(kNamed, wild.places.size()); ++i) {
     const int64_t row = rows[static_cast<size_t>(wild.places[i])];
-    named.push_back(fmt::format("{} (data row {})",
+    named.push_back(fmt::format("{} ({})",
                                 cell_text(*wild.column, wild.column->values[static_cast<size_t>(row)]),
-                                row_number(table, row)));
+                                row_place(table, row)));
   }
   if (wild.places.size() > kNamed) named.push_back(fmt::format("and {} more", wild.places.size() - kNamed));
   const bool one = wild.places.size() == 1;

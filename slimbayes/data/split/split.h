@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,16 @@ struct SplitRows {
   /// parameters.
   std::vector<int64_t> calibration = {};
   std::vector<std::string> notes = {};  // sentences about how identical inputs affected the split
+  /// Of a table that is read piece by piece (data/stream/streamed_table.h): the number of its training rows, of
+  /// which `train` lists a sample that is in memory. Else 0.
+  int64_t streamed = 0;
   std::string network_note = {};        // of a fit that takes its network from another: from which; else ""
 };
+
+/// Returns the number of training rows.
+inline int64_t train_rows(const SplitRows& split) {
+  return split.streamed > 0 ? split.streamed : std::ssize(split.train);
+}
 
 /// Splits the rows of a table at random; the same stream gives the same split. The test and validation rows
 /// are the same with and without a calibration part. Rows with identical inputs normally form a group, which

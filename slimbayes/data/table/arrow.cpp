@@ -233,7 +233,7 @@ bool in(const std::vector<std::string>& list, const std::string& name) {
 /// Converts one column. Throws DataError for infinite numbers and for a type that cannot be converted; if the
 /// column is not needed (is_needed), such cells become missing instead.
 Column column_from(const arrow::ChunkedArray& cells, const std::string& name, const TableFile& file) {
-  const auto& [source, reading, bound] = file;
+  const auto& [source, reading, bound, skipped] = file;
   const auto& type = *cells.type();
   const bool needed = is_needed(reading, name);
   const auto rows = static_cast<size_t>(cells.length());
@@ -264,7 +264,7 @@ Column column_from(const arrow::ChunkedArray& cells, const std::string& name, co
 
 Table from_arrow(std::shared_ptr<arrow::Table> data, const TableFile& file,
                  const std::shared_ptr<arrow::MemoryPool>& memory) {
-  const auto& [source, reading, bound] = file;
+  const auto& [source, reading, bound, skipped] = file;
   Table table{source, {}, data->num_rows()};
   std::vector<std::string> names = data->ColumnNames();
   name_row_labels(names);

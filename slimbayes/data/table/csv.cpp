@@ -93,7 +93,7 @@ struct Body {
 
   int32_t columns() const { return static_cast<int32_t>(names.size()); }
   size_t place(std::string_view part) const { return static_cast<size_t>(part.data() - text.data()); }
-  int64_t line(size_t at) const { return line_at(text, at); }
+  int64_t line(size_t at) const { return line_at(text, at) + (at >= begin ? file.skipped : 0); }
 };
 
 /// Throws the error for a piece that cannot be cut into records of as many cells as the header has; returns
@@ -288,7 +288,7 @@ Cells read_cells(const Body& body) {
 
 /// Returns the table of these cells. Throws DataError for wrong cells in columns that are needed.
 Table table_of(const Body& body, Cells cells, const std::shared_ptr<TablePool>& pool) {
-  const auto& [source, reading, bound] = body.file;
+  const auto& [source, reading, bound, skipped] = body.file;
   Table table{source, {}, cells.rows};
   std::vector<BadCell> bad;  // one report for each column with wrong cells
   int64_t first_bad = 0;     // the first such column, from 1
@@ -339,7 +339,7 @@ Body read_body(std::string_view text, char delimiter, const TableFile& file, Tab
 }  // namespace
 
 Table parse_csv(std::string_view text, char delimiter, const TableFile& file) {
-  const auto& [source, reading, bound] = file;
+  const auto& [source, reading, bound, skipped] = file;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   check_text(text, source);
   const uint64_t beside = bytes_to_read(text, delimiter);

@@ -117,6 +117,19 @@ FileCells extended(const FileCells& cells, const std::vector<int64_t>& rows, boo
   return {all, all->cells.get()};
 }
 
+FileCells joined_cells(const FileCells& first, const FileCells& second) {
+  if (!first->type()->Equals(second->type())) return nullptr;
+  struct Both {
+    FileCells first, second;  // kept alive: `cells` points into their memory
+    std::shared_ptr<arrow::ChunkedArray> cells;
+  };
+  arrow::ArrayVector chunks = first->chunks();
+  chunks.insert(chunks.end(), second->chunks().begin(), second->chunks().end());
+  const auto both = std::make_shared<Both>(
+      Both{first, second, std::make_shared<arrow::ChunkedArray>(std::move(chunks), first->type())});
+  return {both, both->cells.get()};
+}
+
 std::string cell_text(const arrow::Array& cells, int64_t row) {
   std::optional<std::string> text;
   switch (cells.type_id()) {

@@ -32,6 +32,9 @@ FileCells taken_cells(const FileCells& cells, const std::vector<int64_t>& rows);
 /// `copied`, else a null. Use it where rows are added to a table. Throws std::runtime_error if Arrow fails.
 FileCells extended(const FileCells& cells, const std::vector<int64_t>& rows, bool copied);
 
+/// Returns the cells of two columns of one type, one after the other; nullptr if their types differ.
+FileCells joined_cells(const FileCells& first, const FileCells& second);
+
 /// Returns the text of the cell in this row, which must not be null, without loss of digits. Floats and
 /// doubles become the shortest number that reads back the same, decimals keep their places, booleans become
 /// true or false, and dates and times are ISO 8601 in UTC (times with Z if the type has a zone). Other types

@@ -29,15 +29,17 @@ void TableBound::check(uint64_t bytes, const std::string& source) const {
   if (bytes <= memory) return;
   const std::string needed = bytes_text(bytes), most = bytes_text(memory);
   if (asked) {
-    throw DataError(source,
-                    fmt::format("expected a table that takes at most {} of memory (`.max_table_memory`); "
-                                "received one that takes {} or more; raise the bound, or use fewer rows",
-                                most, needed));
+    throw DataError(
+        source,
+        fmt::format("expected a table that takes at most {} of memory (`.max_table_memory`); "
+                    "received one that takes {} or more; raise the bound, use fewer rows, or fit from disk "
+                    "(fit: `.cache`)",
+                    most, needed));
   }
   throw OutOfMemory(fmt::format(
       "{}: not enough memory to read the table: expected at most {}, three quarters of what is at hand; "
-      "received a table that takes {} or more; free memory, use fewer rows or columns, or raise the bound by "
-      "`.max_table_memory`",
+      "received a table that takes {} or more; free memory, use fewer rows or columns, raise the bound by "
+      "`.max_table_memory`, or fit from disk (fit: `.cache`)",
       foreign_text(source), most, needed));
 }
 

@@ -60,6 +60,15 @@ CsvPieces csv_pieces(std::string_view text, char delimiter) {
   return out;
 }
 
+size_t whole_records(std::string_view text, char delimiter) {
+  auto options = options_with(delimiter);
+  options.newlines_in_values = true;
+  std::shared_ptr<arrow::Buffer> whole, rest;
+  internal_check(arrow::csv::MakeChunker(options)->Process(buffer_of(text), &whole, &rest).ok(), "read_table",
+                 "Arrow finds the end of the records in any text");
+  return static_cast<size_t>(whole->size());
+}
+
 CsvRecords::CsvRecords(std::string_view piece, char delimiter, arrow::MemoryPool& pool, int32_t columns,
                        int32_t most) {
   auto options = options_with(delimiter);

@@ -23,6 +23,9 @@ struct CsvPieces {
 /// Cuts a delimited text into pieces.
 CsvPieces csv_pieces(std::string_view text, char delimiter);
 
+/// Returns how many bytes of the text are whole records, each with its line end.
+size_t whole_records(std::string_view text, char delimiter);
+
 /// The records of a piece of delimited text, cut into cells by Arrow's parser. A quote opens a quoted cell
 /// only at the start of a cell, and empty lines are skipped.
 struct CsvRecords {

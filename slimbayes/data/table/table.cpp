@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <stdexcept>
 
 #include "slimbayes/storage/error.h"
@@ -54,9 +56,18 @@ int64_t row_number(const Table& table, int64_t row) {
   return (table.numbers.empty() ? row : table.numbers[static_cast<size_t>(row)]) + 1;
 }
 
+std::string row_place(const Table& table, int64_t row) {
+  const int64_t number = row_number(table, row);
+  const auto next = std::ranges::upper_bound(table.parts, number - 1, {}, &TablePart::first);
+  if (next == table.parts.begin()) return fmt::format("data row {}", number);
+  const TablePart& part = *std::prev(next);
+  return fmt::format("data row {} of {}", number - part.first,
+                     foreign_text(std::filesystem::path(part.source).filename().string()));
+}
+
 void throw_bad_cell(const Table& table, int64_t row, const std::string& message) {
   throw DataError(table.source.empty() ? "table" : table.source,
-                  fmt::format("data row {}: {}", row_number(table, row), message));
+                  fmt::format("{}: {}", row_place(table, row), message));
 }
 
 }  // namespace slimbayes

@@ -60,6 +60,12 @@ struct Column {
   int64_t with_offset = 0, without_offset = 0, first_without = 0;
 };
 
+/// A file whose rows are a part of a table (read_tables).
+struct TablePart {
+  std::string source;
+  int64_t first = 0;  // index of its first row in the whole table
+};
+
 /// A table in memory, stored column by column. It uses no tensors, so that it can be read, tested and fuzzed
 /// without libtorch.
 struct SLIMBAYES_EXPORT Table {
@@ -69,6 +75,7 @@ struct SLIMBAYES_EXPORT Table {
   /// The index of each row in the table that was read from the file, where take_rows took only some of its
   /// rows. Messages use it. Empty: row i has the index i.
   std::vector<int64_t> numbers = {};
+  std::vector<TablePart> parts = {};  // of several files, in their order; empty: one file
 
   const Column* find(std::string_view name) const;  // nullptr if absent
   std::vector<std::string> names() const;           // of the columns
@@ -96,7 +103,8 @@ struct Reading {
 };
 
 /// Reads a file that ends in .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .arrow or .ipc through Apache
-/// Arrow. All numbers of the returned table are finite.
+/// Arrow, or all such files of a folder as one table (read_tables). All numbers of the
+/// returned table are finite.
 /// - Text files: a cell is missing if it is empty, NA, N/A, n/a, #N/A, <NA>, NaN, nan, NaT, null, NULL, None,
 ///   \N, '?' or one of Reading::missing; blanks around a cell are dropped. A first column without a name
 ///   holds row labels. A column is numeric if all cells that are not missing are numbers (a column of codes
@@ -116,6 +124,16 @@ struct Reading {
 SLIMBAYES_EXPORT Table read_table(const std::filesystem::path& path, const Reading& reading = {},
                                   const TableLimits& limits = {});
 
+/// Reads several files as one table, the rows in the order of the files. A folder stands for the tables in it
+/// and in its folders, sorted by their paths; what begins with a dot or an underscore, such as the _SUCCESS
+/// of Spark, is left out. The first file that has a value in a column decides the column's kind, and text
+/// files are read by these kinds. The order of the columns is that of the first file. `source` is the name of
+/// the whole in messages; places in them name the file (row_place). Throws DataError, naming the file, for
+/// other columns or kinds than in the files before it, for a folder without tables, and as read_table; the
+/// limits are those of the whole table.
+SLIMBAYES_EXPORT Table read_tables(const std::vector<std::filesystem::path>& files, std::string source,
+                                   const Reading& reading = {}, const TableLimits& limits = {});
+
 /// Returns a table of the rows with these indices, in this order, with their Column::kept. A categorical
 /// column keeps all its levels, even those that no longer occur. Throws std::invalid_argument for an index
 /// outside the table.
@@ -129,12 +147,16 @@ SLIMBAYES_EXPORT Table take_rows(const Table& table, const std::vector<int64_t>&
 /// Throws DataError for another ending and if the file cannot be written.
 SLIMBAYES_EXPORT void write_table(const std::filesystem::path& path, const Table& table);
 
-/// Returns the number of a row (index in `table`) in the file, counted from 1 without the header. Messages
-/// call it `data row N`. They do not use line numbers: a table does not store them, and blank lines or quoted
+/// Returns the number of a row (index in `table`) in the file, counted from 1 without the header; of several
+/// files in the whole of them. Messages do not use line numbers: a table does not store them, and blank lines or quoted
 /// line ends would shift them.
 SLIMBAYES_EXPORT int64_t row_number(const Table& table, int64_t row);
 
-/// Throws DataError with this message, preceded by the table's file and the place `data row N` (row_number).
+/// Returns the place of a row for messages: "data row 7", or "data row 7 of b.csv" in a table of several
+/// files.
+SLIMBAYES_EXPORT std::string row_place(const Table& table, int64_t row);
+
+/// Throws DataError with this message, preceded by the table's file and the place of the row (row_place).
 [[noreturn]] SLIMBAYES_EXPORT void throw_bad_cell(const Table& table, int64_t row,
                                                   const std::string& message);
 

@@ -85,6 +85,7 @@ Table read_table(const std::filesystem::path& path, const Reading& reading, cons
   bool text = inner == "csv" || inner == "tsv";
   bool feather = format == "feather" || format == "arrow" || format == "ipc";
   std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) return read_tables({path}, source, reading, limits);
   if (!is_table_name(path)) {
     // If there is no such file, the path is probably wrong rather than the ending. read_bytes throws for it.
     if (!std::filesystem::is_regular_file(path, unknown)) read_bytes(path);
@@ -111,7 +112,7 @@ Table take_rows(const Table& table, const std::vector<int64_t>& rows) {
         fmt::format("[take_rows] expected row indices from 0 to {}; received {}; indices belong to one table",
                     table.rows - 1, row));
   }
-  Table out{table.source, table.columns, static_cast<int64_t>(rows.size())};
+  Table out{table.source, table.columns, static_cast<int64_t>(rows.size()), {}, table.parts};
   for (int64_t row : rows)
     out.numbers.push_back(table.numbers.empty() ? row : table.numbers[static_cast<size_t>(row)]);
   for (size_t c = 0; c < out.columns.size(); ++c) {

@@ -79,8 +79,8 @@ std::string in_rows(const Table& table, const std::vector<Extreme>& top, size_t 
   int64_t first = top[0].row;
   for (size_t i = 0; i < k; ++i) first = std::min(first, top[i].row);
   const int64_t cells = cells_of(top, k);
-  return cells == 1 ? fmt::format("data row {}", row_number(table, first))
-                    : fmt::format("{} cells, the first in data row {}", cells, row_number(table, first));
+  return cells == 1 ? row_place(table, first)
+                    : fmt::format("{} cells, the first in {}", cells, row_place(table, first));
 }
 
 /// The extreme values at both ends of a column, and how many of them are odd (`odd_high`, `odd_low`). The

@@ -175,8 +175,8 @@ std::vector<Difference> timed(TimeSeries& series, const Table& table, const std:
     if (!(difference > 0))
       throw_bad_cell(
           table, row,
-          fmt::format("expected one row for each time{}; received the time of data row {} again; {}",
-                      options.group.empty() ? "" : " of a series", row_number(table, series.order[i - 1]),
+          fmt::format("expected one row for each time{}; received the time of {} again; {}",
+                      options.group.empty() ? "" : " of a series", row_place(table, series.order[i - 1]),
                       same_time_hint(options, series.fitted)));
     differences.push_back({difference, series.time[i]});
   }

@@ -90,8 +90,8 @@ void add_bad_windows(const WindowTable& given, const std::vector<BadRow>& bad_ro
       const auto found = reason.find(row);
       if (found == reason.end()) continue;
       if (bad == nullptr) throw_bad_cell(*given.table, row, *found->second);
-      bad->push_back({static_cast<int64_t>(k),
-                      fmt::format("in data row {}: {}", row_number(*given.table, row), *found->second)});
+      bad->push_back(
+          {static_cast<int64_t>(k), fmt::format("in {}: {}", row_place(*given.table, row), *found->second)});
       break;
     }
   }

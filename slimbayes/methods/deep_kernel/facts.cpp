@@ -15,6 +15,7 @@ namespace {
 
 MethodInfo dbk() {
   MethodInfo info = network_method("dbk");
+  info.streams = true;
   info.summary =
       "Deep basis kernel trained with dPPGP: calibrates the total variance; its split is not "
       "aleatoric/epistemic.";

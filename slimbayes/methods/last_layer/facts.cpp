@@ -96,6 +96,7 @@ nlohmann::json paper_refit() { return {{"refit", true}}; }
 
 MethodInfo dnn() {
   MethodInfo info = segmenting(network_method("dnn", {TaskKind::regression, TaskKind::classification}));
+  info.streams = true;
   info.takes_network = true;
   info.aliases = {"map", "deterministic"};
   info.summary =

@@ -41,7 +41,7 @@ MethodInfo mc_dropout() {
 MethodInfo swag() {
   MethodInfo info = draws_method("swag");
   info.takes_network = true;
-  info.trains_on = {"batch", "weight_decay", "clip_norm", "time_limit"};
+  info.trains_on = {"batch", "weight_decay", "clip_norm", "sync_every", "time_limit"};
   info.summary = "A Gaussian around the average of the weights that further training visits.";
   info.paper = "Maddox et al. 2019 (baseline of R section 4)";
   return with_options<SwagOptions>(std::move(info));
@@ -86,8 +86,9 @@ MethodInfo low_rank_svd() {
       variational_method("low-rank-svd", "low-rank, started at the singular vectors of a trained network.",
                          "Toure and Stephens, appendix F.9", paper_presets(PresetOptions::low_rank_svd));
   info.takes_network = true;
-  info.trains_on = {"steps",     "epochs",   "batch",      "learning_rate", "schedule",       "warmup",
-                    "clip_norm", "patience", "time_limit", "class_weights", "label_smoothing"};
+  info.trains_on = {"steps",      "epochs",     "batch",         "learning_rate",
+                    "schedule",   "warmup",     "clip_norm",     "patience",
+                    "sync_every", "time_limit", "class_weights", "label_smoothing"};
   return with_options<LowRankSvdOptions>(std::move(info));
 }
 

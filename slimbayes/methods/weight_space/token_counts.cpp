@@ -35,12 +35,12 @@ at::Tensor TokenCounts::unseen() const {
   return at::tensor(none, at::kLong);
 }
 
-void TokenCounts::count(const std::vector<at::Tensor>& batches) {
+void TokenCounts::count(const EpochBatches& batches) {
   std::ranges::fill(count_, 0);
   std::vector<int64_t> last(static_cast<size_t>(vocabulary_), -1);  // the latest batch with the token
-  batches_ = std::ssize(batches);
+  batches_ = batches.size();
   for (int64_t number = 0; number < batches_; ++number) {
-    const at::Tensor rows = batches[static_cast<size_t>(number)].contiguous();
+    const at::Tensor rows = batches[number].contiguous();
     for (int64_t i = 0; i < rows.size(0); ++i) {
       const auto row = static_cast<size_t>(rows.const_data_ptr<int64_t>()[i]);
       for (int64_t k = first_[row]; k < first_[row + 1]; ++k) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "slimbayes/data/dataset.h"
+#include "slimbayes/train/problem.h"
 
 namespace slimbayes {
 
@@ -22,7 +23,7 @@ class TokenCounts {
   at::Tensor unseen() const;
 
   /// Counts the batches of an epoch, each given by its row indices [b] int64.
-  void count(const std::vector<at::Tensor>& batches);
+  void count(const EpochBatches& batches);
 
   /// Returns m / c of each of these tokens [u] int64, for KlContext::row_weights; 1 for a token that occurs
   /// in no row (padding). Float32. [u]

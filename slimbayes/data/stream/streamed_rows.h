@@ -1,0 +1,45 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "slimbayes/data/input_encoder.h"
+#include "slimbayes/data/source.h"
+#include "slimbayes/data/stream/streamed_table.h"
+#include "slimbayes/data/table/table_stream.h"
+
+namespace slimbayes {
+
+/// Where the encoded training rows of a streamed table are kept, and how many are shuffled together.
+struct CacheOptions {
+  std::filesystem::path folder;
+  int64_t window = int64_t{1} << 18;
+};
+
+/// The training rows of a table that need not fit into memory: read once for statistics and parts, and once
+/// more to encode them.
+class StreamedRows {
+ public:
+  using Progress = std::function<void(double share)>;  // of the files that is read; may be empty
+
+  /// Makes the first pass (streamed_table).
+  StreamedRows(TableStream stream, const StreamOptions& options, CacheOptions cache,
+               const Progress& progress);
+
+  const StreamedTable& table() const { return table_; }
+
+  /// Makes the second pass: returns the encoded training rows with their targets, on disk. Throws DataError as
+  /// TableStream::next(), RowCache and dataset_of().
+  std::shared_ptr<const Source> encoded(const InputEncoder& encoder, const Progress& progress = {}) const;
+
+ private:
+  std::unique_ptr<TableStream> stream_;
+  StreamedTable table_;
+  std::string target_;
+  CacheOptions cache_;
+};
+
+}  // namespace slimbayes

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "slimbayes/data/split/split.h"
+#include "slimbayes/data/table/table.h"
+#include "slimbayes/data/table/table_stream.h"
+#include "slimbayes/encoding/column_statistics.h"
+#include "slimbayes/encoding/encoder.h"
+
+namespace slimbayes {
+
+/// How the rows of a streamed table are dealt to the parts of a fit.
+struct StreamOptions {
+  std::string target = {};                      // rows without it belong to no part
+  std::vector<std::string> not_inputs = {};     // ignored columns
+  double test = 0, calibration = 0, valid = 0;  // shares of the rows
+  bool by_inputs = true;  // rows with equal inputs stay together; otherwise each row is dealt by its place
+  uint64_t seed = 0;
+  /// Most bytes of the rows that each part keeps in memory: of the training part a sample, of the others all
+  /// rows, so that their shares become smaller if necessary.
+  uint64_t most_bytes = uint64_t{32} << 20;
+};
+
+/// The parts of a streamed table. The part of a row follows from a hash of its inputs or its place, so that
+/// it is the same in every pass and on every machine, and no list of rows is needed.
+class StreamParts {
+ public:
+  enum Part : uint8_t { test, calibration, valid, train };
+
+  StreamParts(const StreamOptions& options, std::vector<std::string> not_inputs);
+
+  /// Returns a hash of each row, [n].
+  std::vector<uint64_t> hashes(const Table& piece) const;
+
+  Part part_of(uint64_t hash) const;
+
+  /// Halves a part: the upper half of its hashes belongs to the training part then.
+  void halve(Part part) { width_[part] /= 2; }
+
+ private:
+  std::array<double, 3> begin_, width_;  // of the hashes of each part held out, as shares of all hashes
+  std::vector<std::string> not_inputs_;
+  bool by_inputs_;
+  uint64_t seed_;
+};
+
+/// A table that need not fit into memory, after a pass over its rows.
+struct StreamedTable {
+  Table rows;           // a sample of the training rows, and all rows of the other parts
+  SplitRows split;      // of `rows`; its notes tell of the parts
+  TableStatistics all;  // of all training rows; levels as in the columns of `rows`
+  StreamParts parts;
+  std::string hash = {};  // identifies the data (XXH3, 128 bits, in hexadecimal)
+};
+
+/// Makes a pass over the rows. `progress` (may be empty) is called after each piece with the share of the files
+/// that is read. Throws DataError as TableStream::next(), and std::invalid_argument if there is no row with a target.
+StreamedTable streamed_table(TableStream& stream, const StreamOptions& options,
+                             const std::function<void(double)>& progress = {});
+
+/// Returns the training rows of a piece, in their order.
+Table training_rows(const Table& piece, const StreamParts& parts, const std::string& target);
+
+}  // namespace slimbayes

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "slimbayes/data/table/limits.h"
+#include "slimbayes/data/table/table.h"
+
+namespace slimbayes {
+
+/// The rows of one file, piece by piece.
+class TablePieces {
+ public:
+  virtual ~TablePieces() = default;
+
+  /// Returns the next rows, read as `reading` says; nothing after the last ones. Throws as read_table.
+  virtual std::optional<Table> next(const Reading& reading) = 0;
+
+  /// Returns about which share of the file is read, from 0 to 1.
+  virtual double share() const = 0;
+};
+
+/// Opens a file of any format of read_table. A piece has at most `rows` rows; that of a text file ends after
+/// about `text` bytes.
+std::unique_ptr<TablePieces> open_pieces(const std::filesystem::path& file, const TableLimits& limits,
+                                         int64_t rows, int64_t text);
+
+}  // namespace slimbayes

@@ -1,0 +1,131 @@
+#include "slimbayes/data/table/table_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <system_error>
+#include <utility>
+
+#include "slimbayes/data/table/pieces.h"
+#include "slimbayes/data/table/table_parts.h"
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t kText = int64_t{8} << 20;  // most bytes of a piece of a text file
+
+}  // namespace
+
+class TableStream::Impl {
+ public:
+  Impl(const std::vector<fs::path>& files, std::string source, Reading reading, const TableLimits& limits)
+      : files_(files_of_table(files)),
+        source_(std::move(source)),
+        limits_(limits),
+        text_(limits.memory > 0 ? std::min<int64_t>(kText, static_cast<int64_t>(limits.memory) / 32 + 1)
+                                : kText),
+        known_(std::move(reading)) {
+    for (const fs::path& file : files_) stamps_.push_back(stamp_of(file));
+  }
+
+  std::optional<Table> next() {
+    while (true) {
+      if (!pieces_) {
+        if (file_ == files_.size()) return {};
+        check_unchanged();
+        pieces_ = open_pieces(files_[file_], limits_, kPieceRows, text_);
+        parts_.push_back({files_[file_].string(), row_});
+      }
+      std::optional<Table> piece = pieces_->next(known_.next());
+      if (!piece) {
+        pieces_.reset();
+        check_unchanged();
+        ++file_;
+        continue;
+      }
+      known_.take(*piece);
+      piece->numbers.resize(static_cast<size_t>(piece->rows));
+      std::iota(piece->numbers.begin(), piece->numbers.end(), row_);
+      piece->parts = parts_;
+      row_ += piece->rows;
+      return piece;
+    }
+  }
+
+  void rewind() {
+    file_ = 0;
+    row_ = 0;
+    parts_.clear();
+    pieces_.reset();
+  }
+
+  double share() const {
+    double read = 0, all = 0;
+    for (size_t i = 0; i < stamps_.size(); ++i) {
+      const auto size = static_cast<double>(stamps_[i].size);
+      all += size;
+      read += i < file_ ? size : i == file_ && pieces_ ? size * pieces_->share() : 0;
+    }
+    return all > 0 ? read / all : 1;
+  }
+  const std::string& source() const { return source_; }
+
+ private:
+  /// The size and the time of the last change of a file, by which a change is found.
+  struct Stamp {
+    uint64_t size = 0;
+    fs::file_time_type time = {};
+    bool operator==(const Stamp&) const = default;
+  };
+
+  static Stamp stamp_of(const fs::path& file) {
+    std::error_code failed;
+    Stamp stamp{fs::file_size(file, failed), {}};
+    if (!failed) stamp.time = fs::last_write_time(file, failed);
+    if (failed)
+      throw DataError(file.string(),
+                      fmt::format("expected a file to read; received: {}; check the path", failed.message()));
+    return stamp;
+  }
+
+  void check_unchanged() const {
+    if (stamp_of(files_[file_]) == stamps_[file_]) return;
+    throw DataError(files_[file_].string(),
+                    "expected a file that does not change during the fit; received one that has changed; fit "
+                    "again");
+  }
+
+  std::vector<fs::path> files_;
+  std::vector<Stamp> stamps_;  // by file
+  std::string source_;
+  TableLimits limits_;
+  int64_t text_;  // bytes of a piece of a text file
+  KnownColumns known_;
+  size_t file_ = 0;
+  std::unique_ptr<TablePieces> pieces_;  // of files_[file_]
+  std::vector<TablePart> parts_;         // the files so far
+  int64_t row_ = 0;                      // the rows so far
+};
+
+TableStream::TableStream(const std::vector<fs::path>& files, std::string source, Reading reading,
+                         const TableLimits& limits)
+    : impl_(std::make_unique<Impl>(files, std::move(source), std::move(reading), limits)) {}
+
+TableStream::~TableStream() = default;
+TableStream::TableStream(TableStream&&) noexcept = default;
+TableStream& TableStream::operator=(TableStream&&) noexcept = default;
+
+std::optional<Table> TableStream::next() { return impl_->next(); }
+
+void TableStream::rewind() { impl_->rewind(); }
+
+double TableStream::share() const { return impl_->share(); }
+
+const std::string& TableStream::source() const { return impl_->source(); }
+
+}  // namespace slimbayes

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "slimbayes/data/table/table.h"
+#include "slimbayes/encoding/moments.h"
+
+namespace slimbayes {
+
+/// What the encoder learns from the training cells of a column.
+struct ColumnStatistics {
+  int64_t rows = 0, present = 0;     // cells; those that are not missing
+  Moments moments = {};              // of the numbers, booleans or times
+  double low = 0, high = 0;          // their range
+  std::vector<int64_t> counts = {};  // by level, of a categorical column
+};
+
+/// Returns the statistics of the cells in these rows.
+ColumnStatistics column_statistics(const Column& column, const std::vector<int64_t>& rows);
+
+/// Collects the statistics of a column whose cells come in parts. They are those of column_statistics() up to
+/// rounding.
+class StatisticsOfParts {
+ public:
+  void add(const Column& column, const std::vector<int64_t>& rows);
+
+  /// Returns the statistics. counts[i] is that of levels()[i], in order of first appearance.
+  ColumnStatistics statistics() const;
+  const std::vector<std::string>& levels() const { return levels_; }
+
+ private:
+  void add_levels(const Column& column, const std::vector<int64_t>& rows);
+
+  int64_t rows_ = 0, present_ = 0;
+  long double mean_ = 0, squares_ = 0;  // squares of the distances from the mean, summed
+  double low_ = 0, high_ = 0;
+  std::vector<std::string> levels_;
+  std::vector<int64_t> counts_;
+  std::map<std::string, size_t, std::less<>> places_;  // of a level
+};
+
+}  // namespace slimbayes

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/data/stream/streamed_rows.h"
+#include "slimbayes/data/table/limits.h"
+
+namespace slimbayes {
+
+/// Files of training rows that are read piece by piece.
+struct StreamedFiles {
+  std::vector<std::filesystem::path> files;  // as those of read_tables
+  std::string source;                        // name of the whole, for messages
+  TableLimits limits = {};                   // of a piece, and of the rows that stay in memory
+  CacheOptions cache;
+  bool own_valid = false;  // whether there are validation data of their own
+};
+
+/// Reads the files of a fit once, for a table that need not fit into memory, and completes `options` as
+/// read_training does. The examples of the fit are then StreamedTable::rows of the result. Throws
+/// std::invalid_argument for options that need all rows at once (windows, text, images, events, scale_on
+/// "all", folds, a network of another fit), and as read_training.
+std::shared_ptr<const StreamedRows> stream_training(const StreamedFiles& given, FitOptions& options,
+                                                    const StreamedRows::Progress& progress = {});
+
+}  // namespace slimbayes

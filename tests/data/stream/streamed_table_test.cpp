@@ -1,0 +1,179 @@
+#include "slimbayes/data/stream/streamed_table.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "slimbayes/core/random.h"
+#include "slimbayes/data/stream/streamed_rows.h"
+#include "slimbayes/data/table/table_parts.h"
+#include "slimbayes/encoding/encoder.h"
+
+namespace slimbayes {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kRows = 6000;
+
+class StreamedTables : public testing::Test {
+ protected:
+  StreamedTables() {
+    fs::create_directories(folder_);
+    const Stream stream(5);
+    const at::Tensor x = 1e6 + 1e-3 * stream.normal({kRows}), y = stream.split("y").normal({kRows});
+    Table table{"", {}, kRows};
+    Column a{"a", ColumnKind::numeric, {}, {}}, k{"k", ColumnKind::categorical, {}, {}},
+        b{"b", ColumnKind::boolean, {}, {}}, target{"y", ColumnKind::numeric, {}, {}};
+    for (int i = 0; i < 80; ++i) k.levels.push_back("level " + std::to_string(i));
+    for (int64_t i = 0; i < kRows; ++i) {
+      const int64_t twin = i % 3 == 0 && i > 0 ? i - 1 : i;  // a third of the inputs occurs twice
+      a.values.push_back(twin % 11 == 0 ? kMissing : x[twin].item<double>());
+      k.values.push_back(static_cast<double>(twin * twin % 80));
+      b.values.push_back(static_cast<double>(twin % 5 == 0));
+      target.values.push_back(i % 100 == 7 ? kMissing : 3 * y[i].item<double>());
+    }
+    table.columns = {a, k, b, target};
+    for (int file = 0; file < 3; ++file) {
+      std::vector<int64_t> rows;
+      for (int64_t i = file * kRows / 3; i < (file + 1) * kRows / 3; ++i) rows.push_back(i);
+      write_table(folder_ / (std::to_string(file) + (file == 1 ? ".csv" : ".parquet")),
+                  take_rows(table, rows));
+    }
+  }
+  ~StreamedTables() override { fs::remove_all(folder_); }
+
+  TableStream stream() const { return {{folder_}, "the folder", {}, {}}; }
+
+  /// All training rows, by a pass of their own.
+  Table all_training_rows(const StreamParts& parts) const {
+    TableStream again = stream();
+    JoinedTable joined("training");
+    while (const auto piece = again.next()) joined.add(training_rows(*piece, parts, "y"));
+    return std::move(joined).table();
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / ("streamed " + std::to_string(::getpid()));
+  StreamOptions options_{.target = "y", .test = 0.2, .calibration = 0.1, .valid = 0.1, .seed = 3};
+};
+
+std::vector<int64_t> every(int64_t n) {
+  std::vector<int64_t> rows(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) rows[static_cast<size_t>(i)] = i;
+  return rows;
+}
+
+TEST_F(StreamedTables, HaveTheStatisticsOfAllTrainingRows) {
+  for (const uint64_t bytes : {uint64_t{10000}, uint64_t{1} << 20}) {
+    options_.most_bytes = bytes;  // the parts fit into memory, or become smaller
+    TableStream first = stream();
+    const StreamedTable streamed = streamed_table(first, options_);
+    const Table all = all_training_rows(streamed.parts);
+    EXPECT_EQ(streamed.split.streamed, all.rows);
+    const int64_t held = std::ssize(streamed.split.test) + std::ssize(streamed.split.valid) +
+                         std::ssize(streamed.split.calibration);
+    EXPECT_EQ(held + all.rows, kRows - kRows / 100);
+    for (const Column& column : all.columns) {
+      const ColumnStatistics own = streamed.all.at(column.name),
+                             exact = column_statistics(column, every(all.rows));
+      EXPECT_EQ(own.rows, exact.rows);
+      EXPECT_EQ(own.present, exact.present);
+      EXPECT_NEAR(own.moments.mean, exact.moments.mean, 1e-12 * std::abs(exact.moments.mean));
+      EXPECT_NEAR(own.moments.sd, exact.moments.sd, 1e-9 * exact.moments.sd) << column.name;
+      EXPECT_EQ(own.low, exact.low);
+      EXPECT_EQ(own.high, exact.high);
+      const std::vector<std::string>& levels = streamed.rows.find(column.name)->levels;
+      std::map<std::string, int64_t> counts, expected;
+      for (size_t i = 0; i < own.counts.size(); ++i)
+        if (own.counts[i] > 0) counts[levels[i]] = own.counts[i];
+      for (size_t i = 0; i < exact.counts.size(); ++i)
+        if (exact.counts[i] > 0) expected[column.levels[i]] = exact.counts[i];
+      EXPECT_EQ(counts, expected);
+    }
+    const Encoder encoder = Encoder::fit(streamed.rows, streamed.split.train, {.target = "y"}, &streamed.all),
+                  exact = Encoder::fit(all, every(all.rows), {.target = "y"});
+    EXPECT_EQ(encoder.schema().features, exact.schema().features);
+    EXPECT_NEAR(encoder.schema().task.y_shift, exact.schema().task.y_shift, 1e-12);
+    EXPECT_NEAR(encoder.schema().task.y_scale, exact.schema().task.y_scale, 1e-12);
+    for (size_t c = 0; c < exact.columns().size(); ++c) {
+      EXPECT_EQ(encoder.columns()[c].shift, exact.columns()[c].shift);
+      EXPECT_EQ(encoder.columns()[c].scale, exact.columns()[c].scale);
+      EXPECT_EQ(encoder.columns()[c].levels, exact.columns()[c].levels);
+      EXPECT_EQ(encoder.columns()[c].indicator, exact.columns()[c].indicator);
+    }
+  }
+}
+
+TEST_F(StreamedTables, DealRowsByTheirInputs) {
+  TableStream first = stream();
+  const StreamedTable streamed = streamed_table(first, options_);
+  const auto share = [](const auto& rows) { return static_cast<double>(rows.size()) / kRows; };
+  EXPECT_NEAR(share(streamed.split.test), 0.2, 0.03);
+  EXPECT_NEAR(share(streamed.split.calibration), 0.1, 0.03);
+  EXPECT_NEAR(share(streamed.split.valid), 0.1, 0.03);
+  EXPECT_EQ(streamed.split.streamed, std::ssize(streamed.split.train));  // all of them fit into memory
+  // Equal inputs are in one part.
+  std::map<std::vector<double>, std::set<StreamParts::Part>> parts;
+  const std::vector<uint64_t> hashes = streamed.parts.hashes(streamed.rows);
+  for (int64_t i = 0; i < streamed.rows.rows; ++i) {
+    std::vector<double> inputs;
+    for (size_t c = 0; c < 3; ++c) {
+      const double x = streamed.rows.columns[c].values[static_cast<size_t>(i)];
+      inputs.push_back(std::isnan(x) ? -1 : x);
+    }
+    parts[inputs].insert(streamed.parts.part_of(hashes[static_cast<size_t>(i)]));
+  }
+  EXPECT_LT(parts.size(), 4500u);
+  for (const auto& [inputs, own] : parts) EXPECT_EQ(own.size(), 1u);
+  for (const int64_t row : streamed.split.valid)
+    EXPECT_EQ(streamed.parts.part_of(hashes[static_cast<size_t>(row)]), StreamParts::valid);
+  // The same rows have the same hash; other rows, or another seed, differ.
+  TableStream second = stream();
+  EXPECT_EQ(streamed_table(second, options_).hash, streamed.hash);
+  options_.seed = 4;
+  TableStream third = stream();
+  const StreamedTable other = streamed_table(third, options_);
+  EXPECT_EQ(other.hash, streamed.hash);
+  EXPECT_NE(other.split.valid.size(), streamed.split.valid.size());
+}
+
+TEST_F(StreamedTables, DealRowsOneByOne) {
+  options_.by_inputs = false;
+  TableStream first = stream();
+  const StreamedTable streamed = streamed_table(first, options_);
+  EXPECT_NEAR(static_cast<double>(streamed.split.test.size()) / kRows, 0.2, 0.03);
+  EXPECT_EQ(all_training_rows(streamed.parts).rows, streamed.split.streamed);
+}
+
+TEST_F(StreamedTables, EncodeTheirTrainingRowsOnDisk) {
+  options_.most_bytes = 10000;
+  const StreamedRows rows(stream(), options_, {folder_, 5000}, {});
+  const InputEncoder encoder =
+      Encoder::fit(rows.table().rows, rows.table().split.train, {.target = "y"}, &rows.table().all);
+  double read = 0;
+  const auto source = rows.encoded(encoder, [&](double share) { read = share; });
+  EXPECT_EQ(read, 1);
+  const Batch expected = dataset_of(encoder, all_training_rows(rows.table().parts), true).all(),
+              found = source->rows(at::arange(source->size()), {});
+  EXPECT_TRUE(at::equal(found.inputs[0], expected.inputs[0]));
+  EXPECT_TRUE(at::equal(found.target, expected.target));
+}
+
+TEST_F(StreamedTables, RefuseATableWithoutTargets) {
+  options_.target = "k";
+  fs::remove_all(folder_);
+  fs::create_directories(folder_);
+  write_table(folder_ / "1.csv",
+              {"",
+               {{"x", ColumnKind::numeric, {1, 2}, {}}, {"k", ColumnKind::numeric, {kMissing, kMissing}, {}}},
+               2});
+  TableStream first = stream();
+  EXPECT_THROW(streamed_table(first, options_), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace slimbayes

@@ -1,0 +1,145 @@
+// Tables that are read piece by piece (TableStream).
+#include "slimbayes/data/table/table_stream.h"
+
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "slimbayes/data/table/csv.h"
+#include "slimbayes/data/table/pieces.h"
+#include "slimbayes/data/table/table_parts.h"
+#include "tests/data/table/files.h"
+
+namespace slimbayes {
+namespace {
+
+using TableStreams = TableFiles;
+
+constexpr int64_t kRows = 3000;
+
+Table mixed_table() {
+  Table table{"", {}, kRows};
+  Column x{"x", ColumnKind::numeric, {}, {}},
+      k{"k", ColumnKind::categorical, {}, {"red", "blue", "a \"b\",\n c"}},
+      b{"b", ColumnKind::boolean, {}, {}};
+  for (int64_t i = 0; i < kRows; ++i) {
+    x.values.push_back(i % 17 == 3 ? kMissing : std::sin(static_cast<double>(i)));
+    k.values.push_back(i < 2000 ? static_cast<double>(i % 2) : 2);
+    b.values.push_back(i < 50 ? kMissing : static_cast<double>(i % 3 == 0));
+  }
+  table.columns = {x, k, b};
+  return table;
+}
+
+/// The rows of all pieces of a file, and how many pieces there are.
+std::pair<Table, int> joined_pieces(const std::filesystem::path& file, int64_t rows, int64_t text) {
+  KnownColumns known({});
+  JoinedTable joined(file.string());
+  int pieces = 0;
+  const auto open = open_pieces(file, {}, rows, text);
+  while (auto piece = open->next(known.next())) {
+    known.take(*piece);
+    joined.add(std::move(*piece));
+    ++pieces;
+  }
+  EXPECT_NEAR(open->share(), 1, 1e-9);
+  return {std::move(joined).table(), pieces};
+}
+
+TEST_F(TableStreams, TheirPiecesAreTheWholeTable) {
+  for (const char* name : {"t.csv", "t.tsv", "t.parquet", "t.feather"}) {
+    write_table(folder / name, mixed_table());
+    const auto [joined, pieces] = joined_pieces(folder / name, 400, 20000);
+    EXPECT_GE(pieces, 3) << name;
+    EXPECT_EQ(format_csv(joined, ','), format_csv(read_table(folder / name), ',')) << name;
+  }
+  for (const int64_t text : {1, 100, 1 << 20}) {  // blocks shorter than a record, and longer than the file
+    const auto [joined, pieces] = joined_pieces(folder / "t.csv", 1, text);
+    EXPECT_EQ(format_csv(joined, ','), format_csv(read_table(folder / "t.csv"), ',')) << text;
+  }
+}
+
+TEST_F(TableStreams, TextWithoutALastLineEndAndWithEmptyLines) {
+  const std::filesystem::path file = write("t.csv", "\xEF\xBB\xBFx,y\n1,2\n\n\n3,4\n\n5,6");
+  for (const int64_t text : {1, 8, 100}) {
+    const auto [joined, pieces] = joined_pieces(file, 1, text);
+    EXPECT_EQ(joined.rows, 3);
+    EXPECT_EQ(joined.columns[1].values, (std::vector<double>{2, 4, 6}));
+  }
+}
+
+TEST_F(TableStreams, NameTheLineOfAFault) {
+  std::string text = "x,y\n";
+  for (int i = 0; i < 500; ++i) text += "1,2\n";
+  const std::filesystem::path ragged = write("ragged.csv", text + "1\n" + "1,2\n"),
+                              word = write("word.csv", text + "\n1,a\n" + "1,2\n"),
+                              open = write("open.csv", text + "1,\"2\n" + "1,2\n");
+  for (const int64_t block : {1, 50, 700, 100000}) {
+    expect_starts(message([&] { joined_pieces(ragged, 1, block); }), "ragged.csv:502: expected 2 cells");
+    expect_starts(message([&] { joined_pieces(word, 1, block); }), "word.csv:503:2: expected");
+    expect_starts(message([&] { joined_pieces(open, 1, block); }),
+                  "open.csv:502:2: expected a closing quote");
+  }
+  write("empty.csv", "");
+  write("header.csv", "x,y\n");
+  expect_has(message([&] { joined_pieces(folder / "empty.csv", 1, 10); }), "received an empty file");
+  expect_has(message([&] { joined_pieces(folder / "header.csv", 1, 10); }), "received the header alone");
+}
+
+TEST_F(TableStreams, NumberTheRowsOfAllFiles) {
+  write("a.csv", "x\n1\n2\n");
+  write("b.csv", "x\n3\n");
+  write("c.csv", "x\n4\n5\n");
+  TableStream stream({folder}, "the folder", {}, {});
+  for (int pass = 0; pass < 2; ++pass) {
+    std::vector<std::string> places;
+    std::vector<double> values;
+    while (const auto piece = stream.next())
+      for (int64_t i = 0; i < piece->rows; ++i) {
+        places.push_back(row_place(*piece, i));
+        values.push_back(piece->columns[0].values[static_cast<size_t>(i)]);
+      }
+    EXPECT_EQ(values, (std::vector<double>{1, 2, 3, 4, 5}));
+    EXPECT_EQ(places[2], "data row 1 of b.csv");
+    EXPECT_EQ(places[4], "data row 2 of c.csv");
+    EXPECT_EQ(stream.share(), 1);
+    stream.rewind();
+  }
+}
+
+TEST_F(TableStreams, RefuseAFileThatChanges) {
+  write("a.csv", "x\n1\n2\n");
+  TableStream stream({folder}, "the folder", {}, {});
+  while (stream.next()) {
+  }
+  stream.rewind();
+  write("a.csv", "x\n1\n2\n3\n");
+  expect_starts(message([&] { stream.next(); }),
+                "a.csv: expected a file that does not change during the fit");
+  std::filesystem::remove(folder / "a.csv");
+  stream.rewind();
+  expect_starts(message([&] { stream.next(); }), "a.csv: expected a file to read");
+}
+
+TEST_F(TableStreams, NameTheRowGroupThatIsDamaged) {
+  Table table{"", {{"x", ColumnKind::numeric, {}, {}}}, 1 << 20};  // two row groups are written
+  for (int64_t i = 0; i < table.rows; ++i)
+    table.columns[0].values.push_back(std::sin(static_cast<double>(i)));
+  write_table(folder / "t.parquet", table);
+  std::fstream file(folder / "t.parquet", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<int64_t>(std::filesystem::file_size(folder / "t.parquet")) / 8);
+  for (int i = 0; i < 4000; ++i) file.put('\x7f');
+  file.close();
+  const std::string said = message([&] { joined_pieces(folder / "t.parquet", 10000, 1); });
+  if (said != "no error") {  // the bytes of a page's numbers may be any
+    expect_starts(said, "t.parquet: expected row group 1 of the ");
+  }
+  std::filesystem::resize_file(folder / "t.parquet", 100000);
+  expect_starts(message([&] { joined_pieces(folder / "t.parquet", 10000, 1); }),
+                "t.parquet: expected a Parquet file");
+}
+
+}  // namespace
+}  // namespace slimbayes
