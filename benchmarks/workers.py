@@ -28,10 +28,11 @@ FITS = {
     "ensemble": ["--method", "ensemble", "--of", "dnn", "--members", 4, "--steps", 4000, "--patience", 0],
     "noise folds": ["--method", "dnn", "--valid-fraction", 0.02, "--steps", 4000, "--patience", 0],
     "tune": ["--method", "dbk", "--tune", "--steps", 2000, "--patience", 0],
+    "start": ["--method", "constant"],
     "compare": ["--methods", "dnn,dbk,dbk-exact,gp-exact", "--seeds", 2, "--steps", 2000, "--patience", 0],
 }
 THREAD = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "build" / "python")}  # of a rank
-SHARED = "auto", "ensemble", "tune"  # what ranks share as jobs
+SHARED = "start", "auto", "ensemble", "tune"  # what ranks share as jobs, and a fit of no time
 
 
 def parse():

@@ -71,6 +71,8 @@ std::shared_ptr<const StreamedRows> streamed_rows(const FitRequest& r, FitOption
                           .cache = {r.cache, r.shuffle_rows},
                           .own_valid = !r.valid.empty()},
                          fit, [&](double share) {
+                           if (InterruptGuard::interrupted())
+                             throw Interrupted("interrupted while the files were read");
                            if (share > 0) shown.report(std::min(share, 1.0));
                          });
 }
@@ -146,6 +148,7 @@ int run_command(const FitRequest& r) {
   const std::shared_ptr<const Collective> ranks =
       r.rank.group.empty() ? nullptr : process_group(r.rank.group, r.rank.number, r.rank.size);
   const bool first = r.rank.number == 0;
+  if (ranks != nullptr) check_versions(*ranks);
   InterruptGuard interrupt;  // before the lock, because a killed process leaves the lock's file behind
   std::optional<FitFile> file;
   std::optional<FitInputs> read;
@@ -154,7 +157,6 @@ int run_command(const FitRequest& r) {
     file.emplace(r.model, r.resume, r.checkpoint_every, first);
     read = read_inputs(r, ranks);
   });
-  if (ranks != nullptr) check_versions(*ranks);
   const FitInputs& inputs = *read;
   const Examples* const valid = inputs.valid ? &*inputs.valid : nullptr;
   if (!first) {

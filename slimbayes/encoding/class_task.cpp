@@ -38,6 +38,12 @@ ClassSizes class_sizes(const Table& table, const Column& column, const std::vect
     rows_of_table = std::max(rows_of_table, all->counts[i]);
     rows_of_training = all->counts[i];
   }
+  if (all != nullptr)
+    for (const auto& [value, count] : all->numbers) {
+      auto& [rows_of_table, rows_of_training] = by_value[value];
+      rows_of_table = std::max(rows_of_table, count);
+      rows_of_training = count;
+    }
   ClassSizes sizes;
   for (const auto& [value, size] : by_value) sizes[cell_text(column, value)] = size;
   return sizes;

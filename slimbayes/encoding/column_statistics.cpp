@@ -5,6 +5,13 @@
 
 namespace slimbayes {
 
+namespace {
+
+constexpr size_t kMostNumbers = 1001;    // of a target; one more than the most classes
+constexpr size_t kMostLevels = 1000000;  // of a column of categories
+
+}  // namespace
+
 ColumnStatistics column_statistics(const Column& column, const std::vector<int64_t>& rows) {
   ColumnStatistics out;
   out.rows = std::ssize(rows);
@@ -37,6 +44,11 @@ void StatisticsOfParts::add(const Column& column, const std::vector<int64_t>& ro
   for (const int64_t row : rows) {
     const double value = column.values[static_cast<size_t>(row)];
     if (std::isnan(value)) continue;
+    if (kind_ == target && !many_numbers_) ++numbers_[value];
+    if (numbers_.size() > kMostNumbers) {
+      numbers_.clear();
+      many_numbers_ = true;
+    }
     low_ = present_ + count == 0 ? value : std::min(low_, value);
     high_ = present_ + count == 0 ? value : std::max(high_, value);
     ++count;
@@ -58,7 +70,10 @@ void StatisticsOfParts::add_levels(const Column& column, const std::vector<int64
     const double value = column.values[static_cast<size_t>(row)];
     if (std::isnan(value)) continue;
     const auto level = static_cast<size_t>(value);
+    ++present_;
+    if (kind_ == free_text) continue;
     if (place[level] == SIZE_MAX) {
+      if (levels_.size() >= kMostLevels && !places_.contains(column.levels[level])) continue;
       const auto [found, fresh] = places_.try_emplace(column.levels[level], levels_.size());
       if (fresh) {
         levels_.push_back(column.levels[level]);
@@ -67,7 +82,6 @@ void StatisticsOfParts::add_levels(const Column& column, const std::vector<int64
       place[level] = found->second;
     }
     ++counts_[place[level]];
-    ++present_;
   }
 }
 
@@ -76,7 +90,9 @@ ColumnStatistics StatisticsOfParts::statistics() const {
   out.rows = rows_;
   out.present = present_;
   out.counts = counts_;
-  if (!levels_.empty() || present_ == 0) return out;
+  out.numbers = numbers_;
+  out.free_text = kind_ == free_text;
+  if (!levels_.empty() || present_ == 0 || kind_ == free_text) return out;
   out.low = low_;
   out.high = high_;
   out.moments = {static_cast<double>(mean_), 0, low_ / 2 + high_ / 2, high_ / 2 - low_ / 2};

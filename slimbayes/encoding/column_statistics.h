@@ -12,10 +12,13 @@ namespace slimbayes {
 
 /// What the encoder learns from the training cells of a column.
 struct ColumnStatistics {
-  int64_t rows = 0, present = 0;     // cells; those that are not missing
-  Moments moments = {};              // of the numbers, booleans or times
-  double low = 0, high = 0;          // their range
-  std::vector<int64_t> counts = {};  // by level, of a categorical column
+  int64_t rows = 0, present = 0;           // cells; those that are not missing
+  Moments moments = {};                    // of the numbers, booleans or times
+  double low = 0, high = 0;                // their range
+  std::map<double, int64_t> numbers = {};  // of a target: the cells with each number, if these are few
+  bool numbering = false;                  // whether the column numbers the rows (numbering_columns)
+  bool free_text = false;                  // whether the cells differ as in an identifier (is_free_text)
+  std::vector<int64_t> counts = {};        // by level, of a categorical column
 };
 
 /// Returns the statistics of the cells in these rows.
@@ -25,6 +28,11 @@ ColumnStatistics column_statistics(const Column& column, const std::vector<int64
 /// rounding.
 class StatisticsOfParts {
  public:
+  /// What is collected of a column: of a target also the number of cells with each value, of free text only how
+  /// many cells there are.
+  enum Kind : uint8_t { input, target, free_text };
+  explicit StatisticsOfParts(Kind kind = input) : kind_(kind) {}
+
   void add(const Column& column, const std::vector<int64_t>& rows);
 
   /// Returns the statistics. counts[i] is that of levels()[i], in order of first appearance.
@@ -34,10 +42,13 @@ class StatisticsOfParts {
  private:
   void add_levels(const Column& column, const std::vector<int64_t>& rows);
 
+  Kind kind_;
   int64_t rows_ = 0, present_ = 0;
   long double mean_ = 0, squares_ = 0;  // squares of the distances from the mean, summed
   double low_ = 0, high_ = 0;
-  std::vector<std::string> levels_;
+  std::map<double, int64_t> numbers_;
+  bool many_numbers_ = false;
+  std::vector<std::string> levels_;  // at most kMostLevels: later ones are not counted
   std::vector<int64_t> counts_;
   std::map<std::string, size_t, std::less<>> places_;  // of a level
 };

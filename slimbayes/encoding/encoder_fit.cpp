@@ -94,10 +94,11 @@ void Encoder::fit_columns(const Table& table, const std::vector<int64_t>& rows, 
   FeatureFit fitting(table, rows, options_, all);
   std::vector<std::string> not_inputs = options_.ignore, numbering;
   not_inputs.push_back(options_.target);
-  if (!options_.target.empty()) numbering = numbering_columns(table, not_inputs);
+  if (!options_.target.empty() && all == nullptr) numbering = numbering_columns(table, not_inputs);
   for (const Column& column : table.columns) {
     if (column.name == options_.target || holds(options_.ignore, column.name)) continue;
-    Feature feature = fitting.fit(column, holds(numbering, column.name));
+    const bool numbers = all != nullptr ? all->at(column.name).numbering : holds(numbering, column.name);
+    Feature feature = fitting.fit(column, numbers);
     for (std::string& name : feature_names(feature)) schema_.features.push_back(std::move(name));
     features_.push_back(std::move(feature));
   }
@@ -135,7 +136,11 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   encoder.schema_.task = fit_task(table, rows, {options.target, options.likelihood, options.target_scale},
                                   all != nullptr ? &all->at(options.target) : nullptr);
   encoder.target_kind_ = table.find(options.target)->kind;
-  if (encoder.schema_.task.kind == TaskKind::regression && is_constant(*table.find(options.target), rows))
+  const auto same = [&] {
+    if (all == nullptr) return is_constant(*table.find(options.target), rows);
+    return all->at(options.target).low == all->at(options.target).high;
+  };
+  if (encoder.schema_.task.kind == TaskKind::regression && same())
     encoder.notes_.push_back(
         fmt::format("the target {} is the same in every training row: there is nothing to learn, and the "
                     "predicted sd and intervals mean nothing",

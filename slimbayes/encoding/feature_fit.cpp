@@ -107,11 +107,15 @@ bool FeatureFit::fit_levels(const Column& column, const ColumnStatistics& own, E
   for (size_t i = 0; i < count.size(); ++i) {
     if (count[i] > 0) seen.push_back(i);
   }
-  if (is_free_text(static_cast<size_t>(own.present), seen.size())) {
+  if (own.free_text || is_free_text(static_cast<size_t>(own.present), seen.size())) {
     notes_.push_back(
         {ColumnNoteKind::dropped, column.name,
-         fmt::format("column {}: {} of {} training cells differ, as in an identifier or free text: dropped",
-                     in_quotes(column.name), seen.size(), own.present),
+         own.free_text
+             ? fmt::format("column {}: almost all cells differ, as in an identifier or free text: dropped",
+                           in_quotes(column.name))
+             : fmt::format("column {}: {} of {} training cells differ, as in an identifier or free "
+                           "text: dropped",
+                           in_quotes(column.name), seen.size(), own.present),
          "have other cells in almost every training row, as an identifier or free text has: dropped"});
     feature.dropped = Encoder::Dropped::free_text;
     return false;

@@ -21,11 +21,20 @@ namespace slimbayes {
 
 namespace {
 
+/// Returns what two_whole_numbers() asks, of numbers and how often each occurs.
+bool has_two_whole_numbers(const std::map<double, int64_t>& numbers) {
+  return numbers.size() == 2 && std::ranges::all_of(numbers, [](const auto& one) {
+           return one.first == std::floor(one.first) && one.second > 1;
+         });
+}
+
 /// Returns the likelihood of a column for which the user gives none. Returns nullopt for a column of
 /// categories: class_task then chooses bernoulli or softmax by their number. Throws std::invalid_argument for
 /// times.
-std::optional<LikelihoodKind> likelihood_for(const Column& column) {
-  if (two_whole_numbers(column)) return LikelihoodKind::bernoulli;
+std::optional<LikelihoodKind> likelihood_for(const Column& column, const ColumnStatistics* all = nullptr) {
+  const bool of_all = all != nullptr && column.kind == ColumnKind::numeric;
+  if (of_all ? has_two_whole_numbers(all->numbers) : two_whole_numbers(column).has_value())
+    return LikelihoodKind::bernoulli;
   if (column.kind == ColumnKind::numeric) return LikelihoodKind::gaussian;
   if (column.kind == ColumnKind::boolean) return LikelihoodKind::bernoulli;
   if (column.kind != ColumnKind::categorical)
@@ -64,7 +73,7 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const Target
               const ColumnStatistics* all) {
   const std::string &target = options.name, &scale = options.scale;
   const Column& column = target_column(table, target);
-  const auto likelihood = options.likelihood ? options.likelihood : likelihood_for(column);
+  const auto likelihood = options.likelihood ? options.likelihood : likelihood_for(column, all);
   const TaskKind kind = likelihood ? task_of(*likelihood) : TaskKind::classification;
   if (scale != "standard" && scale != "centred")
     refuse("target", "a scale 'standard' or 'centred'", in_quotes(scale));

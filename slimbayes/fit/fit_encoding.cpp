@@ -91,7 +91,7 @@ EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data,
     out.parts.valid = all.subset(at::tensor(in_parts.split.valid, at::kLong));
   } else {
     out.parts.valid = encoded_validation(*out.encoder, *data.valid, out.split.notes);
-    if (request.kind == InputKind::table)
+    if (request.kind == InputKind::table && !request.streamed)
       std::ranges::copy(repeated_notes(out.parts), std::back_inserter(out.split.notes));
   }
   if (task == TaskKind::events) out.probes = event_probes(out.parts.train.all().inputs[0]);

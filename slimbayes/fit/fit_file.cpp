@@ -67,6 +67,7 @@ Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
               {"tuning", request.fit.tune},
               {"network", network_hash(request)},
               {"streamed data", request.streamed ? request.streamed->table().hash : ""},
+              {"shuffled rows", request.streamed ? request.streamed->window() : 0},
               {"rounding of products", kernels::rounding()},
               {"threads", request.threads > 0 ? request.threads : at::get_num_threads()}});
   const auto text = [&] { return all.dump(-1, ' ', false, json::error_handler_t::replace); };

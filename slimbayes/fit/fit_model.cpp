@@ -32,9 +32,11 @@
 #include "slimbayes/fit/left_out.h"
 #include "slimbayes/fit/network_at_hand.h"
 #include "slimbayes/fit/noise_folds.h"
+#include "slimbayes/fit/stream_training.h"
 #include "slimbayes/fit/tuning.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/model/example_uniforms.h"
+#include "slimbayes/storage/error.h"
 #include "slimbayes/train/job_ranks.h"
 
 namespace slimbayes {
@@ -160,21 +162,11 @@ Model calibrated(ModelParts parts, const Examples& examples, const std::vector<i
   return Model(std::move(parts));
 }
 
-/// Throws std::invalid_argument for a method that needs all its training rows at once.
-void check_streams(const ResolvedFit& request) {
-  if (request.method->streams || (!request.method->inner.empty() && request.inner->streams)) return;
-  refuse("fit",
-         fmt::format("a method that reads its rows batch by batch ({}) with `.cache`",
-                     methods_that(&MethodInfo::streams)),
-         fmt::format("{}, which needs all {} training rows at once", request.method->name,
-                     request.streamed->table().split.streamed),
-         "name one of them, or fit a part of the files without `.cache`");
-}
-
 /// Returns what tells the callback (may be nullptr) the share of the files that is encoded, from time to time.
 std::function<void(double)> told_to(Callback* callback) {
   if (callback == nullptr) return {};
   return [callback, told = -1.0](double share) mutable {
+    if (callback->stop()) throw Interrupted("interrupted while the rows were encoded");
     if (share < told + 0.05) return;
     told = share;
     callback->stage(fmt::format("{:.0f} % of the rows encoded", 100 * share));
@@ -204,15 +196,16 @@ Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* c
   if (as_jobs && job_ranks->is_worker()) checkpoint = {};  // rank 0 keeps the files
   if (as_jobs && callback != nullptr)
     callback->note(fmt::format("{} processes share the fits (`.parallel=jobs`)", job_ranks->size()));
-  FitContext context{.stream = Stream(request.fit.seed),
-                     .callback = callback,
-                     .checkpoint = std::move(checkpoint),
-                     .networks = networks,
-                     .ranks = as_jobs ? nullptr : request.ranks.get(),
-                     .job_ranks = as_jobs ? &*job_ranks : nullptr,
-                     .workers = request.workers,
-                     .execution = request.fit.engine == "libtorch" ? Execution::libtorch : Execution::engine,
-                     .wild_share = dealt.wild_share};
+  FitContext context{
+      .stream = Stream(request.fit.seed),
+      .callback = callback,
+      .checkpoint = std::move(checkpoint),
+      .networks = networks,
+      .ranks = as_jobs ? nullptr : request.ranks.get(),
+      .job_ranks = as_jobs ? &*job_ranks : nullptr,
+      .workers = request.streamed ? 1 : request.workers,  // they would share one window of rows
+      .execution = request.fit.engine == "libtorch" ? Execution::libtorch : Execution::engine,
+      .wild_share = dealt.wild_share};
   if (const double limit = request.options.value("time_limit", 0.0); limit > 0)
     context.until = request.began + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                         std::chrono::duration<double>(limit));

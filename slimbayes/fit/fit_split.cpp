@@ -33,13 +33,13 @@ std::vector<int64_t> calibration_groups(const Examples& examples, const FitOptio
 /// Throws std::invalid_argument for fewer than two training rows, or if the user set the method's rank (the
 /// option with OptionDoc::at_most_rows) above the number of training rows. The default rank may exceed it.
 void check_training(const MethodInfo& info, const nlohmann::json& options, const SplitRows& split) {
-  check(split.train.size() > 1, "fit", "at least two training rows", "one",
+  check(train_rows(split) > 1, "fit", "at least two training rows", "one",
         "give more rows, or lower the fractions");
   for (const OptionDoc& doc : options_of(info, options)) {
     if (!doc.at_most_rows || options.value(doc.name, doc.fallback) == doc.fallback) continue;
     const auto rank = options.at(doc.name).get<int64_t>();
-    if (!(rank <= static_cast<int64_t>(split.train.size())))
-      refuse("fit", fmt::format("a {} of at most the {} training rows", doc.name, split.train.size()),
+    if (!(rank <= train_rows(split)))
+      refuse("fit", fmt::format("a {} of at most the {} training rows", doc.name, train_rows(split)),
              fmt::format("{}", rank), fmt::format("lower `.{}`, or give more rows", doc.name));
   }
 }
@@ -58,12 +58,10 @@ bool holds_out_itself(const ResolvedFit& request, const Examples& examples) {
          request.fit.valid_fraction == FitOptions{}.valid_fraction;
 }
 
-/// Splits the examples so that the training part has every class. The result's notes begin with two notes
-/// where they apply: that a column of two whole numbers was taken as classes, and that the task chose the
-/// method.
-SplitRows split_anew(const ResolvedFit& request, const Examples& examples, const FitOptions& fit) {
-  SplitRows split = split_examples(examples, fit);
-  split.notes.push_back(keep_classes_in_training(examples, fit, split));
+/// Inserts two notes before the others where they apply: that a column of two whole numbers was taken as
+/// classes, and that the task chose the method.
+void add_task_notes(const ResolvedFit& request, const Examples& examples, const FitOptions& fit,
+                    SplitRows& split) {
   std::vector<std::string> first;
   if (const Table* table = table_of(examples); table != nullptr && !fit.likelihood && !fit.target.empty())
     first.push_back(two_classes_note(*table, fit.target));
@@ -71,6 +69,13 @@ SplitRows split_anew(const ResolvedFit& request, const Examples& examples, const
     first.push_back(fmt::format("{} by {}; `.method` chooses another", name_of(task), request.method->name));
   split.notes.insert(split.notes.begin(), first.begin(), first.end());
   std::erase(split.notes, "");
+}
+
+/// Splits the examples so that the training part has every class.
+SplitRows split_anew(const ResolvedFit& request, const Examples& examples, const FitOptions& fit) {
+  SplitRows split = split_examples(examples, fit);
+  split.notes.push_back(keep_classes_in_training(examples, fit, split));
+  add_task_notes(request, examples, fit, split);
   return split;
 }
 
@@ -81,6 +86,7 @@ DealtExamples deal_examples(const ResolvedFit& request, const FitData& data) {
   if (request.streamed) {
     DealtExamples dealt;
     dealt.split = request.streamed->table().split;
+    add_task_notes(request, data.examples, fit, dealt.split);
     dealt.calibration_groups = calibration_groups(data.examples, fit, dealt.split);
     check_training(*request.method, request.options, dealt.split);
     dealt.grouped = fit.split != "random";

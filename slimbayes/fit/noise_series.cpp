@@ -20,6 +20,7 @@
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/failure.h"
 #include "slimbayes/train/job_files.h"
+#include "slimbayes/train/job_ranks.h"
 
 namespace slimbayes {
 
@@ -95,8 +96,7 @@ Jobs<NoiseSeries::Part> NoiseSeries::jobs(const std::function<Tuned(const FitCon
   };
   const auto run = [this, main](size_t job, const JobContext& of) -> Part {
     if (job > 0) return {{}, "", without(job - 1, of)};
-    const TimedPart part(part_of(context_, context_.stream, of),
-                         1 + time_shares(folds_.size(), context_.workers));
+    const TimedPart part(part_of(context_, context_.stream, of), 1 + time_shares(folds_.size(), of.beside));
     return {main(part.context()), why_, {}};
   };
   const auto save = [](const Part& part) {
@@ -128,6 +128,8 @@ CrossFitted NoiseSeries::run(const std::function<Tuned(const FitContext&)>& main
   Jobs<Part> all = jobs(main);
   all.begin();
   if (!options_.is_null()) all.ahead(0, folds_.size() + 1);
+  // The ranks would share the search of the main fit, which an earlier run has finished.
+  if (options_.is_null() && context_.job_ranks != nullptr && all.has(0)) context_.job_ranks->release();
   const Part first = all.take(0).value();
   main_ = first.main;
   if (options_.is_null()) options_ = main_.options;
@@ -188,7 +190,7 @@ NoiseSeries::HeldOut NoiseSeries::without(size_t fold, const JobContext& job) co
   FitContext own =
       part_of(context_, context_.stream.split("noise fold").split(static_cast<uint64_t>(fold)), job);
   own.start = nullptr;  // a network at hand may have learned the rows that are held out
-  const TimedPart part(std::move(own), time_shares(folds_.size() - fold, context_.workers));
+  const TimedPart part(std::move(own), time_shares(folds_.size() - fold, job.beside));
   const auto fitted = method->fit(
       {all_.subset(at::tensor(rows.train, at::kLong)), all_.subset(at::tensor(rows.valid, at::kLong))},
       part.context());

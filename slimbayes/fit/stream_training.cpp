@@ -1,15 +1,25 @@
 #include "slimbayes/fit/stream_training.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
+#include <string>
+#include <system_error>
 #include <utility>
 
+#include "slimbayes/catalog/fit_cost.h"
+#include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/model/data_file.h"
+#include "slimbayes/storage/error.h"
 #include "slimbayes/storage/memory.h"
 
 namespace slimbayes {
 
 namespace {
+
+constexpr uint64_t kMostBytes = uint64_t{32} << 20;  // of the rows that each part keeps in memory
 
 void check_streamed(const FitOptions& o) {
   const auto alone = [](bool fits, const char* received) {
@@ -25,23 +35,61 @@ void check_streamed(const FitOptions& o) {
         "a split 'auto', 'grouped' or 'random'", o.split);
 }
 
+/// Returns about how many rows of so many columns a fit of the method can hold in memory: two copies of the
+/// rows and what the method takes beside them. At most `rows`.
+int64_t rows_in_memory(const ResolvedFit& request, int64_t rows, int64_t columns) {
+  constexpr double kOfAll = 0.8, kOfCell = 16;
+  const double memory = kOfAll * static_cast<double>(memory_at_hand());
+  const auto fits = [&](int64_t n) {
+    const FitSize size{.rows = n, .input = {{columns}}};
+    const double beside = request.method->cost ? request.method->cost(size, request.options).bytes : 0;
+    return kOfCell * static_cast<double>(n) * static_cast<double>(columns) + beside <= memory;
+  };
+  int64_t low = 0, high = rows + 1;  // low fits, high need not
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
 }  // namespace
+
+void check_streams(const ResolvedFit& request) {
+  if (request.method->streams || (!request.method->inner.empty() && request.inner->streams)) return;
+  const StreamedTable& table = request.streamed->table();
+  const int64_t rows = table.split.streamed,
+                room = rows_in_memory(request, rows, std::ssize(table.rows.columns));
+  refuse("fit",
+         fmt::format("a method that reads its rows batch by batch ({}) with `.cache`",
+                     methods_that(&MethodInfo::streams)),
+         fmt::format("{}, which needs all {} training rows at once", request.method->name, rows),
+         fmt::format("name one of them, or leave `.cache` out{}",
+                     room < rows ? fmt::format(" and fit a part of the files: about {} rows fit into the "
+                                               "memory at hand",
+                                               room)
+                                 : ""));
+}
 
 std::shared_ptr<const StreamedRows> stream_training(const StreamedFiles& given, FitOptions& o,
                                                     const StreamedRows::Progress& progress) {
   check_streamed(o);
   check_fractions(o);
+  std::error_code failed;
+  if (!std::filesystem::is_directory(given.cache.folder, failed))
+    throw DataError(given.cache.folder.string(), "expected a folder for `.cache`; received none; create it");
   check(given.cache.window > 0, "fit", "at least one row for `.shuffle_rows`", "none");
   StreamOptions options{.target = o.target,
-                        .not_inputs = perhaps_named(o.ignore),
+                        .ignore = perhaps_named(o.ignore),
+                        .declared = perhaps_named(o.categorical),
                         .test = o.test_fraction,
                         .calibration = o.calibrate == "none" ? 0 : o.calibration_fraction,
                         .valid = given.own_valid ? 0 : o.valid_fraction,
                         .by_inputs = o.split != "random",
                         .seed = o.split_seed};
-  // Four parts, and what encoding them takes.
-  const uint64_t memory = given.limits.memory > 0 ? given.limits.memory : memory_at_hand();
-  options.most_bytes = std::clamp<uint64_t>(memory / 32, uint64_t{1} << 16, uint64_t{64} << 20);
+  // Of four parts, and of what encoding them takes. What is at hand may differ when a fit goes on.
+  if (given.limits.memory > 0)
+    options.most_bytes = std::clamp<uint64_t>(given.limits.memory / 32, uint64_t{1} << 16, kMostBytes);
   TableStream stream(given.files, given.source, training_reading(o), given.limits);
   auto rows = std::make_shared<const StreamedRows>(std::move(stream), options, given.cache, progress);
   name_columns(o, rows->table().rows);

@@ -8,6 +8,7 @@
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/stream/streamed_rows.h"
 #include "slimbayes/data/table/limits.h"
+#include "slimbayes/fit/resolved_fit.h"
 
 namespace slimbayes {
 
@@ -26,5 +27,9 @@ struct StreamedFiles {
 /// "all", folds, a network of another fit), and as read_training.
 std::shared_ptr<const StreamedRows> stream_training(const StreamedFiles& given, FitOptions& options,
                                                     const StreamedRows::Progress& progress = {});
+
+/// Throws std::invalid_argument if the method of a streamed fit needs all its training rows at once. The
+/// message says about how many of them the memory at hand would hold.
+void check_streams(const ResolvedFit& request);
 
 }  // namespace slimbayes

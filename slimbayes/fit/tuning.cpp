@@ -167,8 +167,7 @@ class Search {
 
   /// Fits combination i and scores it. Another one may be fitted at the same time.
   ScoredFit fit(size_t i, const JobContext& job) const {
-    const TimedPart part(part_of(context_, context_.stream, job),
-                         time_shares(all_.size() - i, context_.workers));
+    const TimedPart part(part_of(context_, context_.stream, job), time_shares(all_.size() - i, job.beside));
     std::shared_ptr<const Fitted> fitted = method_of(i)->fit(split_, part.context());
     const double nll = validation_nll(*fitted, split_.valid);
     return {std::move(fitted), nll};

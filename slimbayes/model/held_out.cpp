@@ -19,7 +19,8 @@ std::optional<Evaluation> report_on(const Model& model, const Examples& examples
 Examples part_of(const Model& model, const Examples& examples, const std::string& part) {
   const SplitRows& known = model.split();
   check(!(known.train.empty() && known.valid.empty() && known.test.empty()), "evaluate",
-        "a model as it was fitted, for `.split`", "one that gave up its split in an update, forget or merge",
+        "a model as it was fitted, for `.split`",
+        "one that gave up its split in an update, forget or merge, or was fitted with `.cache`",
         "score with the model of the fit, or leave `.split` out");
   if (hash_of(examples) != model.data_hash())
     refuse("evaluate", "the data that the model was fitted on, for `.split`",

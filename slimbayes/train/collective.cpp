@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/refused_memory.h"
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes {
@@ -138,6 +139,7 @@ std::string failure_text(const std::exception_ptr& thrown) {
   } catch (const std::bad_alloc&) {
     return "mout of memory; use fewer rows, a smaller model or a machine with more memory";
   } catch (const c10::Error& error) {  // what() would contain a backtrace
+    if (refused_memory(error)) return failure_text(std::make_exception_ptr(std::bad_alloc()));
     const std::string text = error.what_without_backtrace();
     return fmt::format("o{}", text.substr(0, text.find('\n')));
   } catch (const std::exception& error) {

@@ -93,7 +93,7 @@ class JobQueue::Impl {
       const std::scoped_lock held(lock_);
       queue_.assign(order.begin(), order.end());
     }
-    if (threads_.empty() && order.size() > 1) start_threads();
+    if (threads_.empty() && order.size() > (ranks_ != nullptr ? 0 : 1)) start_threads();
     changed_.notify_all();
   }
 
@@ -301,7 +301,7 @@ class JobQueue::Impl {
     const auto begin = Clock::now();
     const double cpu = cpu_seconds();
     try {
-      outcome.result = work_.run(job, {part(job), callback, until, parallel_ ? 1 : workers_});
+      outcome.result = work_.run(job, {part(job), callback, until, parallel_ ? 1 : here_, workers_});
     } catch (...) {
       outcome.thrown = std::current_exception();
     }

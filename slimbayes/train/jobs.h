@@ -35,6 +35,7 @@ struct JobContext {
   Callback* callback;           // of the job; nullptr: nobody watches
   JobDeadline until = {};       // as given to Jobs::ahead or Jobs::take
   int workers = 1;              // of a series of jobs that this job begins itself
+  int beside = 1;               // how many jobs of this series run beside each other, this one included
 };
 
 /// Several fits of one call that share a record, such as the members of an ensemble.

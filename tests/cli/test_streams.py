@@ -116,6 +116,19 @@ def test_a_table_of_four_times_the_memory_is_fitted_from_disk(folder):
     assert report["rows"]["train"] > 490000 and nll_of(folder) < 0.45, said
 
 
+def test_validation_rows_of_their_own_beside_rows_on_disk(folder):
+    report, _ = fitted(folder, "parts", *DNN, "--steps", "800", "--cache", "cache", "--valid", "new.parquet")
+    assert report["rows"]["train"] == 3000 and report["rows"]["valid"] == 1000 and report["valid"]["nll"] < 0.4
+
+
+def test_another_window_of_shuffled_rows_is_another_fit(folder):
+    words = ["parts", *DNN, "--steps", "50", "--cache", "cache"]
+    fitted(folder, *words)
+    assert "is finished already" in fitted(folder, *words, "--resume")[1]
+    done = run(folder, "fit", *words, "--shuffle-rows", "1000", "--resume")
+    assert done.returncode == 2 and "shuffled rows" in done.stderr, done.stderr
+
+
 def test_what_cannot_be_read_from_disk_is_refused(folder):
     for words, sentence in ([["--method", "gp-exact"], "gp-exact, which needs all"], [["--method", "dnn", "--window", "3", "--time", "x"], "another kind of input"],
                             [["--method", "dnn", "--scale-on", "all"], "--scale-on all"], [["--method", "dnn", "--shuffle-rows", "0"], "at least one row for --shuffle-rows"]):

@@ -56,6 +56,7 @@ TEST_F(JobRanksTest, RunJobsBesideEachOther) {
   std::atomic<int> running = 0, most = 0;
   Squares squares;
   squares.first = [&](size_t, const JobContext& context) {
+    EXPECT_EQ(context.beside, 3);
     const int now = ++running;
     for (int before = most; before < now && !most.compare_exchange_weak(before, now);) {
     }

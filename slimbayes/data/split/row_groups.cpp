@@ -105,6 +105,12 @@ RowGroups parted(const RowGroups& groups, Alone alone) {
 
 }  // namespace
 
+std::vector<std::string> input_names(const Table& table, const SplitOptions& options) {
+  std::vector<std::string> names;
+  for (const Column* column : input_columns(table, options)) names.push_back(column->name);
+  return names;
+}
+
 RowGroups alike_rows(const Table& table, const SplitOptions& options) {
   const std::vector<const Column*> inputs = input_columns(table, options);
   std::vector<double> cells;

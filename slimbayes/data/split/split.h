@@ -23,7 +23,7 @@ struct SplitRows {
   /// Of a table that is read piece by piece (data/stream/streamed_table.h): the number of its training rows, of
   /// which `train` lists a sample that is in memory. Else 0.
   int64_t streamed = 0;
-  std::string network_note = {};        // of a fit that takes its network from another: from which; else ""
+  std::string network_note = {};  // of a fit that takes its network from another: from which; else ""
 };
 
 /// Returns the number of training rows.

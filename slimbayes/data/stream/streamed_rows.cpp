@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "slimbayes/core/check.h"
 #include "slimbayes/data/stream/row_cache.h"
 
 namespace slimbayes {
@@ -30,8 +31,8 @@ std::shared_ptr<const Source> StreamedRows::encoded(const InputEncoder& encoder,
                                                     const Progress& progress) const {
   std::optional<RowCache> rows;
   stream_->rewind();
-  while (const std::optional<Table> piece = stream_->next()) {
-    Table own = training_rows(*piece, table_.parts, target_);
+  while (std::optional<Table> piece = stream_->next()) {
+    Table own = training_rows(std::move(*piece), table_.parts, target_);
     if (own.rows > 0) {
       const Examples examples = std::move(own);
       check_targets(encoder, examples);
@@ -41,7 +42,9 @@ std::shared_ptr<const Source> StreamedRows::encoded(const InputEncoder& encoder,
     }
     if (progress) progress(stream_->share());
   }
-  return rows.value().source(cache_.window);
+  internal_check(rows && rows->size() == table_.split.streamed, "StreamedRows",
+                 "as many training rows as in the first pass");
+  return rows->source(cache_.window);
 }
 
 }  // namespace slimbayes

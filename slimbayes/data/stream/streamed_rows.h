@@ -31,6 +31,9 @@ class StreamedRows {
 
   const StreamedTable& table() const { return table_; }
 
+  /// Returns how many rows are shuffled together.
+  int64_t window() const { return cache_.window; }
+
   /// Makes the second pass: returns the encoded training rows with their targets, on disk. Throws DataError as
   /// TableStream::next(), RowCache and dataset_of().
   std::shared_ptr<const Source> encoded(const InputEncoder& encoder, const Progress& progress = {}) const;

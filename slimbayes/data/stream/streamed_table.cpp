@@ -10,11 +10,15 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/data/split/row_groups.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/table_parts.h"
+#include "slimbayes/encoding/row_numbers.h"
 #include "slimbayes/storage/check.h"
 
 namespace slimbayes {
@@ -48,12 +52,11 @@ std::vector<uint64_t> cell_numbers(const Column& column) {
   return numbers;
 }
 
-/// Returns a hash of the cells of each row in these columns, which are sorted by their names.
-std::vector<uint64_t> row_hashes(const Table& piece, const std::vector<std::string>& left_out,
-                                 uint64_t seed) {
+/// Returns a hash of the cells of each row in these columns, in the order of their names.
+std::vector<uint64_t> row_hashes(const Table& piece, const std::vector<std::string>& names, uint64_t seed) {
   std::map<std::string, std::vector<uint64_t>> columns;
   for (const Column& column : piece.columns)
-    if (!holds(left_out, column.name)) columns.emplace(column.name, cell_numbers(column));
+    if (holds(names, column.name)) columns.emplace(column.name, cell_numbers(column));
   std::vector<uint64_t> hashes(static_cast<size_t>(piece.rows)), row(columns.size());
   for (size_t i = 0; i < hashes.size(); ++i) {
     size_t c = 0;
@@ -71,6 +74,27 @@ std::vector<int64_t> labelled(const Table& piece, const std::string& target) {
   if (column != nullptr)
     std::erase_if(rows, [&](int64_t row) { return std::isnan(column->values[static_cast<size_t>(row)]); });
   return rows;
+}
+
+/// Returns the ignored columns and the target, as far as they are columns.
+std::vector<std::string> known_not_inputs(const StreamOptions& options, const Table& first) {
+  std::vector<std::string> names = options.ignore;
+  names.push_back(options.target);
+  std::erase_if(names, [&](const std::string& name) { return first.find(name) == nullptr; });
+  return names;
+}
+
+/// Returns whether the cells of a column differ as those of an identifier or of free text.
+bool holds_free_text(const Column& column) {
+  if (column.kind != ColumnKind::categorical) return false;
+  size_t present = 0;
+  std::set<double> different;
+  for (const double value : column.values) {
+    if (std::isnan(value)) continue;
+    ++present;
+    different.insert(value);
+  }
+  return is_free_text(present, different.size());
 }
 
 /// A hash of bytes that come one after another.
@@ -92,15 +116,25 @@ class StreamHash {
 /// A pass over the rows of a table.
 class Pass {
  public:
-  Pass(const TableStream& stream, const StreamOptions& options)
-      : options_(options), parts_(options, not_inputs()), source_(stream.source()) {
+  Pass(std::string source, const StreamOptions& options, const Table& first)
+      : options_(options), parts_(options, first), source_(std::move(source)) {
     for (size_t part = 0; part < 4; ++part) kept_.emplace_back(source_);
+    const std::vector<std::string> not_inputs = known_not_inputs(options, first);
+    const std::vector<std::string> numbering = numbering_columns(first, not_inputs);
+    for (const Column& column : first.columns) {
+      using enum StatisticsOfParts::Kind;
+      const bool text = !holds(not_inputs, column.name) && holds_free_text(column);
+      statistics_.emplace(column.name, column.name == options.target ? target : text ? free_text : input);
+      if (holds(numbering, column.name)) numbering_.push_back(column.name);
+      if (!holds(options.ignore, column.name)) read_columns_.push_back(column.name);
+    }
   }
 
-  void add(const Table& piece) {
+  void add(Table piece) {
+    parts_.blank(piece);
     read_ += piece.rows;
     files_ = piece.parts;
-    hash_.add(row_hashes(piece, options_.not_inputs, 0));
+    hash_.add(row_hashes(piece, read_columns_, 0));
     const std::vector<uint64_t> hashes = parts_.hashes(piece);
     std::array<std::vector<int64_t>, 4> rows;
     for (const int64_t row : labelled(piece, options_.target))
@@ -112,6 +146,9 @@ class Pass {
 
   StreamedTable result() && {
     check(train_ > 0, "fit", "training rows with a target", "none", "check the files and the target");
+    for (const StreamParts::Part part : {StreamParts::test, StreamParts::calibration, StreamParts::valid})
+      check(halved_[part] == 0 || kept_[part].rows() > 0, "fit", "rows to hold out that fit into memory",
+            "inputs each of which occurs too often", "`.split=random` deals the rows one by one");
     JoinedTable all(source_);
     SplitRows split;
     for (const auto& [part, rows] : {std::pair{StreamParts::train, &split.train},
@@ -131,11 +168,7 @@ class Pass {
   }
 
  private:
-  std::vector<std::string> not_inputs() const {
-    std::vector<std::string> all = options_.not_inputs;
-    all.push_back(options_.target);
-    return all;
-  }
+  /// Returns the ignored columns and the target, as far as they are columns.
 
   /// Keeps rows of a part that is held out; what does not fit into memory becomes training rows.
   void keep(StreamParts::Part part, Table rows) {
@@ -164,10 +197,11 @@ class Pass {
   /// Adds training rows to the statistics, and some of them to the sample.
   void learn(const Table& piece, const std::vector<int64_t>& rows, const std::vector<uint64_t>& hashes) {
     train_ += std::ssize(rows);
-    for (const Column& column : piece.columns) statistics_[column.name].add(column, rows);
+    for (const Column& column : piece.columns) statistics_.at(column.name).add(column, rows);
     std::vector<int64_t> some;
     for (const int64_t row : rows)
-      if (is_sampled(hashes[static_cast<size_t>(row)])) some.push_back(row);
+      if (is_sampled(hashes[static_cast<size_t>(row)], piece.numbers[static_cast<size_t>(row)]))
+        some.push_back(row);
     if (some.empty()) return;
     JoinedTable& sample = kept_[StreamParts::train];
     sample.add(take_rows(piece, some));
@@ -176,13 +210,16 @@ class Pass {
       const std::vector<uint64_t> own = parts_.hashes(sample.all());
       std::vector<int64_t> out;
       for (size_t i = 0; i < own.size(); ++i)
-        if (!is_sampled(own[i])) out.push_back(static_cast<int64_t>(i));
+        if (!is_sampled(own[i], sample.all().numbers[i])) out.push_back(static_cast<int64_t>(i));
       sample.take(out);
     }
   }
 
-  /// The sample is drawn by another hash than the parts.
-  bool is_sampled(uint64_t hash) const { return share_of(XXH3_64bits(&hash, sizeof hash)) < sampled_; }
+  /// The sample is drawn row by row, also among equal inputs.
+  bool is_sampled(uint64_t hash, int64_t number) const {
+    const std::array<uint64_t, 2> both = {hash, static_cast<uint64_t>(number)};
+    return share_of(XXH3_64bits(both.data(), sizeof both)) < sampled_;
+  }
 
   /// Returns the statistics of the columns, and gives their levels to the columns of the table.
   TableStatistics of_levels_in(Table& table) const {
@@ -205,6 +242,7 @@ class Pass {
         column.levels = std::move(levels);
         own.counts.resize(column.levels.size());
       }
+      own.numbering = holds(numbering_, column.name);
       out.emplace(column.name, std::move(own));
     }
     return out;
@@ -238,6 +276,7 @@ class Pass {
   std::array<int, 3> halved_ = {};
   double sampled_ = 1;  // share of the training rows in the sample
   std::map<std::string, StatisticsOfParts> statistics_;
+  std::vector<std::string> numbering_, read_columns_;
   std::vector<TablePart> files_;
   StreamHash hash_;
   int64_t read_ = 0, train_ = 0;
@@ -245,15 +284,32 @@ class Pass {
 
 }  // namespace
 
-StreamParts::StreamParts(const StreamOptions& options, std::vector<std::string> not_inputs)
+StreamParts::StreamParts(const StreamOptions& options, const Table& first)
     : begin_{0, options.test, options.test + options.calibration},
       width_{options.test, options.calibration, options.valid},
-      not_inputs_(std::move(not_inputs)),
+      ignore_(options.ignore),
       by_inputs_(options.by_inputs),
-      seed_(options.seed) {}
+      seed_(options.seed) {
+  if (first.find(options.target) == nullptr)
+    refuse("fit", "a target that is a column", in_quotes(options.target),
+           nearest_hint(options.target, first.names()));
+  inputs_ = input_names(first, {.valid_fraction = 0,
+                                .test_fraction = 0,
+                                .kind = "grouped",
+                                .not_inputs = known_not_inputs(options, first),
+                                .declared = options.declared});
+}
+
+void StreamParts::blank(Table& piece) const {
+  for (Column& column : piece.columns) {
+    if (!holds(ignore_, column.name)) continue;
+    std::ranges::fill(column.values, kMissing);
+    column.levels = {};
+  }
+}
 
 std::vector<uint64_t> StreamParts::hashes(const Table& piece) const {
-  if (by_inputs_) return row_hashes(piece, not_inputs_, seed_);
+  if (by_inputs_) return row_hashes(piece, inputs_, seed_);
   std::vector<uint64_t> hashes;
   for (const int64_t number : piece.numbers)
     hashes.push_back(XXH3_64bits_withSeed(&number, sizeof number, seed_));
@@ -269,15 +325,17 @@ StreamParts::Part StreamParts::part_of(uint64_t hash) const {
 
 StreamedTable streamed_table(TableStream& stream, const StreamOptions& options,
                              const std::function<void(double)>& progress) {
-  Pass pass(stream, options);
-  while (const std::optional<Table> piece = stream.next()) {
-    pass.add(*piece);
+  std::optional<Pass> pass;
+  while (std::optional<Table> piece = stream.next()) {
+    if (!pass) pass.emplace(stream.source(), options, *piece);
+    pass->add(std::move(*piece));
     if (progress) progress(stream.share());
   }
-  return std::move(pass).result();
+  return std::move(pass.value()).result();
 }
 
-Table training_rows(const Table& piece, const StreamParts& parts, const std::string& target) {
+Table training_rows(Table piece, const StreamParts& parts, const std::string& target) {
+  parts.blank(piece);
   const std::vector<uint64_t> hashes = parts.hashes(piece);
   std::vector<int64_t> rows;
   for (const int64_t row : labelled(piece, target))

@@ -16,8 +16,10 @@ namespace slimbayes {
 
 /// How the rows of a streamed table are dealt to the parts of a fit.
 struct StreamOptions {
-  std::string target = {};                      // rows without it belong to no part
-  std::vector<std::string> not_inputs = {};     // ignored columns
+  std::string target = {};  // rows without it belong to no part
+  /// Columns that are no inputs; names that are no columns are passed over.
+  std::vector<std::string> ignore = {};
+  std::vector<std::string> declared = {};       // columns that the user declared to hold names
   double test = 0, calibration = 0, valid = 0;  // shares of the rows
   bool by_inputs = true;  // rows with equal inputs stay together; otherwise each row is dealt by its place
   uint64_t seed = 0;
@@ -32,7 +34,12 @@ class StreamParts {
  public:
   enum Part : uint8_t { test, calibration, valid, train };
 
-  StreamParts(const StreamOptions& options, std::vector<std::string> not_inputs);
+  /// `first` is the first piece of the table: its cells decide which columns tell one input from another
+  /// (input_names). Throws std::invalid_argument if it lacks the target.
+  StreamParts(const StreamOptions& options, const Table& first);
+
+  /// Empties the ignored columns of a piece, so that their texts take no memory.
+  void blank(Table& piece) const;
 
   /// Returns a hash of each row, [n].
   std::vector<uint64_t> hashes(const Table& piece) const;
@@ -44,7 +51,7 @@ class StreamParts {
 
  private:
   std::array<double, 3> begin_, width_;  // of the hashes of each part held out, as shares of all hashes
-  std::vector<std::string> not_inputs_;
+  std::vector<std::string> inputs_, ignore_;
   bool by_inputs_;
   uint64_t seed_;
 };
@@ -63,7 +70,7 @@ struct StreamedTable {
 StreamedTable streamed_table(TableStream& stream, const StreamOptions& options,
                              const std::function<void(double)>& progress = {});
 
-/// Returns the training rows of a piece, in their order.
-Table training_rows(const Table& piece, const StreamParts& parts, const std::string& target);
+/// Returns the training rows of a piece, in their order; ignored columns are empty.
+Table training_rows(Table piece, const StreamParts& parts, const std::string& target);
 
 }  // namespace slimbayes

@@ -169,6 +169,7 @@ class FeatherPieces : public TypedPieces {
                          options.use_threads = false;
                          return arrow::ipc::RecordBatchFileReader::Open(file, options);
                        });
+    rows_ = rows_at_once(rows, reader_->schema()->num_fields());
   }
 
  private:
@@ -255,7 +256,14 @@ class CsvBlocks : public TablePieces {
     while (true) {
       while (!ended_ && std::ssize(text_) < wanted) read_more(wanted - std::ssize(text_));
       if (ended_) return std::exchange(text_, "");
-      if (const size_t whole = whole_records(text_, delimiter_); whole > 0) {
+      const size_t whole = whole_records(text_, delimiter_);
+      const bool cut =
+          whole == text_.size() && text_.ends_with('\r');  // perhaps within a line end of two bytes
+      if (cut) {
+        read_more(1);
+        continue;
+      }
+      if (whole > 0) {
         std::string rest = text_.substr(whole);
         text_.resize(whole);
         return std::exchange(text_, std::move(rest));

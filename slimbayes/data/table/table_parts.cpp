@@ -103,7 +103,9 @@ std::vector<fs::path> files_of_table(const std::vector<fs::path>& given) {
   return files;
 }
 
-uint64_t JoinedTable::bytes() const { return 8 * static_cast<uint64_t>(whole_.rows) * whole_.columns.size(); }
+uint64_t JoinedTable::bytes() const {
+  return 8 * static_cast<uint64_t>(whole_.rows) * whole_.columns.size() + text_;
+}
 
 void JoinedTable::add(Table part) {
   if (part.numbers.empty()) whole_.parts.push_back({part.source, whole_.rows});
@@ -125,7 +127,9 @@ Table JoinedTable::take(const std::vector<int64_t>& rows) {
 }
 
 void JoinedTable::append(Column& to, Column& from) {
-  if (to.kind != from.kind) make_empty(to, from.kind);  // it has had no value so far
+  if (to.kind != from.kind) {  // one of them has no value
+    has_value(from) ? make_empty(to, from.kind) : make_empty(from, to.kind);
+  }
   if (to.kind == ColumnKind::categorical) renumber(to, from);
   if (to.large.empty() && !from.large.empty()) {
     to.large = from.large;
@@ -143,14 +147,21 @@ void JoinedTable::renumber(Column& to, Column& from) {
   std::map<std::string, double>& known = levels_[to.name];
   for (size_t i = known.size(); i < to.levels.size(); ++i)
     known.emplace(to.levels[i], static_cast<double>(i));
-  std::vector<double> numbers;
-  for (const std::string& level : from.levels) {
-    const auto [found, fresh] = known.try_emplace(level, static_cast<double>(to.levels.size()));
-    if (fresh) to.levels.push_back(level);
-    numbers.push_back(found->second);
+  std::vector<double> numbers(from.levels.size(), kMissing);
+  for (double& x : from.values) {
+    if (std::isnan(x)) continue;
+    const auto level = static_cast<size_t>(x);
+    if (std::isnan(numbers[level])) {
+      const auto [found, fresh] =
+          known.try_emplace(from.levels[level], static_cast<double>(to.levels.size()));
+      if (fresh) {
+        to.levels.push_back(from.levels[level]);
+        text_ += from.levels[level].size() + sizeof(std::string);
+      }
+      numbers[level] = found->second;
+    }
+    x = numbers[level];
   }
-  for (double& x : from.values)
-    if (!std::isnan(x)) x = numbers[static_cast<size_t>(x)];
 }
 
 Reading KnownColumns::next() const {

@@ -54,7 +54,7 @@ class JoinedTable {
 
   const Table& all() const { return whole_; }
   int64_t rows() const { return whole_.rows; }
-  uint64_t bytes() const;  // of the cells
+  uint64_t bytes() const;  // of the cells, and of the levels
   Table table() && { return std::move(whole_); }
 
  private:
@@ -62,6 +62,7 @@ class JoinedTable {
   void renumber(Column& to, Column& from);
 
   Table whole_;
+  uint64_t text_ = 0;  // bytes of the levels that further parts have brought
   std::map<std::string, std::map<std::string, double>> levels_;  // by column: the number of each level
 };
 

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/table/pieces.h"
 #include "slimbayes/data/table/table_parts.h"
 #include "slimbayes/storage/error.h"
@@ -30,7 +31,13 @@ class TableStream::Impl {
         text_(limits.memory > 0 ? std::min<int64_t>(kText, static_cast<int64_t>(limits.memory) / 32 + 1)
                                 : kText),
         known_(std::move(reading)) {
-    for (const fs::path& file : files_) stamps_.push_back(stamp_of(file));
+    for (const fs::path& file : files_) {
+      stamps_.push_back(stamp_of(file));
+      if (!is_table_name(file))
+        throw DataError(file.string(),
+                        "expected a table (.csv, .parquet, .feather and the like); received another "
+                        "file; read piece by piece are tables alone");
+    }
   }
 
   std::optional<Table> next() {

@@ -170,13 +170,15 @@ at::Tensor constant_offsets(const Dataset& rows) {
   if (task.kind == TaskKind::events)
     return at::full({1}, std::log(static_cast<double>(n) / volume_of(rows.schema.input.width())),
                     at::kDouble);
-  std::vector<at::Tensor> targets;
-  over_batches(rows, {}, [&](const Batch& batch) { targets.push_back(batch.target.to(at::kDouble)); });
-  const at::Tensor y = at::cat(targets);
-  if (task.kind == TaskKind::counts)
-    return at::log(y.mean().clamp_min(0.5 / static_cast<double>(n))).reshape({1});
-  const at::Tensor share =
-      at::bincount(y.to(at::kLong), {}, std::max<int64_t>(2, task.outputs)).to(at::kDouble) + 0.5;
+  const bool counts = task.kind == TaskKind::counts;
+  const int64_t classes = std::max<int64_t>(2, task.outputs);
+  at::Tensor sums = at::zeros({counts ? 1 : classes}, at::kDouble);  // of the counts, or of rows by class
+  over_batches(rows, {}, [&](const Batch& batch) {
+    sums += counts ? batch.target.to(at::kDouble).sum().reshape({1})
+                   : at::bincount(batch.target.to(at::kLong), {}, classes).to(at::kDouble);
+  });
+  if (counts) return at::log((sums / static_cast<double>(n)).clamp_min(0.5 / static_cast<double>(n)));
+  const at::Tensor share = sums + 0.5;
   const at::Tensor log_share = at::log(share / share.sum());
   return task.outputs == 1 ? (log_share[1] - log_share[0]).reshape({1}) : log_share;
 }

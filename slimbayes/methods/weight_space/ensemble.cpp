@@ -190,7 +190,7 @@ class EnsembleMethod : public Method {
     const auto fit_member = [&](size_t i, const JobContext& job) -> std::shared_ptr<const Fitted> {
       FitContext own = part_of(context, stream.split(static_cast<uint64_t>(i)), job);
       own.start = nullptr;  // members must differ, so each trains its own network
-      const TimedPart part(std::move(own), time_shares(size_ - i, context.workers));
+      const TimedPart part(std::move(own), time_shares(size_ - i, job.beside));
       return method_->fit(split, part.context());
     };
     FitJobs jobs(plan_of(context, kEnsemble, [&](size_t i) { return fmt::format("{}/{}", i + 1, size_); }),

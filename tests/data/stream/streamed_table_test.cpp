@@ -53,7 +53,7 @@ class StreamedTables : public testing::Test {
   Table all_training_rows(const StreamParts& parts) const {
     TableStream again = stream();
     JoinedTable joined("training");
-    while (const auto piece = again.next()) joined.add(training_rows(*piece, parts, "y"));
+    while (auto piece = again.next()) joined.add(training_rows(std::move(*piece), parts, "y"));
     return std::move(joined).table();
   }
 
@@ -82,7 +82,8 @@ TEST_F(StreamedTables, HaveTheStatisticsOfAllTrainingRows) {
                              exact = column_statistics(column, every(all.rows));
       EXPECT_EQ(own.rows, exact.rows);
       EXPECT_EQ(own.present, exact.present);
-      EXPECT_NEAR(own.moments.mean, exact.moments.mean, 1e-12 * std::abs(exact.moments.mean));
+      EXPECT_NEAR(own.moments.mean, exact.moments.mean,
+                  1e-12 * (std::abs(exact.moments.mean) + exact.moments.sd));
       EXPECT_NEAR(own.moments.sd, exact.moments.sd, 1e-9 * exact.moments.sd) << column.name;
       EXPECT_EQ(own.low, exact.low);
       EXPECT_EQ(own.high, exact.high);
@@ -161,6 +162,86 @@ TEST_F(StreamedTables, EncodeTheirTrainingRowsOnDisk) {
               found = source->rows(at::arange(source->size()), {});
   EXPECT_TRUE(at::equal(found.inputs[0], expected.inputs[0]));
   EXPECT_TRUE(at::equal(found.target, expected.target));
+}
+
+/// A table of 4,000 rows: an id that rises, a text that differs in every row, an input that repeats, a target.
+Table odd_table(const std::function<double(int64_t)>& target) {
+  Table table{"", {}, 4000};
+  Column id{"id", ColumnKind::numeric, {}, {}}, text{"text", ColumnKind::categorical, {}, {}},
+      x{"x", ColumnKind::numeric, {}, {}}, y{"y", ColumnKind::numeric, {}, {}};
+  for (int64_t i = 0; i < table.rows; ++i) {
+    id.values.push_back(static_cast<double>(1000 + i));
+    text.levels.push_back("note " + std::to_string(i));
+    text.values.push_back(static_cast<double>(i));
+    x.values.push_back(static_cast<double>(i * i % 701));
+    y.values.push_back(target(i));
+  }
+  table.columns = {id, text, x, y};
+  return table;
+}
+
+// What numbers the rows or differs in every row is no input, and does not tell equal inputs apart.
+TEST_F(StreamedTables, KnowRowNumbersAndFreeText) {
+  fs::remove_all(folder_);
+  fs::create_directories(folder_);
+  write_table(folder_ / "1.csv", odd_table([](int64_t i) { return std::sin(static_cast<double>(i)); }));
+  options_.most_bytes = 20000;
+  TableStream first = stream();
+  const StreamedTable streamed = streamed_table(first, options_);
+  const Encoder encoder = Encoder::fit(streamed.rows, streamed.split.train, {.target = "y"}, &streamed.all);
+  EXPECT_EQ(encoder.schema().features, (std::vector<std::string>{"x"}));
+  EXPECT_LT(streamed.split.train.size(), 1000u);
+  std::map<double, std::set<StreamParts::Part>> parts;
+  TableStream again = stream();
+  while (const auto piece = again.next()) {
+    const std::vector<uint64_t> hashes = streamed.parts.hashes(*piece);
+    for (size_t i = 0; i < hashes.size(); ++i)
+      parts[piece->columns[2].values[i]].insert(streamed.parts.part_of(hashes[i]));
+  }
+  for (const auto& [x, own] : parts) EXPECT_EQ(own.size(), 1u) << x;
+  options_.ignore = {"text", "no such column"};
+  TableStream ignoring = stream();
+  for (const auto& column : streamed_table(ignoring, options_).rows.columns)
+    EXPECT_EQ(column.name == "text", column.kind == ColumnKind::categorical && column.levels.empty());
+}
+
+// A class of two rows among 4,000 is one, whether or not a row of it is in the sample.
+TEST_F(StreamedTables, KnowTheClassesOfAllRows) {
+  fs::remove_all(folder_);
+  fs::create_directories(folder_);
+  options_ = {.target = "y", .most_bytes = 3000};
+  const auto task_of = [&](const std::function<double(int64_t)>& target) {
+    write_table(folder_ / "1.csv", odd_table(target));
+    TableStream first = stream();
+    const StreamedTable streamed = streamed_table(first, options_);
+    EXPECT_LT(streamed.split.train.size(), 200u);
+    return Encoder::fit(streamed.rows, streamed.split.train, {.target = "y"}, &streamed.all).schema().task;
+  };
+  const Task two = task_of([](int64_t i) { return i == 17 || i == 2900 ? 3.0 : 2.0; });
+  EXPECT_EQ(two.levels, (std::vector<std::string>{"2", "3"}));
+  EXPECT_EQ(task_of([](int64_t i) { return i == 17 ? 2.5 : static_cast<double>(i % 2); }).kind,
+            TaskKind::regression);
+}
+
+TEST_F(StreamedTables, WithFewInputsHaveASampleOfThem) {
+  fs::remove_all(folder_);
+  fs::create_directories(folder_);
+  Table table = odd_table([](int64_t i) { return std::sin(static_cast<double>(i)); });
+  for (double& x : table.columns[2].values) x = std::fmod(x, 2);
+  table.columns.erase(table.columns.begin(), table.columns.begin() + 2);
+  write_table(folder_ / "1.parquet", table);
+  options_ = {.target = "y", .valid = 0.1, .most_bytes = 3000};
+  TableStream first = stream();
+  const StreamedTable streamed = streamed_table(first, options_);
+  EXPECT_EQ(streamed.split.streamed, 4000);  // both inputs are training rows
+  EXPECT_GT(streamed.split.train.size(), 50u);
+  options_.valid = 0.999;  // now one of them is held out, and does not fit into memory
+  TableStream second = stream();
+  EXPECT_THROW(streamed_table(second, options_), std::invalid_argument);
+  options_.by_inputs = false;
+  options_.valid = 0.1;
+  TableStream third = stream();
+  EXPECT_GT(streamed_table(third, options_).split.valid.size(), 50u);
 }
 
 TEST_F(StreamedTables, RefuseATableWithoutTargets) {

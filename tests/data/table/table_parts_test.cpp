@@ -97,6 +97,16 @@ TEST_F(TableParts, KeepTheKindOfTheFirstFileWithAValue) {
   EXPECT_TRUE(std::isnan(joined.columns[1].values[0]) && std::isnan(joined.columns[1].values[2]));
 }
 
+TEST_F(TableParts, OfAnEmptyColumnKeepTheValuesOfTheOther) {
+  for (const bool first : {false, true}) {
+    write(first ? "1.csv" : "2.csv", "a,b\n1,\n");
+    write(first ? "2.csv" : "1.csv", "a,b\n2,word\n");
+    const Table joined = read_table(folder_);
+    EXPECT_EQ(joined.columns[1].levels, (std::vector<std::string>{"word"}));
+    EXPECT_EQ(std::isnan(joined.columns[1].values[0]), first);
+  }
+}
+
 TEST_F(TableParts, RefuseOtherColumnsAndKindsByName) {
   write("1.csv", "a,b\n1,2\n");
   write("2.csv", "a\n1\n");
