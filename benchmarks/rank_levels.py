@@ -25,14 +25,14 @@ import pyarrow.parquet
 
 ROOT = Path(__file__).resolve().parent.parent
 FIELDS = ["method", "ranks", "seed", "nll_one", "nll", "difference", "same", "date", "commit"]
-NETWORK = ["--hidden", "32", "--steps", "1500", "--batch", "128"]
+NETWORK = ["--hidden", "32", "--steps", "1500", "--batch", "128", "--patience", "0"]
 CLASSES = ["--target", "c"]
 FITS = {
     "ridge": ["--method", "ridge"],
     "bll": ["--method", "bll", *NETWORK],
     "rich-bll": ["--method", "rich-bll", *NETWORK],
     "ntk-sketch": ["--method", "ntk-sketch", *NETWORK],
-    "dbk-exact": ["--method", "dbk-exact", "--hidden", "32", "--rank", "32", "--steps", "150"],
+    "dbk-exact": ["--method", "dbk-exact", "--hidden", "32", "--rank", "32", "--steps", "150", "--patience", "0"],
     "last-layer-laplace, classes": ["--method", "last-layer-laplace", *NETWORK, *CLASSES],
     "dnn": ["--method", "dnn", *NETWORK],
     "dnn, batch norm": ["--method", "dnn", "--network", "tabular_resnet", "--batch-norm", *NETWORK],
@@ -68,7 +68,7 @@ def nll(folder, words, ranks, seed):
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks] if ranks > 1 else []
     other = "c" if "c" not in words else "y"
     run(folder, *launch, "-m", "slimbayes", "fit", "rows.parquet", *(["--target", "y"] if other == "c" else []), "--ignore", other, "--threads", 1,
-        "--patience", 0, "--seed", seed, *words)
+        "--seed", seed, *words)
     text = run(folder, "-m", "slimbayes", "evaluate", "model.safetensors", "new.parquet", "--json")
     return json.loads(text)["nll"], run(folder, "-m", "slimbayes", "predict", "model.safetensors", "new.parquet")
 

@@ -176,7 +176,8 @@ std::string rows_section(const std::map<std::string, int64_t>& rows, std::string
     return text +
            (shard ? "  a shard: it has learned the rows in summary alone; merge it with the model it came "
                     "from\n"
-                  : "  the model gave up its split in an update, forget or merge; summary has what it "
+                  : "  the model gave up its split in an update, forget or merge, or was fitted with "
+                    "--cache; summary has what it "
                     "learned\n");
   for (const auto& [part, size] : rows) text += fmt::format("  {:<18} {}\n", shown(part), size);
   return text;

@@ -73,7 +73,9 @@ void add_cache(CLI::App& app, FitRequest& r) {
          "encoded rows lie there during the fit, 4 bytes a number")
       ->type_name("FOLDER");
   app.add_option("--shuffle-rows", r.shuffle_rows,
-                 "with --cache, the rows that are shuffled together and kept in memory [default 262144]")
+                 "with --cache, the rows that are shuffled together and kept in memory, 4096 at least; give "
+                 "many where "
+                 "neighbouring rows are alike, as in sorted files [default 262144]")
       ->type_name("N");
 }
 

@@ -1,6 +1,7 @@
 // Reads the data of commands from a file or from stdin, within the memory limits of limit_tables().
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -8,6 +9,7 @@
 #include "cli/messages.h"
 #include "cli/progress.h"
 #include "slimbayes/data/table/csv.h"
+#include "slimbayes/storage/check.h"
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes::cli {
@@ -50,6 +52,8 @@ DataSource data_source() {
 DataSource data_source(const std::vector<std::string>& files) {
   DataSource source = data_source();
   if (files.size() < 2) return source;
+  check(std::ranges::find(files, "-") == files.end(), "fit", "files beside each other",
+        "'-', standard input, beside files", "give it alone");
   source.read = [files](const std::string&, const Reading& reading) {
     return read_tables({files.begin(), files.end()}, name_of_files(files), reading, limits);
   };

@@ -89,7 +89,7 @@ DealtExamples deal_examples(const ResolvedFit& request, const FitData& data) {
     add_task_notes(request, data.examples, fit, dealt.split);
     dealt.calibration_groups = calibration_groups(data.examples, fit, dealt.split);
     check_training(*request.method, request.options, dealt.split);
-    dealt.grouped = fit.split != "random";
+    dealt.grouped = request.streamed->table().parts.by_inputs();
     return dealt;
   }
   if (data.valid != nullptr || holds_out_itself(request, data.examples)) fit.valid_fraction = 0;

@@ -31,6 +31,12 @@ void check_streamed(const FitOptions& o) {
   alone(o.network_from.empty(), "`.network_from`, whose rows must be those of that model");
   alone(o.test_folds == 0, "folds");
   alone(o.scale_on == "train", "`.scale_on=all`, for the held-out rows");
+  check(std::ranges::find(o.ignore, o.target) == o.ignore.end(), "fit", "a target that is not ignored",
+        "an ignored one");
+  const double calibration = o.calibrate == "none" ? 0 : o.calibration_fraction;
+  check(o.test_fraction + o.valid_fraction + calibration < 1, "fit",
+        "fractions of held-out rows below 1 in all", "larger ones",
+        "lower `.valid_fraction` or `.test_fraction`");
   check(o.split == "auto" || o.split == "grouped" || o.split == "random", "fit",
         "a split 'auto', 'grouped' or 'random'", o.split);
 }
@@ -76,16 +82,20 @@ std::shared_ptr<const StreamedRows> stream_training(const StreamedFiles& given, 
   check_streamed(o);
   check_fractions(o);
   std::error_code failed;
+  const bool is_file = std::filesystem::exists(given.cache.folder, failed);
   if (!std::filesystem::is_directory(given.cache.folder, failed))
-    throw DataError(given.cache.folder.string(), "expected a folder for `.cache`; received none; create it");
-  check(given.cache.window > 0, "fit", "at least one row for `.shuffle_rows`", "none");
+    throw DataError(given.cache.folder.string(),
+                    fmt::format("expected a folder for `.cache`; received {}",
+                                is_file ? "a file; name a folder" : "none; create it"));
+  if (given.cache.window < 1)
+    refuse("fit", "at least one row for `.shuffle_rows`", std::to_string(given.cache.window));
   StreamOptions options{.target = o.target,
                         .ignore = perhaps_named(o.ignore),
                         .declared = perhaps_named(o.categorical),
                         .test = o.test_fraction,
                         .calibration = o.calibrate == "none" ? 0 : o.calibration_fraction,
                         .valid = given.own_valid ? 0 : o.valid_fraction,
-                        .by_inputs = o.split != "random",
+                        .kind = o.split,
                         .seed = o.split_seed};
   // Of four parts, and of what encoding them takes. What is at hand may differ when a fit goes on.
   if (given.limits.memory > 0)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "slimbayes/data/input_encoder.h"
 #include "slimbayes/data/source.h"
+#include "slimbayes/data/stream/row_cache.h"
 #include "slimbayes/data/stream/streamed_table.h"
 #include "slimbayes/data/table/table_stream.h"
 
@@ -32,7 +34,7 @@ class StreamedRows {
   const StreamedTable& table() const { return table_; }
 
   /// Returns how many rows are shuffled together.
-  int64_t window() const { return cache_.window; }
+  int64_t window() const { return std::max(cache_.window, RowCache::kBlock); }
 
   /// Makes the second pass: returns the encoded training rows with their targets, on disk. Throws DataError as
   /// TableStream::next(), RowCache and dataset_of().

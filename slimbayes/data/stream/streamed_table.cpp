@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "slimbayes/catalog/nearest.h"
@@ -95,6 +96,16 @@ bool holds_free_text(const Column& column) {
     different.insert(value);
   }
   return is_free_text(present, different.size());
+}
+
+/// Returns whether rows with these hashes of their inputs are to be dealt one by one: an input is frequent, so
+/// that a part would get all of its rows or none, or an input has more than ten rows on average.
+bool repeats_much(const std::vector<uint64_t>& hashes) {
+  constexpr size_t kFewRows = 10, kMany = 10, kShare = 200;
+  std::unordered_map<uint64_t, size_t> rows;
+  size_t most = 0;
+  for (const uint64_t hash : hashes) most = std::max(most, ++rows[hash]);
+  return most > std::max(kFewRows, hashes.size() / kShare) || rows.size() * kMany < hashes.size();
 }
 
 /// A hash of bytes that come one after another.
@@ -253,7 +264,7 @@ class Pass {
         fmt::format("{} rows, read piece by piece: the parts follow from a hash of the {} (`.split`), scales "
                     "and categories "
                     "from all {} training rows, the notes on columns from a sample of {}",
-                    read_, options_.by_inputs ? "inputs" : "row's place", train_, split.train.size())};
+                    read_, parts_.by_inputs() ? "inputs" : "row's place", train_, split.train.size())};
     const int64_t unlabelled =
         read_ - train_ - std::ssize(split.valid) - std::ssize(split.calibration) - std::ssize(split.test);
     if (unlabelled > 0) all.push_back(fmt::format("{} rows without a target are left out", unlabelled));
@@ -288,7 +299,7 @@ StreamParts::StreamParts(const StreamOptions& options, const Table& first)
     : begin_{0, options.test, options.test + options.calibration},
       width_{options.test, options.calibration, options.valid},
       ignore_(options.ignore),
-      by_inputs_(options.by_inputs),
+      by_inputs_(options.kind != "random"),
       seed_(options.seed) {
   if (first.find(options.target) == nullptr)
     refuse("fit", "a target that is a column", in_quotes(options.target),
@@ -298,6 +309,7 @@ StreamParts::StreamParts(const StreamOptions& options, const Table& first)
                                 .kind = "grouped",
                                 .not_inputs = known_not_inputs(options, first),
                                 .declared = options.declared});
+  if (options.kind == "auto") by_inputs_ = !repeats_much(row_hashes(first, inputs_, seed_));
 }
 
 void StreamParts::blank(Table& piece) const {

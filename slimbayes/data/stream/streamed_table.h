@@ -21,7 +21,7 @@ struct StreamOptions {
   std::vector<std::string> ignore = {};
   std::vector<std::string> declared = {};       // columns that the user declared to hold names
   double test = 0, calibration = 0, valid = 0;  // shares of the rows
-  bool by_inputs = true;  // rows with equal inputs stay together; otherwise each row is dealt by its place
+  std::string kind = "auto";                    // as SplitOptions::kind; "auto" decides by the first piece
   uint64_t seed = 0;
   /// Most bytes of the rows that each part keeps in memory: of the training part a sample, of the others all
   /// rows, so that their shares become smaller if necessary.
@@ -37,6 +37,9 @@ class StreamParts {
   /// `first` is the first piece of the table: its cells decide which columns tell one input from another
   /// (input_names). Throws std::invalid_argument if it lacks the target.
   StreamParts(const StreamOptions& options, const Table& first);
+
+  /// Returns whether rows with equal inputs stay together; otherwise each row is dealt by its place.
+  bool by_inputs() const { return by_inputs_; }
 
   /// Empties the ignored columns of a piece, so that their texts take no memory.
   void blank(Table& piece) const;

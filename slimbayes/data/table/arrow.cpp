@@ -230,6 +230,23 @@ bool in(const std::vector<std::string>& list, const std::string& name) {
   return std::ranges::find(list, name) != list.end();
 }
 
+/// Throws DataError for a time outside the years 0 to 9999, which a damaged file may hold; where the column is
+/// not needed, it becomes missing.
+void check_times(Column& column, bool needed, const std::string& source) {
+  constexpr double kFirst = -62167219200.0, kEnd = 253402300800.0;  // seconds since 1970
+  for (size_t row = 0; row < column.values.size(); ++row) {
+    double& time = column.values[row];
+    if (std::isnan(time) || (time >= kFirst && time < kEnd)) continue;
+    if (needed)
+      throw DataError(source,
+                      fmt::format("expected times in the years 0 to 9999 in column {}; received {:g} "
+                                  "seconds since 1970 in row {}; correct the cell, or leave the column out "
+                                  "(fit: `.ignore`)",
+                                  in_quotes(column.name), time, row + 1));
+    time = kMissing;
+  }
+}
+
 /// Converts one column. Throws DataError for infinite numbers and for a type that cannot be converted; if the
 /// column is not needed (is_needed), such cells become missing instead.
 Column column_from(const arrow::ChunkedArray& cells, const std::string& name, const TableFile& file) {
@@ -247,6 +264,7 @@ Column column_from(const arrow::ChunkedArray& cells, const std::string& name, co
   }
   for (const std::string& level : column.levels) bound.check_cell(level.size(), name, source);
   check_finite(column, needed, source);
+  if (column.kind == ColumnKind::datetime) check_times(column, needed, source);
   if (type.id() == arrow::Type::TIMESTAMP)
     column.offsets = !static_cast<const arrow::TimestampType&>(type).timezone().empty();
   find_large(cells, column);

@@ -87,6 +87,18 @@ std::vector<fs::path> tables_in(const fs::path& folder) {
   return files;
 }
 
+/// Throws DataError if a file stands in the list twice, also by another name.
+void check_once(const std::vector<fs::path>& files) {
+  std::map<fs::path, const fs::path*> seen;
+  for (const fs::path& file : files) {
+    std::error_code unknown;
+    const fs::path own = fs::canonical(file, unknown);
+    if (!unknown && !seen.try_emplace(own, &file).second)
+      throw DataError(file.string(),
+                      "expected each file of a table once; received this one twice; leave it out");
+  }
+}
+
 }  // namespace
 
 std::vector<fs::path> files_of_table(const std::vector<fs::path>& given) {
@@ -100,6 +112,7 @@ std::vector<fs::path> files_of_table(const std::vector<fs::path>& given) {
       files.push_back(path);
     }
   }
+  check_once(files);
   return files;
 }
 
@@ -168,7 +181,8 @@ Reading KnownColumns::next() const {
   Reading next = reading_;
   for (const Known& column : columns_) {
     const bool named = std::ranges::find(next.names, column.name) != next.names.end();
-    if (!named && column.has_value) next.kinds.try_emplace(column.name, column.kind);
+    if (!named && column.has_value && is_needed(reading_, column.name))
+      next.kinds.try_emplace(column.name, column.kind);
   }
   return next;
 }
@@ -180,6 +194,7 @@ void KnownColumns::take(Table& part) {
       columns_.push_back({column.name, column.kind, has_value(column)});
     return;
   }
+  match_row_labels(part);
   check_names(part);
   for (size_t c = 0; c < columns_.size(); ++c) {
     const auto own = std::ranges::find(part.columns.begin() + static_cast<int64_t>(c), part.columns.end(),
@@ -187,6 +202,19 @@ void KnownColumns::take(Table& part) {
     std::iter_swap(part.columns.begin() + static_cast<int64_t>(c), own);
     agree(columns_[c], part.columns[c], part);
   }
+}
+
+/// Gives the part the columns of row labels that the first one has: pandas writes an index only where it is
+/// not the numbers from 0.
+void KnownColumns::match_row_labels(Table& part) const {
+  std::erase_if(part.columns, [this](const Column& column) {
+    return is_row_label(column.name) &&
+           std::ranges::find(columns_, column.name, &Known::name) == columns_.end();
+  });
+  for (const Known& column : columns_)
+    if (is_row_label(column.name) && part.find(column.name) == nullptr)
+      part.columns.push_back(
+          {column.name, column.kind, std::vector<double>(static_cast<size_t>(part.rows), kMissing), {}});
 }
 
 void KnownColumns::check_names(const Table& part) const {

@@ -33,6 +33,7 @@ class KnownColumns {
     ColumnKind kind;
     bool has_value;
   };
+  void match_row_labels(Table& part) const;
   void check_names(const Table& part) const;
   void agree(Known& known, Column& column, const Table& part) const;
 

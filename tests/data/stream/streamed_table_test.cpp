@@ -58,7 +58,8 @@ class StreamedTables : public testing::Test {
   }
 
   fs::path folder_ = fs::path(testing::TempDir()) / ("streamed " + std::to_string(::getpid()));
-  StreamOptions options_{.target = "y", .test = 0.2, .calibration = 0.1, .valid = 0.1, .seed = 3};
+  StreamOptions options_{
+      .target = "y", .test = 0.2, .calibration = 0.1, .valid = 0.1, .kind = "grouped", .seed = 3};
 };
 
 std::vector<int64_t> every(int64_t n) {
@@ -143,7 +144,7 @@ TEST_F(StreamedTables, DealRowsByTheirInputs) {
 }
 
 TEST_F(StreamedTables, DealRowsOneByOne) {
-  options_.by_inputs = false;
+  options_.kind = "random";
   TableStream first = stream();
   const StreamedTable streamed = streamed_table(first, options_);
   EXPECT_NEAR(static_cast<double>(streamed.split.test.size()) / kRows, 0.2, 0.03);
@@ -230,7 +231,7 @@ TEST_F(StreamedTables, WithFewInputsHaveASampleOfThem) {
   for (double& x : table.columns[2].values) x = std::fmod(x, 2);
   table.columns.erase(table.columns.begin(), table.columns.begin() + 2);
   write_table(folder_ / "1.parquet", table);
-  options_ = {.target = "y", .valid = 0.1, .most_bytes = 3000};
+  options_ = {.target = "y", .valid = 0.1, .kind = "grouped", .most_bytes = 3000};
   TableStream first = stream();
   const StreamedTable streamed = streamed_table(first, options_);
   EXPECT_EQ(streamed.split.streamed, 4000);  // both inputs are training rows
@@ -238,10 +239,28 @@ TEST_F(StreamedTables, WithFewInputsHaveASampleOfThem) {
   options_.valid = 0.999;  // now one of them is held out, and does not fit into memory
   TableStream second = stream();
   EXPECT_THROW(streamed_table(second, options_), std::invalid_argument);
-  options_.by_inputs = false;
+  options_.kind = "random";
   options_.valid = 0.1;
   TableStream third = stream();
   EXPECT_GT(streamed_table(third, options_).split.valid.size(), 50u);
+}
+
+// One input in nine rows of ten: a part would get all of them or none.
+TEST_F(StreamedTables, WithAFrequentInputAreDealtOneByOne) {
+  fs::remove_all(folder_);
+  fs::create_directories(folder_);
+  Table table = odd_table([](int64_t i) { return std::sin(static_cast<double>(i)); });
+  for (size_t i = 0; i < table.columns[2].values.size(); ++i)
+    table.columns[2].values[i] = i % 10 > 0 ? 1 : static_cast<double>(i);
+  write_table(folder_ / "1.parquet", table);
+  options_ = {.target = "y", .test = 0.1, .valid = 0.1};
+  for (options_.seed = 0; options_.seed < 5; ++options_.seed) {
+    TableStream first = stream();
+    const StreamedTable streamed = streamed_table(first, options_);
+    EXPECT_FALSE(streamed.parts.by_inputs());
+    EXPECT_NEAR(static_cast<double>(streamed.split.test.size()), 400, 80);
+    EXPECT_NEAR(static_cast<double>(streamed.split.valid.size()), 400, 80);
+  }
 }
 
 TEST_F(StreamedTables, RefuseATableWithoutTargets) {

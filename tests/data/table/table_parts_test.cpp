@@ -107,6 +107,30 @@ TEST_F(TableParts, OfAnEmptyColumnKeepTheValuesOfTheOther) {
   }
 }
 
+TEST_F(TableParts, WithAndWithoutAnIndexOfPandasAreOne) {
+  const Column x{"x", ColumnKind::numeric, {1, 2}, {}},
+      index{"__index_level_0__", ColumnKind::numeric, {5, 6}, {}};
+  for (const bool first : {false, true}) {
+    write_table(folder_ / (first ? "1.parquet" : "2.parquet"), {"", {x, index}, 2});
+    write_table(folder_ / (first ? "2.parquet" : "1.parquet"), {"", {x}, 2});
+    const Table joined = read_table(folder_);
+    EXPECT_EQ(joined.rows, 4);
+    EXPECT_EQ(joined.columns.size(), first ? 2u : 1u);
+  }
+}
+
+TEST_F(TableParts, RefuseAFileThatStandsTwice) {
+  write("1.csv", "a\n1\n");
+  fs::create_symlink(folder_ / "1.csv", folder_ / "2.csv");
+  EXPECT_NE(refused().find("2.csv: expected each file of a table once"), std::string::npos) << refused();
+}
+
+TEST_F(TableParts, AnIgnoredColumnMayHoldAnything) {
+  write("1.csv", "a,b\n1,2\n");
+  write("2.csv", "a,b\n1,word\n");
+  EXPECT_EQ(read_table(folder_, {.unused = {"b"}}).rows, 2);
+}
+
 TEST_F(TableParts, RefuseOtherColumnsAndKindsByName) {
   write("1.csv", "a,b\n1,2\n");
   write("2.csv", "a\n1\n");
