@@ -101,7 +101,8 @@ class RowCache::Files {
       has_target_ = rows.target.defined();
       for (const at::Tensor& x : all) {
         const auto numbers = x.numel() / std::max<int64_t>(1, x.size(0));
-        parts_.push_back({std::make_unique<NamelessFile>(folder_), x.sizes().slice(1).vec(), x.scalar_type(),
+        auto file = std::make_unique<NamelessFile>(folder_);
+        parts_.push_back({std::move(file), x.sizes().slice(1).vec(), x.scalar_type(),
                           static_cast<size_t>(numbers) * x.element_size()});
       }
     }
@@ -219,7 +220,7 @@ class RowCache::Cached : public Source {
   mutable int64_t uses_ = 0;
 };
 
-RowCache::RowCache(fs::path folder, int64_t rows, int64_t row_bytes)
+RowCache::RowCache(const fs::path& folder, int64_t rows, int64_t row_bytes)
     : files_(std::make_shared<Files>(folder)) {
   std::error_code failed;
   const fs::space_info space = fs::space(folder, failed);

@@ -18,7 +18,7 @@ class RowCache {
 
   /// Creates the files in this folder, which must exist, for about `rows` rows of `row_bytes` bytes. Throws
   /// DataError if the folder cannot be written or its disk has not so much room.
-  RowCache(std::filesystem::path folder, int64_t rows, int64_t row_bytes);
+  RowCache(const std::filesystem::path& folder, int64_t rows, int64_t row_bytes);
   ~RowCache();
   RowCache(const RowCache&) = delete;
   RowCache& operator=(const RowCache&) = delete;
