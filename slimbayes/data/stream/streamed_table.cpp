@@ -343,7 +343,8 @@ StreamedTable streamed_table(TableStream& stream, const StreamOptions& options,
     pass->add(std::move(*piece));
     if (progress) progress(stream.share());
   }
-  return std::move(pass.value()).result();
+  check(pass.has_value(), "fit", "rows in the files", "none", "check how the files were written");
+  return std::move(*pass).result();
 }
 
 Table training_rows(Table piece, const StreamParts& parts, const std::string& target) {

@@ -136,6 +136,16 @@ Table JoinedTable::take(const std::vector<int64_t>& rows) {
     if (!std::ranges::binary_search(rows, row)) rest.push_back(row);
   Table taken = take_rows(whole_, rows);
   whole_ = take_rows(whole_, rest);
+  // Only the levels that are left stay, so that bytes() becomes smaller with the rows.
+  levels_.clear();
+  text_ = 0;
+  for (Column& column : whole_.columns) {
+    if (column.kind != ColumnKind::categorical) continue;
+    Column before = column;
+    column.levels.clear();
+    renumber(column, before);
+    column.values = std::move(before.values);
+  }
   return taken;
 }
 

@@ -263,6 +263,29 @@ TEST_F(StreamedTables, WithAFrequentInputAreDealtOneByOne) {
   }
 }
 
+// Long names of categories count as memory, and go with their rows.
+TEST_F(StreamedTables, OfManyCategoriesKeepASample) {
+  fs::remove_all(folder_);
+  fs::create_directories(folder_);
+  Table table = odd_table([](int64_t i) { return std::sin(static_cast<double>(i)); });
+  Column& text = table.columns[1];
+  for (size_t i = 0; i < text.values.size(); ++i) text.values[i] = static_cast<double>(i % 3000);
+  write_table(folder_ / "1.parquet", table);
+  options_.most_bytes = 10000;
+  TableStream first = stream();
+  const StreamedTable streamed = streamed_table(first, options_);
+  EXPECT_GT(streamed.split.train.size(), 20u);
+  EXPECT_GT(streamed.split.valid.size(), 20u);
+}
+
+TEST_F(StreamedTables, RefuseAFolderWithoutRows) {
+  fs::remove_all(folder_);
+  fs::create_directories(folder_);
+  write_table(folder_ / "1.parquet", take_rows(odd_table([](int64_t) { return 0.0; }), {}));
+  TableStream first = stream();
+  EXPECT_THROW(streamed_table(first, options_), std::invalid_argument);
+}
+
 TEST_F(StreamedTables, RefuseATableWithoutTargets) {
   options_.target = "k";
   fs::remove_all(folder_);
