@@ -270,7 +270,11 @@ TEST_F(StreamedTables, OfManyCategoriesKeepASample) {
   Table table = odd_table([](int64_t i) { return std::sin(static_cast<double>(i)); });
   Column& text = table.columns[1];
   for (size_t i = 0; i < text.values.size(); ++i) text.values[i] = static_cast<double>(i % 3000);
-  write_table(folder_ / "1.parquet", table);
+  for (int64_t file = 0; file < 8; ++file) {  // each piece brings levels of its own
+    std::vector<int64_t> rows = every(500);
+    for (int64_t& row : rows) row += 500 * file;
+    write_table(folder_ / (std::to_string(file) + ".parquet"), take_rows(table, rows));
+  }
   options_.most_bytes = 10000;
   TableStream first = stream();
   const StreamedTable streamed = streamed_table(first, options_);
