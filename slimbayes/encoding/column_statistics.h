@@ -28,8 +28,8 @@ ColumnStatistics column_statistics(const Column& column, const std::vector<int64
 /// rounding.
 class StatisticsOfParts {
  public:
-  /// What is collected of a column: of a target also the number of cells with each value, of free text only how
-  /// many cells there are.
+  /// What is collected of a column: of a target also the number of cells with each value, of free text only
+  /// how many cells there are.
   enum Kind : uint8_t { input, target, free_text };
   explicit StatisticsOfParts(Kind kind = input) : kind_(kind) {}
 

@@ -162,7 +162,8 @@ Model calibrated(ModelParts parts, const Examples& examples, const std::vector<i
   return Model(std::move(parts));
 }
 
-/// Returns what tells the callback (may be nullptr) the share of the files that is encoded, from time to time.
+/// Returns what tells the callback (may be nullptr) the share of the files that is encoded, from time to
+/// time.
 std::function<void(double)> told_to(Callback* callback) {
   if (callback == nullptr) return {};
   return [callback, told = -1.0](double share) mutable {

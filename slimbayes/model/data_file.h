@@ -33,10 +33,11 @@ Reading training_reading(const FitOptions& options);
 void name_columns(FitOptions& options, const Table& table);
 
 /// Reads a file of training data: a table, or images (FitOptions::format). Also completes `options`: its
-/// lists of columns as name_columns() does. For images, `format` becomes the format that was found. Rows of a table without a
-/// target are left out, and `notes` (may be nullptr) receives a sentence on them; rows of a time series stay,
-/// because windows see them. A time series is returned as its windows. Throws std::invalid_argument for a
-/// name that is not a column, and as read_table, read_images and examples_of (data/fit_examples.h).
+/// lists of columns as name_columns() does. For images, `format` becomes the format that was found. Rows of a
+/// table without a target are left out, and `notes` (may be nullptr) receives a sentence on them; rows of a
+/// time series stay, because windows see them. A time series is returned as its windows. Throws
+/// std::invalid_argument for a name that is not a column, and as read_table, read_images and examples_of
+/// (data/fit_examples.h).
 Examples read_training(const std::string& path, FitOptions& options, const DataSource& from,
                        std::vector<std::string>* notes);
 

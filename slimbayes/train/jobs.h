@@ -181,8 +181,8 @@ class Jobs {
   /// Returns the checkpoint policy of a job: the path `path`.<job> and a fingerprint that names the job.
   CheckpointPolicy part(size_t job) const { return queue_.part(job); }
 
-  /// Returns how many jobs run beside each other: JobPlan::workers and those of other ranks, or 1 within a job
-  /// of another series.
+  /// Returns how many jobs run beside each other: JobPlan::workers and those of other ranks, or 1 within a
+  /// job of another series.
   int workers() const { return queue_.workers(); }
 
  private:

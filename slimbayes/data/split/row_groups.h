@@ -30,8 +30,8 @@ struct RowGroups {
 SLIMBAYES_EXPORT RowGroups alike_rows(const Table& table, const SplitOptions& options);
 
 /// Returns the names of the columns whose cells tell whether two rows have the same input: those that are
-/// inputs, without row labels, numbers of the rows, identifiers and free text; if no other column is left, all
-/// inputs. Throws std::invalid_argument for a name in SplitOptions::not_inputs that is no column.
+/// inputs, without row labels, numbers of the rows, identifiers and free text; if no other column is left,
+/// all inputs. Throws std::invalid_argument for a name in SplitOptions::not_inputs that is no column.
 SLIMBAYES_EXPORT std::vector<std::string> input_names(const Table& table, const SplitOptions& options);
 
 /// Returns RowGroups for known group numbers: alike[i] is the number of row i's group. The numbers are 0, 1,

@@ -36,8 +36,8 @@ class StreamedRows {
   /// Returns how many rows are shuffled together.
   int64_t window() const { return std::max(cache_.window, RowCache::kBlock); }
 
-  /// Makes the second pass: returns the encoded training rows with their targets, on disk. Throws DataError as
-  /// TableStream::next(), RowCache and dataset_of().
+  /// Makes the second pass: returns the encoded training rows with their targets, on disk. Throws DataError
+  /// as TableStream::next(), RowCache and dataset_of().
   std::shared_ptr<const Source> encoded(const InputEncoder& encoder, const Progress& progress = {}) const;
 
  private:

@@ -98,8 +98,8 @@ bool holds_free_text(const Column& column) {
   return is_free_text(present, different.size());
 }
 
-/// Returns whether rows with these hashes of their inputs are to be dealt one by one: an input is frequent, so
-/// that a part would get all of its rows or none, or an input has more than ten rows on average.
+/// Returns whether rows with these hashes of their inputs are to be dealt one by one: an input is frequent,
+/// so that a part would get all of its rows or none, or an input has more than ten rows on average.
 bool repeats_much(const std::vector<uint64_t>& hashes) {
   constexpr size_t kFewRows = 10, kMany = 10, kShare = 200;
   std::unordered_map<uint64_t, size_t> rows;

@@ -68,8 +68,9 @@ struct StreamedTable {
   std::string hash = {};  // identifies the data (XXH3, 128 bits, in hexadecimal)
 };
 
-/// Makes a pass over the rows. `progress` (may be empty) is called after each piece with the share of the files
-/// that is read. Throws DataError as TableStream::next(), and std::invalid_argument if there is no row with a target.
+/// Makes a pass over the rows. `progress` (may be empty) is called after each piece with the share of the
+/// files that is read. Throws DataError as TableStream::next(), and std::invalid_argument if there is no row
+/// with a target.
 StreamedTable streamed_table(TableStream& stream, const StreamOptions& options,
                              const std::function<void(double)>& progress = {});
 

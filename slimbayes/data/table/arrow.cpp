@@ -230,8 +230,8 @@ bool in(const std::vector<std::string>& list, const std::string& name) {
   return std::ranges::find(list, name) != list.end();
 }
 
-/// Throws DataError for a time outside the years 0 to 9999, which a damaged file may hold; where the column is
-/// not needed, it becomes missing.
+/// Throws DataError for a time outside the years 0 to 9999, which a damaged file may hold; where the column
+/// is not needed, it becomes missing.
 void check_times(Column& column, bool needed, const std::string& source) {
   constexpr double kFirst = -62167219200.0, kEnd = 253402300800.0;  // seconds since 1970
   for (size_t row = 0; row < column.values.size(); ++row) {

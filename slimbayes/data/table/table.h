@@ -148,8 +148,8 @@ SLIMBAYES_EXPORT Table take_rows(const Table& table, const std::vector<int64_t>&
 SLIMBAYES_EXPORT void write_table(const std::filesystem::path& path, const Table& table);
 
 /// Returns the number of a row (index in `table`) in the file, counted from 1 without the header; of several
-/// files in the whole of them. Messages do not use line numbers: a table does not store them, and blank lines or quoted
-/// line ends would shift them.
+/// files in the whole of them. Messages do not use line numbers: a table does not store them, and blank lines
+/// or quoted line ends would shift them.
 SLIMBAYES_EXPORT int64_t row_number(const Table& table, int64_t row);
 
 /// Returns the place of a row for messages: "data row 7", or "data row 7 of b.csv" in a table of several

@@ -23,8 +23,8 @@ class KnownColumns {
   /// Returns how to read the next part: columns that have had a value keep their kind.
   Reading next() const;
 
-  /// Brings the columns of the next part into the order of the first one, and a column without a value, or one
-  /// that is not needed, to the kind that is known. Throws DataError for other columns or kinds.
+  /// Brings the columns of the next part into the order of the first one, and a column without a value, or
+  /// one that is not needed, to the kind that is known. Throws DataError for other columns or kinds.
   void take(Table& part);
 
  private:

@@ -165,7 +165,8 @@ TEST_F(StreamedTables, EncodeTheirTrainingRowsOnDisk) {
   EXPECT_TRUE(at::equal(found.target, expected.target));
 }
 
-/// A table of 4,000 rows: an id that rises, a text that differs in every row, an input that repeats, a target.
+/// A table of 4,000 rows: an id that rises, a text that differs in every row, an input that repeats, a
+/// target.
 Table odd_table(const std::function<double(int64_t)>& target) {
   Table table{"", {}, 4000};
   Column id{"id", ColumnKind::numeric, {}, {}}, text{"text", ColumnKind::categorical, {}, {}},
