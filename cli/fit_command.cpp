@@ -63,13 +63,15 @@ struct FitInputs {
 };
 
 /// Reads the files of `--cache` for the first time.
-std::shared_ptr<const StreamedRows> streamed_rows(const FitRequest& r, FitOptions& fit) {
+std::shared_ptr<const StreamedRows> streamed_rows(const FitRequest& r, FitOptions& fit,
+                                                  const Collective* ranks) {
   AnswerProgress shown("reading");
   return stream_training({.files = {r.files.begin(), r.files.end()},
                           .source = name_of_files(r.files),
                           .limits = limits_of_tables(),
                           .cache = {r.cache, r.shuffle_rows},
-                          .own_valid = !r.valid.empty()},
+                          .own_valid = !r.valid.empty(),
+                          .ranks = ranks},
                          fit, [&](double share) {
                            if (InterruptGuard::interrupted())
                              throw Interrupted("interrupted while the files were read");
@@ -79,26 +81,35 @@ std::shared_ptr<const StreamedRows> streamed_rows(const FitRequest& r, FitOption
 
 /// Reads the data, then resolves the request: makes the choices that the flags leave open. The data are read
 /// first, because the target's column may decide the method.
-FitInputs read_inputs(const FitRequest& r, std::shared_ptr<const Collective> ranks) {
+FitInputs read_inputs(const FitRequest& r, const std::shared_ptr<const Collective>& ranks) {
   const auto began = std::chrono::steady_clock::now();
   std::vector<std::string> notes;
-  const std::shared_ptr<const Model> network = network_asked(r.fit);
-  FitOptions fit = network ? with_network_from(r.fit, *network) : r.fit;
-  fit.workers = ranks ? 1 : fit_workers(r.fit);
+  std::shared_ptr<const Model> network;
+  FitOptions fit = r.fit;
+  together(ranks.get(), [&] {
+    network = network_asked(r.fit);
+    if (network) fit = with_network_from(r.fit, *network);
+    fit.workers = ranks ? 1 : fit_workers(r.fit);
+  });
   fit.threads = kThreadsOfProcess;  // run_checked set the threads for the whole command, reports included
-  std::shared_ptr<const StreamedRows> streamed = r.cache.empty() ? nullptr : streamed_rows(r, fit);
-  Examples train = streamed ? examples_of(streamed->table().rows, fit)
-                            : read_training(r.train, fit, data_source(r.files), &notes);
-  ResolvedFit request = resolve_fit(train, fit, {r.preset, r.tune}, network);
-  request.began = began;
-  request.ranks = std::move(ranks);
-  request.streamed = std::move(streamed);
-  request.parallel = r.parallel == "jobs"   ? Parallel::jobs
-                     : r.parallel == "rows" ? Parallel::rows
-                                            : Parallel::by_size;
-  std::optional<Examples> valid;
-  if (!r.valid.empty()) valid = read_validation(r.valid, train, request.fit, data_source(), &notes);
-  return {std::move(request), std::move(train), std::move(valid), std::move(notes)};
+  std::shared_ptr<const StreamedRows> streamed =
+      r.cache.empty() ? nullptr : streamed_rows(r, fit, ranks.get());
+  std::optional<FitInputs> read;
+  together(ranks.get(), [&] {
+    Examples train = streamed ? examples_of(streamed->table().rows, fit)
+                              : read_training(r.train, fit, data_source(r.files), &notes);
+    ResolvedFit request = resolve_fit(train, fit, {r.preset, r.tune}, network);
+    request.began = began;
+    request.ranks = ranks;
+    request.streamed = std::move(streamed);
+    request.parallel = r.parallel == "jobs"   ? Parallel::jobs
+                       : r.parallel == "rows" ? Parallel::rows
+                                              : Parallel::by_size;
+    std::optional<Examples> valid;
+    if (!r.valid.empty()) valid = read_validation(r.valid, train, request.fit, data_source(), &notes);
+    read = {std::move(request), std::move(train), std::move(valid), std::move(notes)};
+  });
+  return *std::move(read);
 }
 
 /// Checks that the model file to write is not one of the input files and does not replace a file of another
@@ -131,14 +142,21 @@ void note_messages(const Collective& ranks, const ResolvedFit& request, const Mo
                   100 * std::min(1.0, waited / whole)));
 }
 
-/// Throws, as together() does, unless all ranks have this version of the library.
-void check_versions(const Collective& ranks) {
-  const std::vector<std::string> all = gather_texts(ranks, version());
+/// Throws, as together() does, unless all ranks have this version of the library and read rows in the same
+/// way: with `--cache` they exchange messages while they read.
+void check_alike(const FitRequest& request, const Collective& ranks) {
+  const std::vector<std::string> versions = gather_texts(ranks, version()),
+                                 reading =
+                                     gather_texts(ranks, request.cache.empty() ? "no `.cache`" : "`.cache`");
   together(&ranks, [&] {
-    for (size_t r = 1; r < all.size(); ++r)
-      if (all[r] != all[0])
-        refuse("ranks", fmt::format("version {} on every rank", all[0]),
-               fmt::format("{} on rank {}", all[r], r), "install one version everywhere");
+    for (size_t r = 1; r < versions.size(); ++r) {
+      if (versions[r] != versions[0])
+        refuse("ranks", fmt::format("version {} on every rank", versions[0]),
+               fmt::format("{} on rank {}", versions[r], r), "install one version everywhere");
+      if (reading[r] != reading[0])
+        refuse("ranks", fmt::format("{} on every rank, as on rank 0", reading[0]),
+               fmt::format("{} on rank {}", reading[r], r), "start all ranks with the same command");
+    }
   });
 }
 
@@ -148,16 +166,14 @@ int run_command(const FitRequest& r) {
   const std::shared_ptr<const Collective> ranks =
       r.rank.group.empty() ? nullptr : process_group(r.rank.group, r.rank.number, r.rank.size);
   const bool first = r.rank.number == 0;
-  if (ranks != nullptr) check_versions(*ranks);
+  if (ranks != nullptr) check_alike(r, *ranks);
   InterruptGuard interrupt;  // before the lock, because a killed process leaves the lock's file behind
   std::optional<FitFile> file;
-  std::optional<FitInputs> read;
   together(ranks.get(), [&] {
     if (first) check_model_file(r);
     file.emplace(r.model, r.resume, r.checkpoint_every, first);
-    read = read_inputs(r, ranks);
   });
-  const FitInputs& inputs = *read;
+  const FitInputs inputs = read_inputs(r, ranks);
   const Examples* const valid = inputs.valid ? &*inputs.valid : nullptr;
   if (!first) {
     Follower follower;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -35,12 +36,22 @@ class StatisticsOfParts {
 
   void add(const Column& column, const std::vector<int64_t>& rows);
 
-  /// Returns the statistics. counts[i] is that of levels()[i], in order of first appearance.
+  /// Adds the cells that another object has collected, of the same kind.
+  void add(const StatisticsOfParts& other);
+
+  /// Returns the statistics. counts[i] is that of levels()[i], in alphabetical order.
   ColumnStatistics statistics() const;
-  const std::vector<std::string>& levels() const { return levels_; }
+  std::vector<std::string> levels() const;
+
+  /// Returns all of this for another process, and this from what another process has returned.
+  nlohmann::json as_json() const;
+  static StatisticsOfParts from_json(const nlohmann::json& json);
 
  private:
   void add_levels(const Column& column, const std::vector<int64_t>& rows);
+  void count_number(double value, int64_t cells);
+  void join_moments(int64_t count, long double mean, long double squares);
+  size_t place_of(const std::string& level);
 
   Kind kind_;
   int64_t rows_ = 0, present_ = 0;
@@ -48,9 +59,8 @@ class StatisticsOfParts {
   double low_ = 0, high_ = 0;
   std::map<double, int64_t> numbers_;
   bool many_numbers_ = false;
-  std::vector<std::string> levels_;  // at most kMostLevels: later ones are not counted
   std::vector<int64_t> counts_;
-  std::map<std::string, size_t, std::less<>> places_;  // of a level
+  std::map<std::string, size_t, std::less<>> places_;  // in counts_; at most kMostLevels levels are counted
 };
 
 }  // namespace slimbayes

@@ -1,9 +1,14 @@
 #include "slimbayes/fit/stream_training.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -11,6 +16,7 @@
 #include "slimbayes/catalog/fit_cost.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/model/data_file.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/memory.h"
@@ -59,26 +65,8 @@ int64_t rows_in_memory(const ResolvedFit& request, int64_t rows, int64_t columns
   return low;
 }
 
-}  // namespace
-
-void check_streams(const ResolvedFit& request) {
-  if (request.method->streams || (!request.method->inner.empty() && request.inner->streams)) return;
-  const StreamedTable& table = request.streamed->table();
-  const int64_t rows = table.split.streamed,
-                room = rows_in_memory(request, rows, std::ssize(table.rows.columns));
-  refuse("fit",
-         fmt::format("a method that reads its rows batch by batch ({}) with `.cache`",
-                     methods_that(&MethodInfo::streams)),
-         fmt::format("{}, which needs all {} training rows at once", request.method->name, rows),
-         fmt::format("name one of them, or leave `.cache` out{}",
-                     room < rows ? fmt::format(" and fit a part of the files: about {} rows fit into the "
-                                               "memory at hand",
-                                               room)
-                                 : ""));
-}
-
-std::shared_ptr<const StreamedRows> stream_training(const StreamedFiles& given, FitOptions& o,
-                                                    const StreamedRows::Progress& progress) {
+/// Returns how the rows are dealt, after the checks of the options.
+StreamOptions options_of_stream(const StreamedFiles& given, const FitOptions& o) {
   check_streamed(o);
   check_fractions(o);
   std::error_code failed;
@@ -100,9 +88,101 @@ std::shared_ptr<const StreamedRows> stream_training(const StreamedFiles& given, 
   // Of four parts, and of what encoding them takes. What is at hand may differ when a fit goes on.
   if (given.limits.memory > 0)
     options.most_bytes = std::clamp<uint64_t>(given.limits.memory / 32, uint64_t{1} << 16, kMostBytes);
-  TableStream stream(given.files, given.source, training_reading(o), given.limits);
-  auto rows = std::make_shared<const StreamedRows>(std::move(stream), options, given.cache, progress);
-  name_columns(o, rows->table().rows);
+  return options;
+}
+
+/// Throws, as together() does, unless the files of all ranks have the same sizes: they are dealt by them.
+void check_same_files(const TableStream& stream, const Collective& ranks) {
+  const std::vector<std::string> all = gather_texts(ranks, fmt::format("{}", fmt::join(stream.sizes(), " ")));
+  together(&ranks, [&] {
+    for (size_t r = 1; r < all.size(); ++r)
+      if (all[r] != all[0])
+        refuse("ranks", "the same files on every rank", fmt::format("files of other sizes on rank {}", r),
+               "copy them anew, or read them from one place");
+  });
+}
+
+/// Gives the columns the kinds that the ranks have found in their rows.
+void agree_on_kinds(TableStream& stream, const Collective& ranks) {
+  nlohmann::json own = nlohmann::json::object();
+  for (const auto& [name, kind] : stream.kinds()) own[name] = kind_name(kind);
+  std::string text;
+  nlohmann::json::to_cbor(own, text);
+  const std::vector<std::string> all = gather_texts(ranks, text);
+  together(&ranks, [&] {
+    std::map<std::string, ColumnKind, std::less<>> kinds;
+    for (size_t r = 0; r < all.size(); ++r)
+      for (const auto& [name, word] : nlohmann::json::from_cbor(all[r]).items()) {
+        const auto [found, fresh] = kinds.try_emplace(name, kind_named(word.get<std::string>()));
+        if (!fresh && kind_name(found->second) != word.get<std::string>())
+          throw DataError(stream.source(),
+                          fmt::format("expected {} cells in column {}, as in the files of the ranks before; "
+                                      "received {} ones on rank {}; write the files alike, or leave the "
+                                      "column out (fit: `.ignore`)",
+                                      kind_name(found->second), in_quotes(name), word.get<std::string>(), r));
+      }
+    stream.know(kinds);
+  });
+}
+
+/// A first pass in which each rank reads a share of the rows. Returns the table that one process would have;
+/// `in_parts` tells whether the files could be shared.
+StreamedTable table_of_ranks(TableStream& stream, const StreamOptions& options, const Collective& ranks,
+                             const StreamedRows::Progress& progress, bool& in_parts) {
+  check_same_files(stream, ranks);
+  std::optional<StreamPass> all, own;
+  together(&ranks, [&] {
+    const std::optional<Table> first = stream.next();
+    check(first.has_value(), "fit", "rows in the files", "none", "check how the files were written");
+    all.emplace(stream.source(), options, *first);
+    own = all;
+    in_parts = stream.read_share(ranks.rank(), ranks.size());
+    while (std::optional<Table> piece = stream.next()) {
+      own->add(std::move(*piece));
+      if (progress) progress(stream.share());
+    }
+  });
+  if (!in_parts) return std::move(*own).result();
+  agree_on_kinds(stream, ranks);
+  const std::vector<std::string> texts = gather_texts(ranks, own->text());
+  own.reset();
+  for (const std::string& text : texts) all->join(text);
+  return std::move(*all).result();
+}
+
+}  // namespace
+
+void check_streams(const ResolvedFit& request) {
+  if (request.method->streams || (!request.method->inner.empty() && request.inner->streams)) return;
+  const StreamedTable& table = request.streamed->table();
+  const int64_t rows = table.split.streamed,
+                room = rows_in_memory(request, rows, std::ssize(table.rows.columns));
+  refuse("fit",
+         fmt::format("a method that reads its rows batch by batch ({}) with `.cache`",
+                     methods_that(&MethodInfo::streams)),
+         fmt::format("{}, which needs all {} training rows at once", request.method->name, rows),
+         fmt::format("name one of them, or leave `.cache` out{}",
+                     room < rows ? fmt::format(" and fit a part of the files: about {} rows fit into the "
+                                               "memory at hand",
+                                               room)
+                                 : ""));
+}
+
+std::shared_ptr<const StreamedRows> stream_training(const StreamedFiles& given, FitOptions& o,
+                                                    const StreamedRows::Progress& progress) {
+  std::optional<TableStream> stream;
+  std::optional<StreamOptions> options;
+  together(given.ranks, [&] {
+    options = options_of_stream(given, o);
+    stream.emplace(given.files, given.source, training_reading(o), given.limits);
+  });
+  bool in_parts = false;
+  StreamedTable table = given.ranks != nullptr
+                            ? table_of_ranks(*stream, *options, *given.ranks, progress, in_parts)
+                            : streamed_table(*stream, *options, progress);
+  auto rows = std::make_shared<const StreamedRows>(std::move(*stream), std::move(table), o.target,
+                                                   given.cache, in_parts);
+  together(given.ranks, [&] { name_columns(o, rows->table().rows); });
   return rows;
 }
 

@@ -15,6 +15,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/method/class_weights.h"
+#include "slimbayes/method/rank_rows.h"
 #include "slimbayes/train/plan.h"
 #include "slimbayes/train/training_plan.h"
 
@@ -84,7 +85,7 @@ BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options) {
     return plan_of_equal_batches(data.size(), (data.size() + kImages - 1) / kImages);
   if (const auto disk = data.source->on_disk()) {
     const int64_t batch = batch_size(options, data.size());
-    return plan_of_windows(data.size(), (data.size() + batch - 1) / batch, disk->window, disk->block);
+    return plan_of_windows(disk->parts, (data.size() + batch - 1) / batch, disk->window, disk->block);
   }
   return {};
 }
@@ -110,6 +111,12 @@ void check_task(const Task& task, std::string_view method) {
                      of_numbers ? "; `.likelihood=gaussian` makes a regression of the numbers" : ""));
 }
 
+Dataset rows_at_hand(const Dataset& data) {
+  const auto disk = data.source ? data.source->on_disk() : std::nullopt;
+  if (!disk || disk->parts.size() == 2) return data;
+  return data.subset(at::arange(disk->first(), disk->end()));
+}
+
 Dataset training_rows(const Dataset& data, std::string_view function) {
   const Task& task = data.schema.task;
   check_task(task, function);
@@ -118,7 +125,7 @@ Dataset training_rows(const Dataset& data, std::string_view function) {
   const bool tables = data.schema.input.is_vector();
   check(!tables || data.schema.input.width() > 0, function, "at least one input", "inputs without columns");
   bool labelled = false;
-  over_batches(data, {}, [&](const Batch& batch) {
+  over_batches(rows_at_hand(data), {}, [&](const Batch& batch) {
     checked_input(batch, data.schema.input, at::kFloat, function);
     if (events) return;
     check(batch.target.defined(), function, "training rows with a target", "none");
@@ -174,16 +181,10 @@ double mean_over_rows(const Dataset& data,
       count += losses.numel();
     });
   };
-  if (ranks == nullptr) {
-    over(data);
-    return sum / static_cast<double>(count);
-  }
-  on_all_ranks(ranks, [&] {
-    if (const auto [first, end] = share_of(*ranks, data.size()); end > first)
-      over(data.subset(at::arange(first, end)));
-  });
+  const RankRows own = rows_of_rank(data, ranks);
+  on_all_ranks(own.ranks, [&] { over(own.rows); });
   const at::Tensor all = at::tensor({sum, static_cast<double>(count)}, at::kDouble);
-  ranks->sum(all);
+  sum_over_ranks({all}, own.ranks);
   return all[0].item<double>() / all[1].item<double>();
 }
 

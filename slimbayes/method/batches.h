@@ -23,6 +23,10 @@ Input input_of(const Batch& batch, at::ScalarType type = at::kFloat);
 /// a missing target (events need none), or a target that is not a class or count as the task requires.
 Dataset training_rows(const Dataset& data, std::string_view function);
 
+/// Returns the rows that this process can read: all of them, but for rows of which every rank has a part
+/// (Source::OnDisk).
+Dataset rows_at_hand(const Dataset& data);
+
 /// Checks validation rows as training_rows does. An empty dataset is allowed and gives an empty one. Also
 /// throws std::invalid_argument if the inputs differ in shape from those of `train`; texts may differ in
 /// length.

@@ -9,10 +9,12 @@
 #include "slimbayes/answers/pixels.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/rank_rows.h"
 
 namespace slimbayes {
 
-at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::string_view method) {
+at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::string_view method,
+                         const Collective* ranks) {
   if (kind == "none") return {};
   const Task& task = rows.schema.task;
   if (task.kind != TaskKind::classification)
@@ -20,10 +22,12 @@ at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::stri
            "leave `.class_weights` out");
   const int64_t classes = std::max<int64_t>(2, task.outputs);
   at::Tensor count = at::zeros({classes}, at::kDouble);
-  over_batches(rows, {}, [&](const Batch& batch) {
+  const RankRows own = rows_of_rank(rows, ranks);
+  over_batches(own.rows, {}, [&](const Batch& batch) {
     const at::Tensor y = batch.target.masked_select(batch.target != kVoid);
     count.add_(at::bincount(y.to(at::kLong), {}, classes));
   });
+  sum_over_ranks({count}, own.ranks);
   const at::Tensor weights = count.sum() / ((count > 0).sum() * count);
   return at::where(count > 0, weights, 0.0).to(at::kFloat);
 }

@@ -7,6 +7,7 @@
 
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/data/dataset.h"
+#include "slimbayes/train/collective.h"
 
 namespace slimbayes {
 
@@ -15,7 +16,8 @@ namespace slimbayes {
 /// so that the weights of all rows sum to n and those of each such class to n / C; 0 for a class without
 /// rows. "none": undefined, every row counts once. Float32. [C] Throws std::invalid_argument if the task of
 /// `rows` is not a classification and `kind` is not "none"; `method` is the name in the message.
-at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::string_view method);
+at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::string_view method,
+                         const Collective* ranks = nullptr);
 
 /// Throws std::invalid_argument if the option label_smoothing is above 0 and the task is not a
 /// classification. `method` is the name in the message.

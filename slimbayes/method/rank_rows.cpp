@@ -3,10 +3,15 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include "slimbayes/method/batches.h"
+
 namespace slimbayes {
 
 RankRows rows_of_rank(const Dataset& all, const Collective* ranks) {
-  if (ranks == nullptr || all.size() < ranks->size()) return {all};
+  if (ranks == nullptr) return {all};
+  if (const auto disk = all.source->on_disk(); disk && disk->parts.size() > 2)
+    return {rows_at_hand(all), disk->first(), ranks};
+  if (all.size() < ranks->size()) return {all};
   const auto [first, end] = share_of(*ranks, all.size());
   return {all.subset(at::arange(first, end)), first, ranks};
 }
@@ -27,6 +32,10 @@ LinearStatistics summed(const LinearStatistics& own, const Collective* ranks) {
   all.log_det_d = of[3];
   all.n = static_cast<int64_t>(of[4]);
   return all;
+}
+
+at::Tensor largest_of_ranks(const at::Tensor& x, const Collective* ranks) {
+  return ranks == nullptr ? x : ranks->gather(x).amax(0);
 }
 
 void sum_over_ranks(const std::vector<at::Tensor>& tensors, const Collective* ranks) {

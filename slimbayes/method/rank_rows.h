@@ -15,13 +15,17 @@ struct RankRows {
   const Collective* ranks = nullptr;  // who has the others; nullptr: these are all rows
 };
 
-/// Returns the part of the rows that belongs to this rank; all rows without ranks (nullptr), and where there
-/// are fewer rows than ranks.
+/// Returns the part of the rows that belongs to this rank, which is the one that it has on disk where every
+/// rank has another (Source::OnDisk); all rows without ranks (nullptr), and where there are fewer rows than
+/// ranks.
 RankRows rows_of_rank(const Dataset& all, const Collective* ranks);
 
 /// Returns the sum over the ranks of statistics of their rows, whose y_shift must be one; without ranks the
 /// statistics themselves. All ranks get the same bits. Moves r^2 numbers of float64.
 LinearStatistics summed(const LinearStatistics& own, const Collective* ranks);
+
+/// Returns the largest of the numbers that the ranks have in a tensor, elementwise; without ranks the tensor.
+at::Tensor largest_of_ranks(const at::Tensor& x, const Collective* ranks);
 
 /// Replaces the tensors by their sums over the ranks, in one message; without ranks nothing happens. They
 /// have one type.

@@ -23,7 +23,7 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   const TrainingOptions& training = how.options;
   const Task& task = rows.schema.task;
   const Head head = head_of(task);
-  const at::Tensor weights = class_weights(how.class_weights, rows, method);
+  const at::Tensor weights = class_weights(how.class_weights, rows, method, context.ranks);
   check_label_smoothing(how.label_smoothing, task, method);
   std::vector<ParameterSpec> start =
       network_parameters(spec, "network", "network", context.stream.split("start"));
@@ -70,8 +70,9 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   trained.weights = snapshot(parameters);
   // Even a perfect fit of these rows does not prove that the noise is zero.
   if (head.is_regression())
-    trained.head.noise_var = std::max(mean_over_rows(held_out.size() > 0 ? held_out : rows, loss_of),
-                                      1e-12 * task.encoded_sd * task.encoded_sd);
+    trained.head.noise_var =
+        std::max(mean_over_rows(held_out.size() > 0 ? held_out : rows, loss_of, context.ranks),
+                 1e-12 * task.encoded_sd * task.encoded_sd);
   return trained;
 }
 

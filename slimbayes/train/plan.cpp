@@ -1,6 +1,7 @@
 #include "slimbayes/train/plan.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
@@ -13,11 +14,11 @@ namespace slimbayes {
 
 namespace {
 
-/// The order of the rows in an epoch of plan_of_windows().
+/// The order of the rows begin, ..., begin + rows - 1 in an epoch of plan_of_windows().
 class Windows {
  public:
-  Windows(int64_t rows, int64_t window, int64_t block, const Stream& stream)
-      : rows_(rows), block_(block), blocks_(window / block), stream_(stream) {
+  Windows(int64_t begin, int64_t rows, int64_t window, int64_t block, const Stream& stream)
+      : begin_(begin), rows_(rows), block_(block), blocks_(window / block), stream_(stream) {
     order_ = stream_.permutation((rows + block - 1) / block);
     for (int64_t first = 0; first < order_.size(0); first += blocks_) {
       starts_.push_back(rows_so_far_);
@@ -48,7 +49,7 @@ class Windows {
     std::vector<at::Tensor> rows;
     for (int64_t i = w * blocks_; i < std::min((w + 1) * blocks_, order_.size(0)); ++i) {
       const int64_t block = order_[i].item<int64_t>(), first = block * block_;
-      rows.push_back(at::arange(first, first + rows_of(block), at::kLong));
+      rows.push_back(at::arange(begin_ + first, begin_ + first + rows_of(block), at::kLong));
     }
     const at::Tensor all = at::cat(rows);
     number_ = w;
@@ -57,7 +58,7 @@ class Windows {
     return shuffled_;
   }
 
-  int64_t rows_, block_, blocks_;  // blocks_: of a window
+  int64_t begin_, rows_, block_, blocks_;  // blocks_: of a window
   Stream stream_;
   at::Tensor order_;  // of the blocks
   int64_t rows_so_far_ = 0;
@@ -68,13 +69,28 @@ class Windows {
 
 }  // namespace
 
-BatchPlan plan_of_windows(int64_t rows, int64_t batches, int64_t window, int64_t block) {
-  check(rows > 0 && batches > 0, "plan_of_windows", "rows and batches", "none");
+BatchPlan plan_of_windows(const std::vector<int64_t>& parts, int64_t batches, int64_t window, int64_t block) {
+  check(parts.size() > 1 && batches > 0, "plan_of_windows", "rows and batches", "none");
   check(1 <= block && block <= window, "plan_of_windows", "a window of at least a block", "a smaller one");
+  for (size_t p = 0; parts.size() > 2 && p + 1 < parts.size(); ++p)
+    if (const int64_t rows = parts[p + 1] - parts[p]; rows < 2 * batches)
+      refuse("fit", fmt::format("two rows of every rank in each of the {} batches of an epoch", batches),
+             fmt::format("{} training rows on rank {}", rows, p),
+             "start fewer ranks, or write the files in row groups of equal size");
   return [=](const Stream& stream) {
-    const auto order = std::make_shared<Windows>(rows, window, block, stream);
-    return EpochBatches(
-        batches, [=](int64_t i) { return order->between(i * rows / batches, (i + 1) * rows / batches); });
+    std::vector<std::shared_ptr<Windows>> orders;
+    for (size_t p = 0; p + 1 < parts.size(); ++p)
+      orders.push_back(
+          std::make_shared<Windows>(parts[p], parts[p + 1] - parts[p], window, block,
+                                    p == 0 ? stream : stream.split("part").split(static_cast<uint64_t>(p))));
+    return EpochBatches(batches, [=](int64_t i) {
+      std::vector<at::Tensor> rows;
+      for (size_t p = 0; p < orders.size(); ++p) {
+        const int64_t n = parts[p + 1] - parts[p];
+        rows.push_back(orders[p]->between(i * n / batches, (i + 1) * n / batches));
+      }
+      return rows.size() == 1 ? rows[0] : at::cat(rows);
+    });
   };
 }
 

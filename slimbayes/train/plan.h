@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "slimbayes/train/problem.h"
 
 namespace slimbayes {
@@ -18,8 +21,10 @@ BatchPlan plan_by_length(at::Tensor lengths, int64_t batch);
 /// Returns a plan for rows that lie on disk, where those of a block are read together: the blocks of `block`
 /// rows come in random order, and the rows of as many blocks as `window` rows fill are shuffled together,
 /// before they are cut into `batches` batches of nearly equal size. The indices of two windows are in memory.
-/// A window of all rows gives permutations of all rows. Throws std::invalid_argument unless 1 <= block <=
-/// window.
-BatchPlan plan_of_windows(int64_t rows, int64_t batches, int64_t window, int64_t block);
+/// A window of all rows gives permutations of all rows. Where several processes have a part of the rows each
+/// (Source::OnDisk::parts), every batch takes of each part the same share of its rows, in the order of the
+/// parts. Throws std::invalid_argument unless 1 <= block <= window, and for a part with less than two
+/// rows a batch.
+BatchPlan plan_of_windows(const std::vector<int64_t>& parts, int64_t batches, int64_t window, int64_t block);
 
 }  // namespace slimbayes

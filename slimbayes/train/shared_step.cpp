@@ -51,16 +51,21 @@ int64_t RankSum::operator()(double weight, double& loss, int64_t own) const {
 Batch batch_of_share(const TrainProblem& problem, const at::Tensor& rows, const Stream& augmentation,
                      StepContext& context) {
   const Collective& ranks = *problem.ranks;
+  const auto of_rank = [&](const Stream& stream) {
+    return ranks.rank() == 0 ? stream : stream.split("rank").split(static_cast<uint64_t>(ranks.rank()));
+  };
+  context.stream = of_rank(context.stream);
   const int64_t b = rows.size(0);
+  if (const auto disk = problem.source->on_disk(); disk && disk->parts.size() > 2) {
+    const at::Tensor own = rows.masked_select((rows >= disk->first()).logical_and_(rows < disk->end()));
+    context.share = static_cast<double>(own.size(0)) / static_cast<double>(b);
+    return problem.source->rows(own, {true, of_rank(augmentation)});
+  }
   // No rank may be without a row, and the variance of a batch norm needs two.
   const bool whole = b < (problem.batch_buffers.empty() ? 1 : 2) * ranks.size();
   const auto [first, end] = whole ? std::pair<int64_t, int64_t>(0, b) : share_of(ranks, b);
   context.share = whole ? 1 / static_cast<double>(ranks.size())
                         : static_cast<double>(end - first) / static_cast<double>(b);
-  const auto of_rank = [&](const Stream& stream) {
-    return ranks.rank() == 0 ? stream : stream.split("rank").split(static_cast<uint64_t>(ranks.rank()));
-  };
-  context.stream = of_rank(context.stream);
   return problem.source->rows(rows.narrow(0, first, end - first), {true, of_rank(augmentation)});
 }
 

@@ -14,7 +14,7 @@ std::vector<at::Tensor> all_of(const EpochBatches& batches) {
 
 TEST(PlanOfWindows, HasEveryRowOnceAndReadsEachBlockInOnePlace) {
   constexpr int64_t kRows = 10007, kBatches = 79, kBlock = 64, kWindow = 640;
-  const EpochBatches batches = plan_of_windows(kRows, kBatches, kWindow, kBlock)(Stream(2));
+  const EpochBatches batches = plan_of_windows({0, kRows}, kBatches, kWindow, kBlock)(Stream(2));
   const std::vector<at::Tensor> all = all_of(batches);
   EXPECT_EQ(all.size(), static_cast<size_t>(kBatches));
   const at::Tensor order = at::cat(all);
@@ -34,14 +34,26 @@ TEST(PlanOfWindows, HasEveryRowOnceAndReadsEachBlockInOnePlace) {
 TEST(PlanOfWindows, IsAFunctionOfTheStreamAndOfAnySize) {
   for (const int64_t rows : {1, 5, 64, 65, 700}) {
     for (const int64_t window : {8, 64, 1000}) {
-      const BatchPlan plan = plan_of_windows(rows, std::min<int64_t>(rows, 3), window, 8);
+      const BatchPlan plan = plan_of_windows({0, rows}, std::min<int64_t>(rows, 3), window, 8);
       const at::Tensor order = at::cat(all_of(plan(Stream(1))));
       EXPECT_TRUE(at::equal(std::get<0>(order.sort()), at::arange(rows))) << rows << " " << window;
       EXPECT_TRUE(at::equal(order, at::cat(all_of(plan(Stream(1))))));
     }
   }
-  EXPECT_THROW(plan_of_windows(10, 2, 4, 8), std::invalid_argument);
-  EXPECT_THROW(plan_of_windows(0, 2, 8, 8), std::invalid_argument);
+  EXPECT_THROW(plan_of_windows({0, 10}, 2, 4, 8), std::invalid_argument);
+  EXPECT_THROW(plan_of_windows({0}, 2, 8, 8), std::invalid_argument);
+}
+
+TEST(PlanOfWindows, TakesOfEachPartTheSameShareInEveryBatch) {
+  const std::vector<int64_t> parts = {0, 300, 1000, 1650};
+  const std::vector<at::Tensor> batches = all_of(plan_of_windows(parts, 16, 64, 8)(Stream(3)));
+  EXPECT_TRUE(at::equal(std::get<0>(at::cat(batches).sort()), at::arange(1650)));
+  for (const at::Tensor& batch : batches)
+    for (size_t p = 0; p < 3; ++p) {
+      const auto rows = ((batch >= parts[p]).logical_and_(batch < parts[p + 1])).sum().item<double>();
+      EXPECT_NEAR(rows, static_cast<double>(parts[p + 1] - parts[p]) / 16, 1);
+    }
+  EXPECT_THROW(plan_of_windows({0, 31, 1000}, 16, 64, 8), std::invalid_argument);
 }
 
 TEST(PlanByLength, HasEveryRowOnceAndLittlePadding) {

@@ -146,14 +146,14 @@ class RowCache::Files {
 /// The rows of the files, of which the blocks that were used last are in memory.
 class RowCache::Cached : public Source {
  public:
-  Cached(std::shared_ptr<const Files> files, int64_t window)
-      : files_(std::move(files)), window_(std::max(window, kBlock)) {}
+  Cached(std::shared_ptr<const Files> files, OnDisk disk)
+      : files_(std::move(files)), disk_(std::move(disk)) {}
 
-  int64_t size() const override { return files_->size(); }
-  std::optional<OnDisk> on_disk() const override { return OnDisk{kBlock, window_}; }
+  int64_t size() const override { return disk_.parts.back(); }
+  std::optional<OnDisk> on_disk() const override { return disk_; }
 
   Batch rows(const at::Tensor& indices, const RowContext&) const override {
-    const at::Tensor places = indices.to(at::kLong).contiguous();
+    const at::Tensor places = (indices.to(at::kLong) - disk_.first()).contiguous();
     const auto* at = places.const_data_ptr<int64_t>();
     const int64_t count = places.size(0);
     std::vector<at::Tensor> out;
@@ -165,7 +165,7 @@ class RowCache::Cached : public Source {
     const Block* block = nullptr;
     int64_t number = -1;
     for (const int64_t k : order) {
-      if (!(0 <= at[k] && at[k] < size())) throw std::invalid_argument(out_of_range(at[k]));
+      if (!(0 <= at[k] && at[k] < files_->size())) throw std::invalid_argument(out_of_range(at[k]));
       if (at[k] / kBlock != number) {
         number = at[k] / kBlock;
         block = &block_of(number);
@@ -194,17 +194,17 @@ class RowCache::Cached : public Source {
 
   std::string out_of_range(int64_t index) const {
     return fmt::format(
-        "[RowCache] expected row indices from 0 to {}; received {}; indices belong to one "
+        "[RowCache] expected row indices from {} to {}; received {}; indices belong to one "
         "source",
-        size() - 1, index);
+        disk_.first(), disk_.end() - 1, disk_.first() + index);
   }
 
   const Block& block_of(int64_t number) const {
     auto found = blocks_.find(number);
     if (found == blocks_.end()) {
-      if (std::ssize(blocks_) >= 2 * window_ / kBlock)
+      if (std::ssize(blocks_) >= 2 * disk_.window / kBlock)
         blocks_.erase(std::ranges::min_element(blocks_, {}, [](const auto& b) { return b.second.used; }));
-      const int64_t first = number * kBlock, rows = std::min(kBlock, size() - first);
+      const int64_t first = number * kBlock, rows = std::min(kBlock, files_->size() - first);
       Block block;
       for (size_t i = 0; i < files_->parts(); ++i) block.parts.push_back(files_->read(i, first, rows));
       found = blocks_.emplace(number, std::move(block)).first;
@@ -214,7 +214,7 @@ class RowCache::Cached : public Source {
   }
 
   std::shared_ptr<const Files> files_;
-  int64_t window_;
+  OnDisk disk_;
   mutable std::mutex lock_;  // of what follows
   mutable std::map<int64_t, Block> blocks_;
   mutable int64_t uses_ = 0;
@@ -242,8 +242,13 @@ void RowCache::add(const Batch& rows) { files_->add(rows); }
 
 int64_t RowCache::size() const { return files_->size(); }
 
-std::shared_ptr<const Source> RowCache::source(int64_t window) {
-  return std::make_shared<Cached>(files_, window);
+std::shared_ptr<const Source> RowCache::source(int64_t window, const std::vector<int64_t>& rows_of,
+                                               int64_t own) {
+  Source::OnDisk disk{kBlock, std::max(window, kBlock), {0}, own};
+  for (const int64_t rows : rows_of.empty() ? std::vector{size()} : rows_of)
+    disk.parts.push_back(disk.parts.back() + rows);
+  internal_check(disk.end() - disk.first() == size(), "RowCache", "another number of own rows");
+  return std::make_shared<Cached>(files_, std::move(disk));
 }
 
 }  // namespace slimbayes

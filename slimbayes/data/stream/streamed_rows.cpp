@@ -20,31 +20,38 @@ int64_t row_bytes(const Batch& rows) {
 
 }  // namespace
 
-StreamedRows::StreamedRows(TableStream stream, const StreamOptions& options, CacheOptions cache,
-                           const Progress& progress)
+StreamedRows::StreamedRows(TableStream stream, StreamedTable table, std::string target, CacheOptions cache,
+                           bool in_parts)
     : stream_(std::make_unique<TableStream>(std::move(stream))),
-      table_(streamed_table(*stream_, options, progress)),
-      target_(options.target),
-      cache_(std::move(cache)) {}
+      table_(std::move(table)),
+      target_(std::move(target)),
+      cache_(std::move(cache)),
+      in_parts_(in_parts) {}
 
-std::shared_ptr<const Source> StreamedRows::encoded(const InputEncoder& encoder,
-                                                    const Progress& progress) const {
-  std::optional<RowCache> rows;
-  stream_->rewind();
+std::unique_ptr<RowCache> StreamedRows::encoded(const InputEncoder& encoder, bool whole,
+                                                const Progress& progress) const {
+  std::unique_ptr<RowCache> rows;
+  if (whole && in_parts_)
+    stream_->read_all();
+  else
+    stream_->rewind();
   while (std::optional<Table> piece = stream_->next()) {
     Table own = training_rows(std::move(*piece), table_.parts, target_);
     if (own.rows > 0) {
       const Examples examples = std::move(own);
       check_targets(encoder, examples);
       const Batch batch = dataset_of(encoder, examples, /*with_target=*/true).all();
-      if (!rows) rows.emplace(cache_.folder, table_.split.streamed, row_bytes(batch));
+      if (!rows) rows = std::make_unique<RowCache>(cache_.folder, table_.split.streamed, row_bytes(batch));
       rows->add(batch);
     }
     if (progress) progress(stream_->share());
   }
-  internal_check(rows && rows->size() == table_.split.streamed, "StreamedRows",
-                 "as many training rows as in the first pass");
-  return rows->source(cache_.window);
+  const int64_t size = rows ? rows->size() : 0;
+  internal_check(in_parts_ && !whole ? size <= table_.split.streamed : size == table_.split.streamed,
+                 "StreamedRows", "as many training rows as in the first pass");
+  check(rows != nullptr, "fit", "training rows in the files of every rank", "none in those of this one",
+        "start fewer ranks");
+  return rows;
 }
 
 }  // namespace slimbayes

@@ -27,24 +27,31 @@ class StreamedRows {
  public:
   using Progress = std::function<void(double share)>;  // of the files that is read; may be empty
 
-  /// Makes the first pass (streamed_table).
-  StreamedRows(TableStream stream, const StreamOptions& options, CacheOptions cache,
-               const Progress& progress);
+  /// `table` is the result of a first pass over `stream`, whose next pass is over the same rows; `in_parts`
+  /// says that these are a share of the rows, of which other processes have the rest (TableStream::read_share).
+  StreamedRows(TableStream stream, StreamedTable table, std::string target, CacheOptions cache,
+               bool in_parts = false);
 
   const StreamedTable& table() const { return table_; }
 
   /// Returns how many rows are shuffled together.
   int64_t window() const { return std::max(cache_.window, RowCache::kBlock); }
 
-  /// Makes the second pass: returns the encoded training rows with their targets, on disk. Throws DataError
-  /// as TableStream::next(), RowCache and dataset_of().
-  std::shared_ptr<const Source> encoded(const InputEncoder& encoder, const Progress& progress = {}) const;
+  /// Returns whether this process reads a share of the rows, and other processes the rest.
+  bool in_parts() const { return in_parts_; }
+
+  /// Makes the second pass: returns the encoded training rows with their targets, on disk; all of them if
+  /// `whole`, else those of the share that this process reads. Throws DataError as TableStream::next(),
+  /// RowCache and dataset_of().
+  std::unique_ptr<RowCache> encoded(const InputEncoder& encoder, bool whole,
+                                    const Progress& progress = {}) const;
 
  private:
   std::unique_ptr<TableStream> stream_;
   StreamedTable table_;
   std::string target_;
   CacheOptions cache_;
+  bool in_parts_;
 };
 
 }  // namespace slimbayes

@@ -3,61 +3,20 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slimbayes/data/split/split.h"
+#include "slimbayes/data/stream/stream_parts.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/data/table/table_parts.h"
 #include "slimbayes/data/table/table_stream.h"
 #include "slimbayes/encoding/column_statistics.h"
 #include "slimbayes/encoding/encoder.h"
 
 namespace slimbayes {
-
-/// How the rows of a streamed table are dealt to the parts of a fit.
-struct StreamOptions {
-  std::string target = {};  // rows without it belong to no part
-  /// Columns that are no inputs; names that are no columns are passed over.
-  std::vector<std::string> ignore = {};
-  std::vector<std::string> declared = {};       // columns that the user declared to hold names
-  double test = 0, calibration = 0, valid = 0;  // shares of the rows
-  std::string kind = "auto";                    // as SplitOptions::kind; "auto" decides by the first piece
-  uint64_t seed = 0;
-  /// Most bytes of the rows that each part keeps in memory: of the training part a sample, of the others all
-  /// rows, so that their shares become smaller if necessary.
-  uint64_t most_bytes = uint64_t{32} << 20;
-};
-
-/// The parts of a streamed table. The part of a row follows from a hash of its inputs or its place, so that
-/// it is the same in every pass and on every machine, and no list of rows is needed.
-class StreamParts {
- public:
-  enum Part : uint8_t { test, calibration, valid, train };
-
-  /// `first` is the first piece of the table: its cells decide which columns tell one input from another
-  /// (input_names). Throws std::invalid_argument if it lacks the target.
-  StreamParts(const StreamOptions& options, const Table& first);
-
-  /// Returns whether rows with equal inputs stay together; otherwise each row is dealt by its place.
-  bool by_inputs() const { return by_inputs_; }
-
-  /// Empties the ignored columns of a piece, so that their texts take no memory.
-  void blank(Table& piece) const;
-
-  /// Returns a hash of each row, [n].
-  std::vector<uint64_t> hashes(const Table& piece) const;
-
-  Part part_of(uint64_t hash) const;
-
-  /// Halves a part: the upper half of its hashes belongs to the training part then.
-  void halve(Part part) { width_[part] /= 2; }
-
- private:
-  std::array<double, 3> begin_, width_;  // of the hashes of each part held out, as shares of all hashes
-  std::vector<std::string> inputs_, ignore_;
-  bool by_inputs_;
-  uint64_t seed_;
-};
 
 /// A table that need not fit into memory, after a pass over its rows.
 struct StreamedTable {
@@ -65,7 +24,49 @@ struct StreamedTable {
   SplitRows split;      // of `rows`; its notes tell of the parts
   TableStatistics all;  // of all training rows; levels as in the columns of `rows`
   StreamParts parts;
-  std::string hash = {};  // identifies the data (XXH3, 128 bits, in hexadecimal)
+  std::string hash =
+      {};  // identifies the data: the sum of hashes of the rows (XXH3, 128 bits), in hexadecimal
+};
+
+/// What is kept of the rows of a table in a pass over them. Several processes can each read a share of the
+/// rows (TableStream::read_share) and join what they have kept. The result is the same, up to the rounding of
+/// the moments and, where the rows of a part do not fit into memory, which of them are kept.
+class StreamPass {
+ public:
+  /// `first` is the first piece of the table, also in a process that does not read it: it decides which
+  /// columns are inputs, and which number the rows or hold free text. Throws as StreamParts.
+  StreamPass(std::string source, StreamOptions options, const Table& first);
+
+  void add(Table piece);
+
+  /// Returns all of this as a text for another process; join() adds what such a text tells. The options of
+  /// the processes must be equal.
+  std::string text() const;
+  void join(std::string_view text);
+
+  /// Throws std::invalid_argument if there was no row with a target.
+  StreamedTable result() &&;
+
+ private:
+  void keep(StreamParts::Part part, Table rows);
+  void halve(StreamParts::Part part);
+  void learn(const Table& piece, const std::vector<int64_t>& rows, const std::vector<uint64_t>& hashes);
+  void sample(const Table& piece, const std::vector<int64_t>& rows, const std::vector<uint64_t>& hashes);
+  void sample_less();
+  bool is_sampled(uint64_t hash, int64_t number) const;
+  TableStatistics of_levels_in(Table& table) const;
+  std::vector<std::string> notes(const SplitRows& split) const;
+
+  StreamOptions options_;
+  StreamParts parts_;
+  std::string source_;
+  std::vector<JoinedTable> kept_;  // by part; of the training part the sample
+  double sampled_ = 1;             // share of the training rows in the sample
+  std::map<std::string, StatisticsOfParts> statistics_;
+  std::vector<std::string> numbering_, read_columns_;
+  std::vector<TablePart> files_;
+  std::array<uint64_t, 2> hash_ = {};  // sums of the two halves of the rows' hashes
+  int64_t read_ = 0, train_ = 0;
 };
 
 /// Makes a pass over the rows. `progress` (may be empty) is called after each piece with the share of the
@@ -73,8 +74,5 @@ struct StreamedTable {
 /// with a target.
 StreamedTable streamed_table(TableStream& stream, const StreamOptions& options,
                              const std::function<void(double)>& progress = {});
-
-/// Returns the training rows of a piece, in their order; ignored columns are empty.
-Table training_rows(Table piece, const StreamParts& parts, const std::string& target);
 
 }  // namespace slimbayes

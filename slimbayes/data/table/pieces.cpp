@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cctype>
 #include <new>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -113,14 +114,18 @@ class ParquetPieces : public TypedPieces {
           ARROW_RETURN_NOT_OK(builder.Build(&reader));
           return std::shared_ptr<parquet::arrow::FileReader>(std::move(reader));
         });
+    groups_.resize(static_cast<size_t>(reader_->num_row_groups()));
+    std::iota(groups_.begin(), groups_.end(), 0);
   }
 
  private:
   std::shared_ptr<arrow::RecordBatch> next_batch() override {
     while (true) {
       if (!batches_) {
-        if (group_ + 1 >= reader_->num_row_groups()) return nullptr;
-        ++group_;
+        if (next_ == groups_.size()) return nullptr;
+        const int before = std::exchange(group_, groups_[next_++]);
+        for (int i = before + 1; i < group_; ++i)
+          left_out_ += reader_->parquet_reader()->metadata()->RowGroup(i)->num_rows();
         batches_ = value_of(source_, part(), *pool_, [&] { return group(); });
       }
       auto batch =
@@ -145,15 +150,29 @@ class ParquetPieces : public TypedPieces {
   }
 
   double share() const override {
-    return static_cast<double>(group_ + 1) / std::max(reader_->num_row_groups(), 1);
+    return static_cast<double>(next_) / static_cast<double>(std::max<size_t>(groups_.size(), 1));
   }
+
+  std::vector<int64_t> parts() const override {
+    std::vector<int64_t> bytes;
+    for (int i = 0; i < reader_->num_row_groups(); ++i)
+      bytes.push_back(reader_->parquet_reader()->metadata()->RowGroup(i)->total_byte_size());
+    return bytes;
+  }
+
+  void read_only(std::vector<int> parts) override { groups_ = std::move(parts); }
+
+  int64_t left_out() const override { return left_out_; }
 
   std::string part() const override {
     return fmt::format("row group {} of the {} of a Parquet file", group_ + 1, reader_->num_row_groups());
   }
 
   std::shared_ptr<parquet::arrow::FileReader> reader_;
-  int group_ = -1;
+  std::vector<int> groups_;  // those to read
+  size_t next_ = 0;          // index of the next of them
+  int group_ = -1;           // number of the one that is read
+  int64_t left_out_ = 0;     // rows of the groups before it that are not read
   std::unique_ptr<arrow::RecordBatchReader> batches_;
 };
 

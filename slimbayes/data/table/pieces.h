@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "slimbayes/data/table/limits.h"
 #include "slimbayes/data/table/table.h"
@@ -19,6 +21,17 @@ class TablePieces {
 
   /// Returns about which share of the file is read, from 0 to 1.
   virtual double share() const = 0;
+
+  /// Returns the bytes of the parts that can be read apart, the row groups of a Parquet file. Empty: the file
+  /// can only be read as a whole.
+  virtual std::vector<int64_t> parts() const { return {}; }
+
+  /// Reads only the parts with these numbers, ascending. Call it before the first next(), on a file with
+  /// parts().
+  virtual void read_only(std::vector<int> parts) { (void)parts; }
+
+  /// Returns how many rows of the file come before the next part that is read, because others are left out.
+  virtual int64_t left_out() const { return 0; }
 };
 
 /// Opens a file of any format of read_table. A piece has at most `rows` rows; that of a text file ends after

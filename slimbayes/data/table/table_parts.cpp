@@ -197,6 +197,12 @@ Reading KnownColumns::next() const {
   return next;
 }
 
+void KnownColumns::know(const std::map<std::string, ColumnKind, std::less<>>& kinds) {
+  for (Known& column : columns_)
+    if (const auto found = kinds.find(column.name); found != kinds.end())
+      column = {column.name, found->second, true};
+}
+
 void KnownColumns::take(Table& part) {
   if (columns_.empty()) {
     first_ = part.source;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -22,6 +23,9 @@ class KnownColumns {
 
   /// Returns how to read the next part: columns that have had a value keep their kind.
   Reading next() const;
+
+  /// Gives columns the kinds that other readers of the table know: by name, of columns that have had a value.
+  void know(const std::map<std::string, ColumnKind, std::less<>>& kinds);
 
   /// Brings the columns of the next part into the order of the first one, and a column without a value, or
   /// one that is not needed, to the kind that is known. Throws DataError for other columns or kinds.

@@ -9,6 +9,7 @@
 #include "slimbayes/methods/deep_kernel/deep_kernel.h"
 #include "slimbayes/methods/deep_kernel/engine_step.h"
 #include "slimbayes/nn/parameters.h"
+#include "slimbayes/train/collective.h"
 
 namespace slimbayes {
 
@@ -48,7 +49,7 @@ struct DeepKernelModel {
   /// Returns M, the largest ||phi||^2 over these rows, which Correction::largest needs (E-12); undefined for
   /// other corrections. M does not depend on how the rows are divided into batches or shards. Scalar,
   /// float64.
-  at::Tensor largest_prior_var(const Dataset& data) const;
+  at::Tensor largest_prior_var(const Dataset& data, const Collective* ranks) const;
 
   /// Returns the mean and epistemic variance of f at the rows of `input`, correction included. `largest` is
   /// the result of largest_prior_var() for the training rows; undefined: that correction is left out. Pass

@@ -53,6 +53,19 @@ TEST(RowCache, HasTheRowsThatWereAdded) {
   }
 }
 
+// Of several processes each has a part of the rows, and gives these alone.
+TEST(RowCache, HasThePartOfAProcess) {
+  RowCache cache(folder(), 10, 8);
+  cache.add({{at::arange(10, at::kFloat).unsqueeze(1)}, at::arange(10, at::kFloat)});
+  const std::shared_ptr<const Source> source = cache.source(10, {7, 10, 5}, 1);
+  EXPECT_EQ(source->size(), 22);
+  EXPECT_EQ(source->on_disk()->parts, (std::vector<int64_t>{0, 7, 17, 22}));
+  EXPECT_TRUE(at::equal(source->rows(at::tensor({16, 7}, at::kLong), {}).target,
+                        at::tensor({9.0F, 0.0F}, at::kFloat)));
+  for (const int64_t row : {6, 17})
+    EXPECT_THROW(source->rows(at::tensor({row}, at::kLong), {}), std::invalid_argument);
+}
+
 TEST(RowCache, LeavesNothingInItsFolder) {
   RowCache cache(folder(), 10, 8);
   cache.add({{at::ones({10, 1}, at::kFloat)}, at::ones({10}, at::kFloat)});

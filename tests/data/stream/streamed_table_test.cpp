@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "slimbayes/core/random.h"
@@ -153,16 +154,92 @@ TEST_F(StreamedTables, DealRowsOneByOne) {
 
 TEST_F(StreamedTables, EncodeTheirTrainingRowsOnDisk) {
   options_.most_bytes = 10000;
-  const StreamedRows rows(stream(), options_, {folder_, 5000}, {});
+  TableStream first = stream();
+  StreamedTable table = streamed_table(first, options_);
+  const StreamedRows rows(std::move(first), std::move(table), "y", {folder_, 5000});
   const InputEncoder encoder =
       Encoder::fit(rows.table().rows, rows.table().split.train, {.target = "y"}, &rows.table().all);
   double read = 0;
-  const auto source = rows.encoded(encoder, [&](double share) { read = share; });
+  const auto source =
+      rows.encoded(encoder, /*whole=*/true, [&](double share) { read = share; })->source(rows.window());
   EXPECT_EQ(read, 1);
   const Batch expected = dataset_of(encoder, all_training_rows(rows.table().parts), true).all(),
               found = source->rows(at::arange(source->size()), {});
   EXPECT_TRUE(at::equal(found.inputs[0], expected.inputs[0]));
   EXPECT_TRUE(at::equal(found.target, expected.target));
+}
+
+// Three processes read a file each and join what they have kept: as if one had read all.
+TEST_F(StreamedTables, OfSeveralReadersAreThatOfOne) {
+  for (const std::string kind : {"grouped", "random"}) {
+    options_.kind = kind;
+    TableStream whole = stream();
+    const StreamedTable one = streamed_table(whole, options_);
+    std::vector<StreamPass> passes;
+    int64_t rows = 0;
+    for (int64_t reader = 0; reader < 3; ++reader) {
+      TableStream share = stream();
+      const std::optional<Table> first = share.next();
+      passes.emplace_back("the folder", options_, *first);
+      if (reader == 0) passes.push_back(passes[0]);
+      ASSERT_TRUE(share.read_share(reader, 3));
+      while (std::optional<Table> piece = share.next()) {
+        rows += piece->rows;
+        passes.back().add(std::move(*piece));
+      }
+    }
+    EXPECT_EQ(rows, kRows);
+    for (size_t i = 1; i < passes.size(); ++i) passes[0].join(passes[i].text());
+    const StreamedTable joined = std::move(passes[0]).result();
+    EXPECT_EQ(joined.hash, one.hash);
+    EXPECT_EQ(joined.split.notes, one.split.notes);
+    EXPECT_EQ(joined.split.train, one.split.train);
+    EXPECT_EQ(joined.split.test, one.split.test);
+    EXPECT_EQ(joined.rows.numbers, one.rows.numbers);
+    for (const Column& column : one.rows.columns) {
+      const Column& other = *joined.rows.find(column.name);
+      EXPECT_EQ(other.levels, column.levels);
+      for (size_t i = 0; i < column.values.size(); ++i)
+        EXPECT_TRUE(other.values[i] == column.values[i] ||
+                    (std::isnan(other.values[i]) && std::isnan(column.values[i])));
+      const ColumnStatistics &own = joined.all.at(column.name), &expected = one.all.at(column.name);
+      EXPECT_EQ(own.rows, expected.rows);
+      EXPECT_EQ(own.present, expected.present);
+      EXPECT_EQ(own.counts, expected.counts);
+      EXPECT_EQ(own.numbers, expected.numbers);
+      EXPECT_EQ(own.low, expected.low);
+      EXPECT_EQ(own.high, expected.high);
+      EXPECT_NEAR(own.moments.mean, expected.moments.mean, 1e-12 * std::abs(expected.moments.mean));
+      EXPECT_NEAR(own.moments.sd, expected.moments.sd, 1e-9 * expected.moments.sd);
+    }
+  }
+}
+
+// The parts of some readers fit into memory, and those of all together do not.
+TEST_F(StreamedTables, OfSeveralReadersKeepNoMoreThanOne) {
+  options_.most_bytes = 8000;
+  StreamPass all = [&] {
+    TableStream first = stream();
+    return StreamPass("the folder", options_, *first.next());
+  }();
+  for (int64_t reader = 0; reader < 3; ++reader) {
+    TableStream share = stream();
+    StreamPass own("the folder", options_, *share.next());
+    share.read_share(reader, 3);
+    while (std::optional<Table> piece = share.next()) own.add(std::move(*piece));
+    all.join(own.text());
+  }
+  const StreamedTable joined = std::move(all).result();
+  const auto held =
+      std::ssize(joined.split.test) + std::ssize(joined.split.valid) + std::ssize(joined.split.calibration);
+  EXPECT_EQ(held + joined.split.streamed, kRows - kRows / 100);
+  EXPECT_EQ(joined.all.at("k").rows, joined.split.streamed);
+  EXPECT_LT(std::ssize(joined.split.test), 8000 / 32 + 1);
+  EXPECT_GT(std::ssize(joined.split.test), 50);
+  EXPECT_LT(std::ssize(joined.split.train), 8000 / 32 + 1);
+  const std::vector<uint64_t> hashes = joined.parts.hashes(joined.rows);
+  for (const int64_t row : joined.split.test)
+    EXPECT_EQ(joined.parts.part_of(hashes[static_cast<size_t>(row)]), StreamParts::test);
 }
 
 /// A table of 4,000 rows: an id that rises, a text that differs in every row, an input that repeats, a

@@ -1,12 +1,18 @@
 // Tables that are read piece by piece (TableStream).
 #include "slimbayes/data/table/table_stream.h"
 
+#include <arrow/api.h>
+#include <arrow/io/api.h>
+#include <parquet/arrow/writer.h>
+
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "slimbayes/data/table/arrow.h"
 #include "slimbayes/data/table/csv.h"
 #include "slimbayes/data/table/pieces.h"
 #include "slimbayes/data/table/table_parts.h"
@@ -31,6 +37,13 @@ Table mixed_table() {
   }
   table.columns = {x, k, b};
   return table;
+}
+
+void write_in_row_groups(const std::filesystem::path& file, const Table& table, int64_t rows) {
+  auto out = arrow::io::FileOutputStream::Open(file.string()).ValueOrDie();
+  ASSERT_TRUE(
+      parquet::arrow::WriteTable(*to_arrow(table, false), arrow::default_memory_pool(), out, rows).ok());
+  ASSERT_TRUE(out->Close().ok());
 }
 
 /// The rows of all pieces of a file, and how many pieces there are.
@@ -86,6 +99,47 @@ TEST_F(TableStreams, NameTheLineOfAFault) {
   write("header.csv", "x,y\n");
   expect_has(message([&] { joined_pieces(folder / "empty.csv", 1, 10); }), "received an empty file");
   expect_has(message([&] { joined_pieces(folder / "header.csv", 1, 10); }), "received the header alone");
+}
+
+// Files of five row groups and of text: each row has one reader, and the number that one reader gives it.
+TEST_F(TableStreams, AreReadInShares) {
+  for (const char* name : {"a.parquet", "b.parquet"})
+    write_in_row_groups(folder / name, mixed_table(), /*rows=*/600);
+  write_table(folder / "c.csv", mixed_table());
+  TableStream whole({folder}, "the folder", {}, {});
+  const auto cells_of = [](TableStream& stream) {
+    std::map<int64_t, std::string> rows;
+    while (const auto piece = stream.next())
+      for (int64_t i = 0; i < piece->rows; ++i)
+        rows[piece->numbers[static_cast<size_t>(i)]] =
+            row_place(*piece, i) + format_csv(take_rows(*piece, {i}), ',');
+    return rows;
+  };
+  const auto all = cells_of(whole);
+  EXPECT_EQ(std::ssize(all), 3 * kRows);
+  for (const int64_t readers : {1, 2, 3}) {
+    std::map<int64_t, std::string> joined;
+    for (int64_t reader = 0; reader < readers; ++reader) {
+      TableStream share({folder}, "the folder", {}, {});
+      share.next();
+      EXPECT_TRUE(share.read_share(reader, readers));
+      for (int pass = 0; pass < 2; ++pass, share.rewind()) {
+        const auto own = cells_of(share);
+        EXPECT_LT(std::ssize(own), 1.5 * 3 * kRows / static_cast<double>(readers));
+        if (pass == 0)
+          for (const auto& [number, cells] : own) EXPECT_TRUE(joined.emplace(number, cells).second);
+        EXPECT_EQ(share.share(), 1);
+      }
+      share.read_all();
+      EXPECT_EQ(cells_of(share), all);
+    }
+    EXPECT_EQ(joined, all);
+  }
+  for (int64_t reader = 0; reader < 2; ++reader) {  // a file that cannot be shared is read by all
+    TableStream alone({folder / "c.csv"}, "c.csv", {}, {});
+    EXPECT_FALSE(alone.read_share(reader, 2));
+    EXPECT_EQ(std::ssize(cells_of(alone)), kRows);
+  }
 }
 
 TEST_F(TableStreams, NumberTheRowsOfAllFiles) {
