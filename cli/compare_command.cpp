@@ -1,16 +1,21 @@
 // compare: fits every method with every seed on the same split, so that only the method differs. If a method
 // fails, the command prints its error message, shows the results of the other methods, and returns exit code
-// 1.
+// 1. Under torchrun the ranks share the fits, and rank 0 prints.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/comparison.h"
 #include "cli/edge.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/report.h"
 #include "cli/terminal.h"
 #include "slimbayes/fit/comparison.h"
@@ -24,7 +29,8 @@ namespace {
 /// The share of the examples that a fit is tested on.
 double tested_share(const CompareRequest& r) { return r.folds > 0 ? 1.0 / r.folds : r.fit.test_fraction; }
 
-ComparisonReport report_of(const CompareRequest& r, const std::vector<MethodRuns>& results) {
+ComparisonReport report_of(const CompareRequest& r, const std::vector<MethodRuns>& results,
+                           bool interrupted) {
   ComparisonReport report = comparison_report(results);
   report.data = r.data;
   report.target = r.fit.target;
@@ -42,7 +48,7 @@ ComparisonReport report_of(const CompareRequest& r, const std::vector<MethodRuns
                                  .splits = d.splits,
                                  .decided = d.decided()};
   }
-  if (InterruptGuard::interrupted()) report.interrupted = true;
+  if (interrupted) report.interrupted = true;
   return report;
 }
 
@@ -66,34 +72,67 @@ std::string leading_text(const std::vector<MethodRuns>& results, double test_fra
       d.decided() ? "decided at 95 %" : fmt::format("undecided, the 95 % bound is {:.2g}", d.bound));
 }
 
+/// What is compared.
+struct ComparedInputs {
+  std::vector<std::string> notes;  // on the data
+  Examples data;
+  std::vector<MethodChoice> methods;
+};
+
+/// Reads the data and chooses the methods. The data complete the options of `r` (read_training).
+ComparedInputs read_compared(CompareRequest& r) {
+  std::vector<std::string> notes;
+  Examples data = read_training(r.data, r.fit, data_source(), &notes);
+  if (r.rank.number == 0)
+    for (const std::string& note : notes) log_note(note);
+  std::vector<MethodChoice> methods = methods_to_compare(data, r.fit, r.methods, r.named);
+  return {std::move(notes), std::move(data), std::move(methods)};
+}
+
+/// Runs fits for rank 0, which has the results.
+int serve_fits(const std::function<std::vector<MethodRuns>(Callback&)>& compared) {
+  Follower follower;
+  try {
+    compared(follower);
+  } catch (const JobsServed&) {
+  }
+  return follower.stop() ? kInterrupted : kDone;
+}
+
 }  // namespace
 
 int run_command(const CompareRequest& request) {
   CompareRequest r = request;
-  r.fit.workers = fit_workers(r.fit);
+  const std::shared_ptr<const Collective> ranks = ranks_of(r.rank);
+  r.fit.workers = ranks ? 1 : fit_workers(r.fit);
   r.fit.threads = kThreadsOfProcess;  // run_checked (run.cpp) set the threads already
-  std::vector<std::string> notes;     // notes on the data
-  const Examples data = read_training(r.data, r.fit, data_source(), &notes);
-  for (const std::string& note : notes) log_note(note);
-  const std::vector<MethodChoice> methods = methods_to_compare(data, r.fit, r.methods, r.named);
+  std::optional<ComparedInputs> inputs;
+  together(ranks.get(), [&] { inputs = read_compared(r); });
+  const auto compared = [&](Callback& callback) {
+    return compare(inputs->data, r.fit, inputs->methods, {r.seeds, r.repeats, r.folds}, inputs->notes,
+                   &callback, ranks.get());
+  };
   InterruptGuard interrupt;
+  if (r.rank.number > 0) return serve_fits(compared);
   std::vector<MethodRuns> results;
+  bool interrupted = false;
   {
     ProgressPrinter progress("");
-    results = compare(data, r.fit, methods, {r.seeds, r.repeats, r.folds}, notes, &progress);
+    results = compared(progress);
+    interrupted = progress.stop();
   }
   const bool any = std::ranges::any_of(results, [](const MethodRuns& each) { return each.failure.empty(); });
   if (!any && !results.empty()) std::rethrow_exception(results.front().thrown);
-  if (InterruptGuard::interrupted())
+  if (interrupted)
     log_line(fmt::format("interrupted: {} of {} methods, some perhaps with fewer fits", results.size(),
-                         methods.size()));
+                         inputs->methods.size()));
   log_failures(results);
   for (const SharedNote& note : shared_notes(results)) log_note(note.text, note.of);
   if (r.json)
-    print(fields_to_json(report_of(r, results)));
+    print(fields_to_json(report_of(r, results, interrupted)));
   else
     print(comparison_table(results, r.fit.level) + leading_text(results, tested_share(r)));
-  if (InterruptGuard::interrupted()) return kInterrupted;
+  if (interrupted) return kInterrupted;
   const bool all = std::ranges::all_of(results, [](const MethodRuns& each) { return each.failure.empty(); });
   return all ? kDone : kFailed;
 }

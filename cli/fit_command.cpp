@@ -16,6 +16,7 @@
 #include "cli/files.h"
 #include "cli/fit_report.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/report.h"
 #include "cli/segmentation.h"
 #include "cli/terminal.h"
@@ -26,7 +27,6 @@
 #include "slimbayes/fit/stream_training.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/collective.h"
-#include "slimbayes/version.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -122,16 +122,6 @@ void check_model_file(const FitRequest& r) {
   check_replaces_model("fit", "--model", r.model);
 }
 
-/// The callback of a rank above 0. It says nothing, and stops when any rank does.
-class Follower : public Callback {
- public:
-  bool stop() override { return stopped_ || InterruptGuard::interrupted(); }
-  void follow(Stopped why) override { stopped_ = stopped_ || why == Stopped::interrupted; }
-
- private:
-  bool stopped_ = false;
-};
-
 /// Says what to do if processes that share the rows have waited for messages most of the time.
 void note_messages(const Collective& ranks, const ResolvedFit& request, const Model& model) {
   const double whole = model.fitted().summary().seconds, waited = ranks.seconds();
@@ -142,31 +132,25 @@ void note_messages(const Collective& ranks, const ResolvedFit& request, const Mo
                   100 * std::min(1.0, waited / whole)));
 }
 
-/// Throws, as together() does, unless all ranks have this version of the library and read rows in the same
-/// way: with `--cache` they exchange messages while they read.
-void check_alike(const FitRequest& request, const Collective& ranks) {
-  const std::vector<std::string> versions = gather_texts(ranks, version()),
-                                 reading =
-                                     gather_texts(ranks, request.cache.empty() ? "no `.cache`" : "`.cache`");
+/// Throws, as together() does, unless all ranks read rows in the same way: with `--cache` they exchange
+/// messages while they read.
+void check_reading(const FitRequest& request, const Collective& ranks) {
+  const std::vector<std::string> all =
+      gather_texts(ranks, request.cache.empty() ? "no `.cache`" : "`.cache`");
   together(&ranks, [&] {
-    for (size_t r = 1; r < versions.size(); ++r) {
-      if (versions[r] != versions[0])
-        refuse("ranks", fmt::format("version {} on every rank", versions[0]),
-               fmt::format("{} on rank {}", versions[r], r), "install one version everywhere");
-      if (reading[r] != reading[0])
-        refuse("ranks", fmt::format("{} on every rank, as on rank 0", reading[0]),
-               fmt::format("{} on rank {}", reading[r], r), "start all ranks with the same command");
-    }
+    for (size_t r = 1; r < all.size(); ++r)
+      if (all[r] != all[0])
+        refuse("ranks", fmt::format("{} on every rank, as on rank 0", all[0]),
+               fmt::format("{} on rank {}", all[r], r), "start all ranks with the same command");
   });
 }
 
 }  // namespace
 
 int run_command(const FitRequest& r) {
-  const std::shared_ptr<const Collective> ranks =
-      r.rank.group.empty() ? nullptr : process_group(r.rank.group, r.rank.number, r.rank.size);
+  const std::shared_ptr<const Collective> ranks = ranks_of(r.rank);
   const bool first = r.rank.number == 0;
-  if (ranks != nullptr) check_alike(r, *ranks);
+  if (ranks != nullptr) check_reading(r, *ranks);
   InterruptGuard interrupt;  // before the lock, because a killed process leaves the lock's file behind
   std::optional<FitFile> file;
   together(ranks.get(), [&] {

@@ -79,6 +79,16 @@ void add_cache(CLI::App& app, FitRequest& r) {
       ->type_name("N");
 }
 
+/// Adds --timeout. The launcher (python/slimbayes/__main__.py) takes this flag out: one process waits for no
+/// other.
+void add_timeout(CLI::App& app) {
+  app.add_option_function<double>(
+         "--timeout", [](double) {},
+         "time that a process which torchrun has started waits for another one "
+         "[default 300]")
+      ->type_name("S");
+}
+
 /// Adds the flags of a run that may be interrupted and shared by several processes.
 void add_run(CLI::App& app, FitRequest& r) {
   app.add_flag("--resume", r.resume, "go on from the checkpoint FILE.ckpt; a finished fit is left as it is");
@@ -92,12 +102,7 @@ void add_run(CLI::App& app, FitRequest& r) {
                  "processes [default auto]")
       ->type_name("WHAT")
       ->check(CLI::IsMember({"auto", "jobs", "rows"}));
-  // The launcher (python/slimbayes/__main__.py) takes this flag out: one process waits for no other.
-  app.add_option_function<double>(
-         "--timeout", [](double) {},
-         "time that a process which torchrun has started waits for another one "
-         "[default 300]")
-      ->type_name("S");
+  add_timeout(app);
 }
 
 void add_fit(CLI::App& root, Parsed& p, const Words& words) {
@@ -187,6 +192,7 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   add_level(app, r.fit.level);
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
+  add_timeout(app);
   app.add_flag("--json", r.json, "print one JSON object");
   p.compare_flags.add(app, option_docs(r.fit));
   add_methods(app, p.compare_flags, words, "--methods", p.compared);
@@ -202,6 +208,7 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
       "  slimbayes compare houses.csv --target price\n"
       "  slimbayes compare houses.csv --target price --methods dbk,dnn --seeds 10 --steps 5000 --json\n"
       "  slimbayes compare houses.csv --target price --methods dbk,gp-exact --seeds 1 --repeats 10\n"
+      "  torchrun --nproc-per-node 2 -m slimbayes compare houses.csv --target price\n"
       "The options of methods: slimbayes compare --methods dbk,dnn --help; the methods: slimbayes methods");
 }
 

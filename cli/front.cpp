@@ -29,15 +29,16 @@ int run_command_line(const std::vector<std::string>& words, const RankOfGroup& r
     const auto parse = [&] {
       command = parse_arguments(words);
       const auto* asked = std::get_if<Request>(&command);
-      if (asked != nullptr && !rank.group.empty() && !std::holds_alternative<FitRequest>(asked->command))
+      if (asked != nullptr && !rank.group.empty() && !is_shared(*asked))
         throw std::invalid_argument(
-            "expected the command fit, which several processes share; received another; run it without "
-            "torchrun");
+            "expected the command fit or compare, which several processes share; received another; run it "
+            "without torchrun");
     };
     agreed ? agreed(parse) : parse();
     if (auto* request = std::get_if<Request>(&command)) {
       request->rank = rank;
       if (auto* fit = std::get_if<FitRequest>(&request->command)) fit->rank = rank;
+      if (auto* compare = std::get_if<CompareRequest>(&request->command)) compare->rank = rank;
       return run(*request);
     }
     if (rank.number > 0) return static_cast<int>(kDone);

@@ -15,18 +15,17 @@ namespace {
 
 using namespace slimbayes::cli;
 
-/// Throws std::invalid_argument for a fit that torchrun has started as several processes: each would fit
-/// alone.
+/// Throws std::invalid_argument for a fit or a comparison that torchrun has started as several processes: each
+/// would make it alone.
 void check_launcher(const Request& request) {
   const auto value = [](const char* name) { return std::getenv(name) == nullptr ? "" : std::getenv(name); };
   const std::string processes = value("WORLD_SIZE");
-  if (!std::holds_alternative<FitRequest>(request.command) || std::getenv("TORCHELASTIC_RUN_ID") == nullptr)
-    return;
+  if (!is_shared(request) || std::getenv("TORCHELASTIC_RUN_ID") == nullptr) return;
   if (processes.empty() || processes == "1") return;
   throw std::invalid_argument(fmt::format(
-      "expected one process; received {} of torchrun; `torchrun ... -m slimbayes fit ...` makes one fit with "
+      "expected one process; received {} of torchrun; `torchrun ... -m slimbayes {} ...` shares it among "
       "several (the Python package)",
-      processes));
+      processes, std::holds_alternative<FitRequest>(request.command) ? "fit" : "compare"));
 }
 
 int run(Request& request) {

@@ -18,7 +18,7 @@ namespace slimbayes::cli {
 /// The value of `threads` that stands for all cores.
 inline constexpr int kAllCores = 0;
 
-/// This process among several that fit together, and the name of their process group (train/collective.h).
+/// This process among several that share a command, and the name of their process group (train/collective.h).
 struct RankOfGroup {
   std::string group;  // empty: this process alone
   int64_t number = 0, size = 1;
@@ -108,6 +108,7 @@ struct CompareRequest {
   int folds = 0;    // of a cross-validation; 0: none
   FitOptions fit;   // options of every fit; its method, options and seed are unused
   bool json = false;
+  RankOfGroup rank = {};
 };
 
 struct GenerateRequest {

@@ -1,8 +1,9 @@
 """The command line: `python -m slimbayes fit data.csv --target y`, the same commands as the tool `slimbayes`.
 
-Under torchrun several processes make one fit together:
+Under torchrun several processes make one fit together, or share the fits of a comparison:
 
     torchrun --nproc-per-node 2 -m slimbayes fit data.csv --target y --method dbk
+    torchrun --nproc-per-node 2 -m slimbayes compare data.csv --target y
 """
 
 import os
@@ -17,7 +18,7 @@ def _end(sentence):
 
 
 def _group(timeout):
-    """The process group of a fit under torchrun, as its name, this process's rank and their number; of one process no group.
+    """The process group of a command under torchrun, as its name, this process's rank and their number; of one process no group.
 
     torchrun's agent keeps the store of addresses, also over restarts: the prefix keeps those of ended processes away from the
     restarted ones. Other launchers that keep a store (examples/machines/ray_train.py) say so by the agent's variable.
@@ -28,7 +29,7 @@ def _group(timeout):
     missing = [name for name in ("RANK", "MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
     if missing:
         _end(f"expected the variables that a launcher such as torchrun sets for {size} processes; received none named {', '.join(missing)}; "
-             "start the fit with torchrun -m slimbayes")
+             "start the command with torchrun -m slimbayes")
     import datetime
 
     import torch.distributed as dist

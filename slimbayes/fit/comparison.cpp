@@ -6,21 +6,28 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "slimbayes/catalog/fields_from_json.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/feature_fit.h"
 #include "slimbayes/fit/fit_model.h"
 #include "slimbayes/fit/fit_notes.h"
+#include "slimbayes/fit/parallel.h"
 #include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/network_cache.h"
 #include "slimbayes/model/held_out.h"
 #include "slimbayes/model/trust_notes.h"
+#include "slimbayes/storage/error.h"
+#include "slimbayes/storage/tensor_file.h"
+#include "slimbayes/train/job_ranks.h"
 #include "slimbayes/train/jobs.h"
 
 namespace slimbayes {
@@ -39,11 +46,38 @@ struct ComparedFit {
   std::string title;
 };
 struct ComparedRun {
-  MethodRun run;
-  bool interrupted;
-  double seconds;                           // without those that it waited for networks
-  std::vector<NetworkCache::Use> networks;  // that it took from the shared cache or put there
+  MethodRun run = {};
+  bool interrupted = false;
+  double seconds = 0;  // without those that it waited for networks
+  /// The networks that it took from the shared cache or put there, and the seconds of their training.
+  std::vector<std::pair<std::string, double>> networks = {};
 };
+
+template <class V>
+void describe(ComparedRun& f, V& v) {
+  v("run", f.run, "the fit and its metrics");
+  v("interrupted", f.interrupted, "whether the fit was interrupted");
+  v("seconds", f.seconds, "its time without that of the networks");
+  v("networks", f.networks, "key and seconds of each network");
+}
+
+constexpr const char* kRun = "run";
+
+/// Returns a run as a file for rank 0, and the run of such a file. MessagePack, unlike the text of JSON, keeps
+/// numbers that are not finite.
+TensorFile run_file(const ComparedRun& run) {
+  const std::vector<uint8_t> packed = nlohmann::json::to_msgpack(fields_to_json(run));
+  TensorFile file;
+  StoredTensor& stored = file.tensors[kRun];
+  stored = {StoredType::u8, {std::ssize(packed)}, std::vector<std::byte>(packed.size())};
+  std::memcpy(stored.bytes.data(), packed.data(), packed.size());
+  return file;
+}
+ComparedRun run_from(size_t, const TensorFile& file) {
+  const std::vector<std::byte>& packed = file.tensors.at(kRun).bytes;
+  const auto* first = reinterpret_cast<const uint8_t*>(packed.data());
+  return fields_from_json<ComparedRun>(nlohmann::json::from_msgpack(first, first + packed.size()));
+}
 
 /// Passes the progress of one fit on, and names it.
 class TitledCallback : public Callback {
@@ -74,11 +108,11 @@ ComparedRun one_run(const Examples& examples, const FitOptions& fit, std::vector
   const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::optional<Evaluation> test =
       report_on(model, take(examples, model.split().test), fit.level, notes);
-  ComparedRun run{{test.value(), {}},
-                  model.interrupted(),
-                  spent,
-                  networks ? networks->uses() : std::vector<NetworkCache::Use>{}};
-  for (const NetworkCache::Use& use : run.networks) run.seconds -= use.waited;
+  ComparedRun run{{test.value(), {}}, model.interrupted(), spent};
+  for (const NetworkCache::Use& use : networks ? networks->uses() : std::vector<NetworkCache::Use>{}) {
+    run.seconds -= use.waited;
+    run.networks.emplace_back(use.key, use.seconds);
+  }
   const std::optional<Evaluation> valid =
       report_on(model, take(examples, model.split().valid), fit.level, notes);
   RunOfFit& of = run.run.fit;
@@ -97,11 +131,11 @@ ComparedRun one_run(const Examples& examples, const FitOptions& fit, std::vector
 MethodRun with_seconds(ComparedRun run, std::set<std::string>& known) {
   double shared = 0;
   bool shares = false;
-  for (const NetworkCache::Use& use : run.networks) {
-    run.seconds += use.seconds;
-    if (known.insert(use.key).second) continue;
+  for (const auto& [key, seconds] : run.networks) {
+    run.seconds += seconds;
+    if (known.insert(key).second) continue;
     shares = true;
-    shared += use.seconds;
+    shared += seconds;
   }
   RunOfFit& of = run.run.fit;
   of.seconds = run.seconds;
@@ -123,9 +157,12 @@ int comparison_workers(const Examples& examples, const FitOptions& fit,
   return workers_at_hand(asked, size, methods, callback);
 }
 
+/// Returns the message of a failed fit. Throws RanksEnded if that ended the fit: it is no failure of a method.
 std::string message_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
+  } catch (const RanksEnded&) {
+    throw;
   } catch (const c10::Error& error) {
     return error.what_without_backtrace();
   } catch (const std::exception& error) {
@@ -148,6 +185,17 @@ void check_plan(const ComparisonPlan& plan, const FitOptions& fit, InputKind kin
   if (splits != 1 && kind == InputKind::windows)
     refuse("compare", "one split of a time series, which is split by time", fmt::format("{} splits", splits),
            "leave `.repeats` and `.cross_validate` out");
+}
+
+/// Returns what decides the results, which is the same on all ranks.
+nlohmann::json request_of(const Examples& examples, const FitOptions& fit,
+                          const std::vector<MethodChoice>& methods, const ComparisonPlan& plan) {
+  nlohmann::json all = options_to_json(fit);
+  all.update(options_to_json(plan));
+  all.update({{"data", hash_of(examples)}, {"level", fit.level}});
+  for (const MethodChoice& one : methods)
+    all["methods"].push_back(nlohmann::json::array({one.method, one.options}));
+  return all;
 }
 
 /// Returns the fits of a comparison in the order of the results: split by split, method by method.
@@ -187,6 +235,13 @@ std::vector<ComparedFit> fits_of(const FitOptions& fit, const std::vector<Method
 void drop_fits_after(size_t i, const std::vector<ComparedFit>& fits, Jobs<ComparedRun>& jobs) {
   for (size_t k = i + 1; k < fits.size(); ++k)
     if (fits[k].method == fits[i].method) jobs.drop(k, k + 1);
+}
+
+/// Tells the callback (may be nullptr) that the ranks share the fits. A single fit is made by rank 0, with
+/// its number of threads, and the others end.
+void share_fits(JobRanks& ranks, size_t fits, Callback* callback) {
+  if (fits == 1) return ranks.release();
+  if (callback != nullptr) callback->note(fmt::format("{} processes share the fits", ranks.size()));
 }
 
 /// Adds the note of few_scored to each report.
@@ -237,8 +292,10 @@ std::vector<MethodChoice> methods_to_compare(const Examples& examples, const Fit
 
 std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
                                 const std::vector<MethodChoice>& methods, const ComparisonPlan& plan,
-                                const std::vector<std::string>& notes, Callback* callback) {
-  check_plan(plan, fit, kind_asked(examples, fit));
+                                const std::vector<std::string>& notes, Callback* callback,
+                                const Collective* ranks) {
+  if (ranks != nullptr) check_same_request(*ranks, request_of(examples, fit, methods, plan));
+  together(ranks, [&] { check_plan(plan, fit, kind_asked(examples, fit)); });
   const int splits = splits_of(plan);
   const NetworkCache networks;  // shared by all methods that start from a trained network
   const auto takes_network = [](const MethodChoice& c) { return find_method(c.method).takes_network; };
@@ -251,11 +308,14 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
     TitledCallback titled(job.callback, fits[i].title);
     return one_run(examples, fits[i].fit, notes, titled, own.get());
   };
+  std::optional<JobRanks> job_ranks;
+  if (ranks != nullptr) share_fits(job_ranks.emplace(*ranks), fits.size(), callback);
   Jobs<ComparedRun> jobs({.kind = "comparison",
                           .callback = callback,
                           .workers = workers,
-                          .title = [&](size_t i) { return fits[i].title; }},
-                         {run, nullptr, nullptr, nullptr});
+                          .title = [&](size_t i) { return fits[i].title; },
+                          .job_ranks = job_ranks ? &*job_ranks : nullptr},
+                         {run, run_file, run_from, nullptr});
   jobs.begin();
   jobs.ahead(0, fits.size());
   std::vector<MethodRuns> results;

@@ -18,6 +18,7 @@
 #include "slimbayes/data/examples.h"
 #include "slimbayes/export.h"
 #include "slimbayes/train/callback.h"
+#include "slimbayes/train/collective.h"
 
 namespace slimbayes {
 
@@ -93,10 +94,16 @@ SLIMBAYES_EXPORT std::vector<MethodChoice> methods_to_compare(const Examples& ex
 /// unfinished fits are dropped, and the results of the finished ones are returned. Throws
 /// std::invalid_argument if test_fraction is 0, for repeats with folds, or for several splits of a time
 /// series, which is split by time.
+///
+/// With `ranks` (nullptr: this process alone), several processes that call compare() with the same arguments
+/// share the fits (train/job_ranks.h). Each of them trains the networks that its own fits need. Rank 0
+/// returns the results, which are those of one process; the others throw JobsServed, or RanksEnded where rank
+/// 0 throws. If one ends, rank 0 throws RanksEnded. Ranks with other arguments are refused.
 SLIMBAYES_EXPORT std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
                                                  const std::vector<MethodChoice>& methods,
                                                  const ComparisonPlan& plan,
-                                                 const std::vector<std::string>& notes, Callback* callback);
+                                                 const std::vector<std::string>& notes, Callback* callback,
+                                                 const Collective* ranks = nullptr);
 
 /// Returns the forecasts without a model that the reports of a comparison on windows contain, persistence and
 /// seasonal_persistence (model/persistence.h), without the scores of the model. They are taken from the first

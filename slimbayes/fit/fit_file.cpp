@@ -17,6 +17,7 @@
 #include "slimbayes/data/stream/streamed_rows.h"
 #include "slimbayes/fit/fit_notes.h"
 #include "slimbayes/fit/fit_resolved.h"
+#include "slimbayes/fit/parallel.h"
 #include "slimbayes/kernels/kernels.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/model/held_out.h"
@@ -83,12 +84,7 @@ void check_same(const Collective& ranks, const std::string& fingerprint, bool re
   own["resume"] = resume;
   own["parallel"] = parallel;
   for (const char* may_differ : {"rounding of products", "threads"}) own.erase(may_differ);
-  const std::vector<std::string> all = gather_texts(ranks, own.dump());
-  together(&ranks, [&] {
-    for (size_t r = 1; r < all.size(); ++r)
-      check_fingerprint(all[r], all[0], "the same data and request on every rank",
-                        fmt::format("see what rank {} has", r));
-  });
+  check_same_request(ranks, own);
 }
 
 /// Throws, as together() does, if a fit that goes on would start anew because the checkpoint lies on another

@@ -1,11 +1,15 @@
-// What several processes share of a fit (ResolvedFit::ranks).
+// What several processes share of a fit (ResolvedFit::ranks), and that they make the same one.
+#include "slimbayes/fit/parallel.h"
+
 #include <fmt/format.h>
 
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/fit/resolved_fit.h"
+#include "slimbayes/train/checkpoint.h"
 
 namespace slimbayes {
 
@@ -43,6 +47,16 @@ Parallel shared_by_ranks(const ResolvedFit& request) {
     refuse("ranks", "a fit of several parts, such as that of auto or ensemble or a search of options",
            request.method->name, "let the processes share its rows (`.parallel=rows`)");
   return Parallel::jobs;
+}
+
+void check_same_request(const Collective& ranks, const nlohmann::json& request) {
+  const std::vector<std::string> all =
+      gather_texts(ranks, request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  together(&ranks, [&] {
+    for (size_t r = 1; r < all.size(); ++r)
+      check_fingerprint(all[r], all[0], "the same data and request on every rank",
+                        fmt::format("see what rank {} has", r));
+  });
 }
 
 }  // namespace slimbayes

@@ -36,11 +36,10 @@ at::Tensor run_collective(const char* name, std::vector<c10::IValue> arguments) 
     waited.callBoxed(&arguments);
   } catch (const std::exception& error) {
     const std::string text = error.what();
-    throw RanksEnded(
-        fmt::format("[ranks] expected an answer of every process of this fit; received none of one that has "
-                    "ended or hangs "
-                    "({}); look for its own message, and repeat the command with `.resume`",
-                    text.substr(0, text.find('\n'))));
+    throw RanksEnded(fmt::format(
+        "[ranks] expected an answer of every process; received none of one that has ended or hangs "
+        "({}); look for its own message, and repeat the command, a fit with `.resume`",
+        text.substr(0, text.find('\n'))));
   }
   return arguments.at(0).toTensor();
 }

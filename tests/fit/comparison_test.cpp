@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "slimbayes/core/threads.h"
 #include "slimbayes/data/synthetic.h"
 #include "slimbayes/fit/fit_model.h"
 #include "slimbayes/method/network_cache.h"
 #include "slimbayes/model/model.h"
 #include "slimbayes/storage/tensor_file.h"
+#include "tests/train/thread_ranks.h"
 
 namespace slimbayes {
 namespace {
@@ -85,6 +87,48 @@ TEST(Comparison, CountsTheTrainingForEveryMethod) {
     }
     EXPECT_EQ(run, own);
   }
+}
+
+/// Returns the results as JSON without their times.
+json untimed(const std::vector<MethodRuns>& results) {
+  json all = json::array();
+  for (const MethodRuns& one : results) {
+    json own = {{"method", one.method}, {"failure", one.failure}};
+    for (const MethodRun& run : one.runs) {
+      json fields = fields_to_json(run);
+      for (const char* key : {"seconds", "seconds_shared"}) fields.erase(key);
+      own["runs"].push_back(std::move(fields));
+    }
+    all.push_back(std::move(own));
+  }
+  return all;
+}
+
+TEST(Comparison, RanksShareTheFits) {
+  const ThreadScope one_thread(1);
+  const Table table = generate("steps", 400, Stream(1));
+  const FitOptions fit = steps_fit("bll");
+  std::vector<MethodChoice> methods;
+  for (const char* name : {"rich-bll", "bll"}) methods.push_back({name, steps_fit(name).options});
+  methods.push_back({"gp-exact", find_method("gp-exact").resolve({{"max_rows", 10}})});  // which fails
+  std::vector<MethodRuns> shared;
+  const auto thrown = run_ranks(2, [&](const Collective& ranks) {
+    shared = compare(table, fit, methods, {2, 1}, {}, nullptr, &ranks);  // rank 1 throws
+  });
+  EXPECT_EQ(thrown, (std::vector<std::string>{"", "rank 0 has no more jobs"}));
+  const json alone = untimed(compare(table, fit, methods, {2, 1}, {}, nullptr));
+  EXPECT_EQ(untimed(shared), alone);
+  EXPECT_NE(alone[2]["failure"], "");
+}
+
+TEST(Comparison, RanksOfOtherArgumentsAreRefused) {
+  const Table table = generate("steps", 200, Stream(1));
+  const std::vector<MethodChoice> methods = {{"ridge", find_method("ridge").resolve(json::object())}};
+  const auto thrown = run_ranks(2, [&](const Collective& ranks) {
+    compare(table, steps_fit("dnn"), methods, {ranks.rank() == 0 ? 2 : 3, 1}, {}, nullptr, &ranks);
+  });
+  EXPECT_NE(thrown[0].find("another: seeds"), std::string::npos) << thrown[0];
+  EXPECT_NE(thrown[1], "");
 }
 
 // The second worker fits `constant` and then begins `ridge`, while the first one trains.

@@ -154,6 +154,42 @@ def test_ranks_share_the_fits_of_a_series_with_the_bits_of_one_process(folders, 
     assert [path.name for path in folders[1].iterdir()] == ["data.csv"] and not list(folders[0].glob("*.ckpt*"))
 
 
+COMPARE = ["compare", "data.csv", "--target", "y", "--methods", "bll,rich-bll,gp-exact", "--max-rows", "50", "--seeds", "2", "--hidden", "16",
+           "--threads", "1"]  # gp-exact fails
+
+
+def untimed(report):
+    """The report of a comparison without the seconds of its fits."""
+    if isinstance(report, dict):
+        return {key: untimed(value) for key, value in report.items() if key not in ("seconds", "seconds_shared")}
+    return [untimed(one) for one in report] if isinstance(report, list) else report
+
+
+def test_ranks_share_the_fits_of_a_comparison_with_the_numbers_of_one_process(folders):
+    words = [*COMPARE, "--steps", "60", "--json"]
+    alone = subprocess.run([TOOL, *words], cwd=folders[0], capture_output=True, text=True, timeout=120, check=False)
+    (code, out, said), (other, other_out, other_said) = ended(started(folders, words))
+    assert (code, other) == (alone.returncode, 0) == (1, 0) and other_out == other_said == "", said + other_said
+    assert "2 processes share the fits" in said and untimed(json.loads(out)) == untimed(json.loads(alone.stdout))
+    assert all([path.name for path in folder.iterdir()] == ["data.csv"] for folder in folders)
+
+
+def test_ranks_that_compare_refuse_other_data_with_one_line(folders):
+    table(folders[1] / "data.csv", seed=2)
+    (code, out, said), (other, _, other_said) = ended(started(folders, [*COMPARE, "--steps", "60"]))
+    assert code == 2 and other == 1 and out == other_said == ""
+    assert said.count("error:") == 1 and "another: data" in said and "rank 1" in said, said
+
+
+def test_a_comparison_ends_with_a_rank(folders):
+    processes = started(folders, [*COMPARE, "--steps", "1000000", "--patience", "0"])
+    while "share the fits" not in (line := processes[0].stderr.readline()) and line:
+        pass
+    processes[1].kill()
+    (code, out, said), _ = ended(processes)
+    assert code == 1 and out == "" and said.count("error:") == 1 and "expected an answer of every process" in said, said
+
+
 def test_ranks_share_the_candidates_of_auto_within_its_time(folders):
     (code, out, said), (other, *_, other_said) = fitted(folders, "--target", "y", "--threads", "1", "--json", "--time-limit", "20")
     assert code == other == 0 and json.loads(out)["ranks"]["share"] == "jobs" and other_said == "", said + other_said
@@ -290,5 +326,6 @@ def test_a_rank_whose_others_do_not_come_says_so(folders):
 
 def test_the_tool_says_what_to_type_under_torchrun(folders):
     launched = SETTINGS | {"TORCHELASTIC_RUN_ID": "none", "WORLD_SIZE": "2", "RANK": "0"}
-    done = subprocess.run([TOOL, "fit", "data.csv", *DBK], cwd=folders[0], env=launched, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and "torchrun ... -m slimbayes fit" in done.stderr
+    for words in ["fit", "data.csv", *DBK], COMPARE:
+        done = subprocess.run([TOOL, *words], cwd=folders[0], env=launched, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 2 and f"torchrun ... -m slimbayes {words[0]}" in done.stderr
