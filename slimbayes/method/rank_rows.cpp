@@ -17,21 +17,45 @@ RankRows rows_of_rank(const Dataset& all, const Collective* ranks) {
 }
 
 LinearStatistics summed(const LinearStatistics& own, const Collective* ranks) {
+  return summed(std::vector{own}, ranks).front();
+}
+
+std::vector<LinearStatistics> summed(std::vector<LinearStatistics> own, const Collective* ranks) {
   if (ranks == nullptr) return own;
-  LinearStatistics all = own;
-  const at::Tensor scalars =
-      at::tensor({own.yy, own.ones_y, own.ones_ones, own.log_det_d, static_cast<double>(own.n)}, at::kDouble);
-  all.S = own.S.clone();
-  all.c = own.c.clone();
-  all.ones_phi = own.ones_phi.clone();
-  sum_over_ranks({all.S, all.c, all.ones_phi, scalars}, ranks);
-  const auto* const of = scalars.const_data_ptr<double>();
-  all.yy = of[0];
-  all.ones_y = of[1];
-  all.ones_ones = of[2];
-  all.log_det_d = of[3];
-  all.n = static_cast<int64_t>(of[4]);
-  return all;
+  std::vector<at::Tensor> sums;
+  for (LinearStatistics& s : own) {
+    s.S = s.S.clone();
+    s.c = s.c.clone();
+    s.ones_phi = s.ones_phi.clone();
+    sums.insert(sums.end(), {s.S, s.c, s.ones_phi,
+                             at::tensor({s.yy, s.ones_y, s.ones_ones, s.log_det_d, static_cast<double>(s.n)},
+                                        at::kDouble)});
+  }
+  sum_over_ranks(sums, ranks);
+  for (size_t i = 0; i < own.size(); ++i) {
+    LinearStatistics& s = own[i];
+    const auto* const of = sums[4 * i + 3].const_data_ptr<double>();
+    s.yy = of[0];
+    s.ones_y = of[1];
+    s.ones_ones = of[2];
+    s.log_det_d = of[3];
+    s.n = static_cast<int64_t>(of[4]);
+  }
+  return own;
+}
+
+at::Tensor rows_of_all(const at::Tensor& own, const Collective* ranks) {
+  if (ranks == nullptr) return own;
+  const at::NoGradGuard no_grad;
+  const at::Tensor counts = ranks->gather(at::full({1}, own.size(0), at::kLong));
+  std::vector<int64_t> shape = own.sizes().vec();
+  shape[0] = counts.max().item<int64_t>();
+  const at::Tensor padded = at::zeros(shape, own.options());
+  padded.narrow(0, 0, own.size(0)).copy_(own);
+  const at::Tensor all = ranks->gather(padded);
+  std::vector<at::Tensor> parts;
+  for (int64_t r = 0; r < ranks->size(); ++r) parts.push_back(all[r].narrow(0, 0, counts[r].item<int64_t>()));
+  return at::cat(parts);
 }
 
 at::Tensor largest_of_ranks(const at::Tensor& x, const Collective* ranks) {

@@ -27,6 +27,13 @@ LinearStatistics summed(const LinearStatistics& own, const Collective* ranks);
 /// Returns the largest of the numbers that the ranks have in a tensor, elementwise; without ranks the tensor.
 at::Tensor largest_of_ranks(const at::Tensor& x, const Collective* ranks);
 
+/// Returns the sums over the ranks of several statistics, such as those of the classes, in one message.
+std::vector<LinearStatistics> summed(std::vector<LinearStatistics> own, const Collective* ranks);
+
+/// Returns the rows of all ranks, in the order of the ranks, given those of this rank; without ranks the rows
+/// themselves. own [m, ...] -> [n, ...]
+at::Tensor rows_of_all(const at::Tensor& own, const Collective* ranks);
+
 /// Replaces the tensors by their sums over the ranks, in one message; without ranks nothing happens. They
 /// have one type.
 void sum_over_ranks(const std::vector<at::Tensor>& tensors, const Collective* ranks);

@@ -7,7 +7,10 @@
 // the weight 1/2, the result is M + M^T. Cost for an MLP with l layers of width w, besides the forward and
 // backward passes: n^2 / 2 (4 w l + 2 r) operations. If the gradients of all rows fit into 128 MB they are
 // computed once. Otherwise the rows are cut into ranges, and each range is compared with itself and every
-// later one; the gradients of the later range are computed anew for each such pair.
+// later one; the gradients of the later range are computed anew for each such pair. R processes cut the rows
+// into about 2 R ranges or more. Of each 2 R ranges a process takes one from the front and one from the back,
+// because an early range has more later ones. It needs gradients of nearly all rows: only the products with
+// them are shared.
 //
 // The route sums (layer_sums.cpp) costs 2 r p operations per row and a forward and a backward pass. It wins
 // where there are many rows (its cost grows with n, that of gram with n^2) or many positions. The two routes
@@ -52,18 +55,25 @@ void add_tiles(const Blocks& x, const Blocks& y, const at::Tensor& q, const at::
   }
 }
 
-at::Tensor layer_gram(const PlannedRows& planned, const at::Tensor& q, int64_t kept) {
+at::Tensor layer_gram(const PlannedRows& planned, const at::Tensor& own, int64_t kept,
+                      const GradientShare& share) {
   const GradientRows& rows = planned.rows;
-  const at::Tensor half = at::zeros({q.size(1), q.size(1)}, at::kDouble);
-  const int64_t step = rows_at_once(planned.plan, planned.model, rows.size, kept);
+  const at::Tensor q = share.joined(own), half = at::zeros({q.size(1), q.size(1)}, at::kDouble);
+  const int64_t turns = 2 * share.parts;
+  int64_t step = rows_at_once(planned.plan, planned.model, rows.size, kept);
+  if (share.parts > 1) step = std::min(step, (rows.size + turns - 1) / turns);
   const auto range = [&](int64_t from) {
     return gradient_blocks(planned, from, std::min(rows.size, from + step));
   };
-  for (int64_t i = 0; i < rows.size; i += step) {
-    const Blocks x = range(i);
-    add_tiles(x, x, q, half);
-    for (int64_t j = i + step; j < rows.size; j += step) add_tiles(x, range(j), q, half);
-  }
+  share.sum([&] {
+    for (int64_t i = 0; i < rows.size; i += step) {
+      if (const int64_t turn = i / step % turns; share.part != std::min(turn, turns - 1 - turn)) continue;
+      const Blocks x = range(i);
+      add_tiles(x, x, q, half);
+      for (int64_t j = i + step; j < rows.size; j += step) add_tiles(x, range(j), q, half);
+    }
+    return std::vector{half};
+  });
   return half + half.t();
 }
 
@@ -109,24 +119,28 @@ Enrichment route_of(const PlannedRows& planned, int64_t r, const EnrichmentOptio
 
 }  // namespace
 
-at::Tensor projector(const at::Tensor& features, double ridge) {
+at::Tensor projector(const at::Tensor& features, double ridge, const GradientShare& share) {
   check_shape(features, {-1, -1}, "projector", "features");
   const at::NoGradGuard no_grad;
   const at::Tensor phi = features.to(at::kDouble);
   if (!(ridge >= 0 && std::isfinite(ridge)))
     refuse("projector", "a finite ridge of at least 0", fmt::format("{}", ridge));
-  const auto [values, vectors] = spectrum(phi.t().mm(phi));
-  const double of_a_row =
-      values.sum().item<double>() / static_cast<double>(std::max<int64_t>(1, phi.size(0)));
+  at::Tensor gram, n = at::full({}, phi.size(0), at::kDouble);
+  share.sum([&] {
+    gram = phi.t().mm(phi);
+    return std::vector{gram, n};
+  });
+  const auto [values, vectors] = spectrum(gram);
+  const double of_a_row = values.sum().item<double>() / std::max(1.0, n.item<double>());
   const at::Tensor inverse = at::where(values > kLeastEigenvalue * values.max(),
                                        (values + ridge * of_a_row).reciprocal(), at::zeros_like(values));
   return phi.mm(vectors * inverse).mm(vectors.t());
 }
 
 Enrichment enrichment(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
-                      const EnrichmentOptions& options, const Stream& stream) {
+                      const EnrichmentOptions& options, const Stream& stream, const GradientShare& share) {
   check_rows(rows, "enrichment");
-  check_shape(q, {rows.size, -1}, "enrichment", "q");
+  check_shape(q, {share.parts == 1 ? rows.size : -1, -1}, "enrichment", "q");
   if (q.scalar_type() != at::kDouble) refuse("enrichment", "q in float64", at::toString(q.scalar_type()));
   const std::string& route = options.route;
   constexpr std::array kRoutes = {"auto", "gram", "sums", "weighted", "sketch"};
@@ -141,13 +155,13 @@ Enrichment enrichment(const GradientModel& model, const GradientRows& rows, cons
   const PlannedRows planned{model, rows, gradient_plan(model, rows)};
   Enrichment result = route_of(planned, r, options);
   if (result.route == "gram")
-    result.gram = layer_gram(planned, q, options.kept);
+    result.gram = layer_gram(planned, q, options.kept, share);
   else if (result.route == "sums")
-    result.gram = summed_gram(planned, q, options.kept);
+    result.gram = summed_gram(planned, q, options.kept, share);
   else if (result.route == "weighted")
-    result.gram = weighted_gram(planned, q);
+    result.gram = weighted_gram(planned, q, share);
   else
-    result.gram = sketched_gram(planned, q, options.sketch, stream);
+    result.gram = sketched_gram(planned, q, options.sketch, stream, share);
   return result;
 }
 

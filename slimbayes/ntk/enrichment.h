@@ -42,8 +42,9 @@ struct Enrichment {
 /// squares for ridge 0) that predicts the gradient of a row from the row's features. Eigenvalues of Phi^T Phi
 /// below 1e-10 of the largest count as zero; they occur with dead units, or with fewer rows than features. A
 /// ridge damps the directions of Phi whose eigenvalue is well below ridge * m: the rows say little about
-/// these directions, and least squares would extrapolate. Float64. [n, r]
-at::Tensor projector(const at::Tensor& features, double ridge = 0);
+/// these directions, and least squares would extrapolate. Where processes share the rows, `features` and the
+/// result are of the rows of `share`, Phi^T Phi and m of all rows. Float64. [n, r]
+at::Tensor projector(const at::Tensor& features, double ridge = 0, const GradientShare& share = {});
 
 /// Computes A^T A for A = Phi_m^T Q. Row i of Phi_m [n, p] is the gradient of the chosen output of row i with
 /// respect to the parameters before the last layer, and `q` is Q [n, r] float64. Phi_m is never held. The
@@ -57,11 +58,17 @@ at::Tensor projector(const at::Tensor& features, double ridge = 0);
 /// at most 3 tr(M) / sqrt(s) with a probability of at least 7/9, by Chebyshev's inequality (measured: about
 /// 19/20 if M has rank 1, close to 1 otherwise).
 ///
+/// Where processes share the rows, `rows` are all of them on every process, `q` is of the rows of `share` (at
+/// least one), and every process returns the sum. The linear routes pass over the rows of `share` only, and
+/// send A (the sketch: its sketch); gram sends Q, and each process takes a part of the pairs of rows. The
+/// route is that of one process.
+///
 /// The same stream gives the same bits; only the sketch uses it. Throws std::invalid_argument for an unknown
 /// route, for sizes that do not fit, and for "gram" and "sums" if the network has a layer that they do not
 /// know.
 Enrichment enrichment(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
-                      const EnrichmentOptions& options, const Stream& stream);
+                      const EnrichmentOptions& options, const Stream& stream,
+                      const GradientShare& share = {});
 
 /// Estimates the floating-point operations of enrichment() for a matrix q of `columns` columns; 0 if there
 /// are no gradients. Throws std::invalid_argument for a route that does not know a layer of the network.

@@ -52,6 +52,19 @@ struct GradientRows {
   int64_t longest = 0;
 };
 
+/// The part of the rows that this process sums over, where several processes make one fit together and all
+/// of them call the same functions. By default one process has all rows.
+struct GradientShare {
+  int64_t first = 0;            // the number of this process's first row among all rows
+  int64_t part = 0, parts = 1;  // the number of this process, of how many
+  using Sums = std::function<std::vector<at::Tensor>()>;
+  /// Runs `own` and replaces the float64 tensors that it returns by their sums over the processes. Throws on
+  /// every process if `own` throws on one.
+  std::function<void(const Sums& own)> sum = [](const Sums& own) { own(); };
+  /// Returns the rows of all processes, given those of this one.
+  std::function<at::Tensor(const at::Tensor& own)> joined = [](const at::Tensor& own) { return own; };
+};
+
 /// Returns, for each of the rows [from, to), the output that rows.output chooses. `outputs` [b, k] holds all
 /// outputs of these rows. Throws std::invalid_argument if a chosen index is not an output of the network. [b]
 at::Tensor chosen_outputs(const at::Tensor& outputs, const GradientRows& rows, int64_t from, int64_t to);

@@ -111,18 +111,31 @@ void add_block(const GradientBlock& block, const at::Tensor& q, std::vector<Laye
   }
 }
 
+std::vector<at::Tensor> tensors_of(const std::vector<LayerSum>& sums) {
+  std::vector<at::Tensor> tensors;
+  for (const LayerSum& sum : sums) {
+    for (const at::Tensor& one : {sum.weight, sum.bias, sum.by_token})
+      if (one.defined()) tensors.push_back(one);
+  }
+  return tensors;
+}
+
 }  // namespace
 
-at::Tensor summed_gram(const PlannedRows& planned, const at::Tensor& q, int64_t kept) {
+at::Tensor summed_gram(const PlannedRows& planned, const at::Tensor& q, int64_t kept,
+                       const GradientShare& share) {
   const auto& [model, rows, plan] = planned;
   const int64_t r = q.size(1), step = std::min(kTileRows, rows_at_once(plan, model, rows.size, kept));
+  const int64_t first = share.first, end = first + q.size(0);
   std::vector<LayerSum> sums;
   const at::Tensor weights = q.to(model.type());
-  for (int64_t from = 0; from < rows.size; from += step) {
-    const int64_t to = std::min(rows.size, from + step);
-    for (const GradientBlock& block : gradient_blocks(planned, from, to))
-      add_block(block, weights.slice(0, block.from, block.to), sums);
-  }
+  share.sum([&] {
+    for (int64_t from = first; from < end; from += step) {
+      for (const GradientBlock& block : gradient_blocks(planned, from, std::min(end, from + step)))
+        add_block(block, weights.slice(0, block.from - first, block.to - first), sums);
+    }
+    return tensors_of(sums);
+  });
   const at::Tensor gram = zeros({r, r});
   for (const LayerSum& sum : sums) {
     if (sum.weight.defined()) add_square(sum.weight.flatten(1), gram);

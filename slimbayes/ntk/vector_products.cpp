@@ -23,23 +23,23 @@ namespace {
 
 constexpr int64_t kSquareColumns = 1 << 16;  // columns of X in one product: r * 0.5 MB
 
-/// Calls add(c, gradients) for each batch and each column c of q. `gradients` holds, for each parameter, the
-/// gradient of sum_i q_ic f(x_i) over the rows i of the batch, where f(x_i) is the chosen output. It is
-/// undefined where the outputs do not depend on the parameter.
-void for_each_product(const PlannedRows& planned, const at::Tensor& q,
+/// Calls add(c, gradients) for each batch of the rows of `share` and each column c of q. `gradients` holds,
+/// for each parameter, the gradient of sum_i q_ic f(x_i) over the rows i of the batch, where f(x_i) is the
+/// chosen output. It is undefined where the outputs do not depend on the parameter.
+void for_each_product(const PlannedRows& planned, const at::Tensor& q, const GradientShare& share,
                       const std::function<void(int64_t, const std::vector<at::Tensor>&)>& add) {
   const auto& [model, rows, plan] = planned;
   const at::Tensor weights = q.to(model.type());
-  const int64_t r = q.size(1);
-  for (int64_t from = 0; from < rows.size; from += plan.batch) {
-    const int64_t to = std::min(rows.size, from + plan.batch);
+  const int64_t r = q.size(1), first = share.first, end = first + q.size(0);
+  for (int64_t from = first; from < end; from += plan.batch) {
+    const int64_t to = std::min(end, from + plan.batch);
+    const at::Tensor own = weights.slice(0, from - first, to - first);
     const at::AutoGradMode with_graph(true);
     const at::Tensor y = chosen_outputs(model.output(rows.inputs(from, to)), rows, from, to);
     for (int64_t c = 0; c < r; ++c) {
-      const auto gradients =
-          torch::autograd::grad({y}, model.parameters, {weights.slice(0, from, to).select(1, c)},
-                                /*retain_graph=*/c + 1 < r, /*create_graph=*/false,
-                                /*allow_unused=*/true);
+      const auto gradients = torch::autograd::grad({y}, model.parameters, {own.select(1, c)},
+                                                   /*retain_graph=*/c + 1 < r, /*create_graph=*/false,
+                                                   /*allow_unused=*/true);
       const at::NoGradGuard no_grad;
       add(c, gradients);
     }
@@ -65,11 +65,11 @@ void add_square(const at::Tensor& x, const at::Tensor& gram) {
   }
 }
 
-at::Tensor weighted_gram(const PlannedRows& planned, const at::Tensor& q) {
+at::Tensor weighted_gram(const PlannedRows& planned, const at::Tensor& q, const GradientShare& share) {
   const GradientModel& model = planned.model;
   const int64_t r = q.size(1), p = model.parameter_count();
   const at::Tensor columns = at::zeros({r, p}, at::kDouble);  // A^T
-  for_each_product(planned, q, [&](int64_t c, const std::vector<at::Tensor>& gradients) {
+  const auto add = [&](int64_t c, const std::vector<at::Tensor>& gradients) {
     const at::Tensor column = columns.select(0, c);
     int64_t offset = 0;
     for (size_t i = 0; i < gradients.size(); ++i) {
@@ -77,14 +77,18 @@ at::Tensor weighted_gram(const PlannedRows& planned, const at::Tensor& q) {
       if (gradients[i].defined()) column.narrow(0, offset, size).add_(gradients[i].reshape({-1}));
       offset += size;
     }
+  };
+  share.sum([&] {
+    for_each_product(planned, q, share, add);
+    return std::vector{columns};
   });
   const at::Tensor gram = at::zeros({r, r}, at::kDouble);
   add_square(columns, gram);
   return gram;
 }
 
-at::Tensor sketched_gram(const PlannedRows& planned, const at::Tensor& q, int64_t kept,
-                         const Stream& stream) {
+at::Tensor sketched_gram(const PlannedRows& planned, const at::Tensor& q, int64_t kept, const Stream& stream,
+                         const GradientShare& share) {
   const GradientModel& model = planned.model;
   const int64_t r = q.size(1), p = model.parameter_count();
   const at::Tensor hashes = at::empty({p}, at::kInt), columns = at::zeros({r, kept}, at::kDouble);
@@ -94,7 +98,7 @@ at::Tensor sketched_gram(const PlannedRows& planned, const at::Tensor& q, int64_
     const uint64_t bucket = (bits >> 1) % static_cast<uint64_t>(kept);
     hash[k] = static_cast<int32_t>(2 * bucket + (bits & 1));
   }
-  for_each_product(planned, q, [&](int64_t c, const std::vector<at::Tensor>& gradients) {
+  const auto add = [&](int64_t c, const std::vector<at::Tensor>& gradients) {
     double* out = columns.select(0, c).mutable_data_ptr<double>();
     int64_t offset = 0;
     for (size_t i = 0; i < gradients.size(); ++i) {
@@ -108,6 +112,10 @@ at::Tensor sketched_gram(const PlannedRows& planned, const at::Tensor& q, int64_
       }
       offset += size;
     }
+  };
+  share.sum([&] {
+    for_each_product(planned, q, share, add);
+    return std::vector{columns};
   });
   return at::mm(columns, columns.t());
 }

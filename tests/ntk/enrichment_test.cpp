@@ -8,6 +8,7 @@
 #include "slimbayes/ntk/layer_gradients.h"
 #include "tests/ntk/enrichments.h"
 #include "tests/ntk/networks.h"
+#include "tests/train/thread_ranks.h"
 
 namespace slimbayes {
 namespace {
@@ -70,6 +71,42 @@ TEST(Enrichment, BatchesAndRangesDoNotChangeIt) {
         EXPECT_LT(relative_error(by(route, model, rows, q).gram, whole), 1e-11) << network.name << batch;
       const Enrichment ranges = enrichment(model, rows, q, {.route = "gram", .kept = 1}, Stream(9));
       EXPECT_LT(relative_error(ranges.gram, whole), 1e-11) << network.name << batch;
+    }
+  }
+}
+
+// Threads as the processes. A process with another sum than the others would not give the same bits.
+TEST(Enrichment, ProcessesAddTheSumsOfTheirRows) {
+  for (const SmallNetwork& network : known_networks()) {
+    const GradientModel model = model_of(network);
+    GradientRows rows = network.rows(23);
+    rows.output = at::arange(23, at::kLong).remainder(3);
+    const at::Tensor features = Stream(4).normal({23, 5}), q = projector(features, 0.1);
+    for (const char* route : {"gram", "sums", "weighted", "sketch"}) {
+      const at::Tensor alone = by(route, model, rows, q).gram;
+      std::vector<at::Tensor> grams(4);
+      const auto thrown = run_ranks(4, [&](const Collective& ranks) {
+        const int64_t first = ranks.rank() * 23 / 4, end = (ranks.rank() + 1) * 23 / 4;
+        const GradientShare share{first, ranks.rank(), ranks.size(),
+                                  [&](const GradientShare::Sums& own) {
+                                    for (const at::Tensor& one : own()) ranks.sum(one);
+                                  },
+                                  [&](const at::Tensor& own) {
+                                    at::Tensor all = at::zeros({23, own.size(1)}, at::kDouble);
+                                    all.narrow(0, first, own.size(0)).copy_(own);
+                                    ranks.sum(all);
+                                    return all;
+                                  }};
+        const at::Tensor own = projector(features.slice(0, first, end), 0.1, share);
+        EXPECT_LT(relative_error(own, q.slice(0, first, end)), 1e-12);
+        grams[static_cast<size_t>(ranks.rank())] =
+            enrichment(model, rows, own, {.route = route}, Stream(9), share).gram;
+      });
+      EXPECT_EQ(thrown, std::vector<std::string>(4, ""));
+      for (const at::Tensor& gram : grams) {
+        EXPECT_TRUE(at::equal(gram, grams[0])) << network.name << route;
+        EXPECT_LT(relative_error(gram, alone), 1e-12) << network.name << route;
+      }
     }
   }
 }

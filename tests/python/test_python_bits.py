@@ -64,11 +64,11 @@ def test_a_model_of_every_frame_takes_files_of_the_tool(tmp_path, what):
     target, estimator, method = FITS[what]
     data = columns(target)
     files = [written(tmp_path / f"{name}.csv", data, words) for name, words in WORDS.items()]
-    for name, frame in frames(tmp_path, data):
+    for i, (name, frame) in enumerate(frames(tmp_path, data)):
         model = estimator(method).fit(frame, target)
         model.save(tmp_path / "m")
         expected = model.evaluate(frame)["nll"]
-        for file in files:
+        for file in files[i % 2 :: 2]:  # of all pairs, half: each takes a second
             found = json.loads(toys.tool(tmp_path, "evaluate", "m", file, "--json"))["nll"]
             assert found == pytest.approx(expected, abs=1e-9), (name, file.name)
 

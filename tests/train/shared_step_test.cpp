@@ -58,6 +58,52 @@ TEST(SharedStep, SharesTheRowsOfEachBatch) {
   }
 }
 
+/// The rows of a source, of which this process has a part alone.
+class PartSource : public Source {
+ public:
+  PartSource(std::shared_ptr<const Source> whole, OnDisk disk) : whole_(std::move(whole)), disk_(disk) {}
+  int64_t size() const override { return whole_->size(); }
+  std::optional<OnDisk> on_disk() const override { return disk_; }
+  Batch rows(const at::Tensor& indices, const RowContext& context) const override {
+    EXPECT_GE(indices.min().item<int64_t>(), disk_.first());
+    EXPECT_LT(indices.max().item<int64_t>(), disk_.end());
+    return whole_->rows(indices, context);
+  }
+
+ private:
+  std::shared_ptr<const Source> whole_;
+  OnDisk disk_;
+};
+
+// Of rows on disk each rank has another part: together they make the steps of one process with the same plan.
+TEST(SharedStep, TakesTheRowsThatARankHas) {
+  const std::vector<int64_t> parts = {0, 18, 50};
+  const BatchPlan plan = plan_of_windows(parts, 5, 16, 8);
+  for (const double sharpness : {0.0, 0.05}) {
+    Toy alone;
+    alone.sharpness = sharpness;
+    TrainProblem whole = alone.problem();
+    whole.plan = plan;
+    train(whole, few_epochs(30), Stream(7), nullptr, {});
+    std::vector<Toy> toys(2);
+    const auto thrown = run_ranks(2, [&](const Collective& ranks) {
+      Toy& toy = toys[static_cast<size_t>(ranks.rank())];
+      toy.ranks = &ranks;
+      toy.sharpness = sharpness;
+      TrainProblem problem = toy.problem();
+      problem.plan = plan;
+      problem.source =
+          std::make_shared<PartSource>(problem.source, Source::OnDisk{8, 16, parts, ranks.rank()});
+      train(problem, few_epochs(30), Stream(7), nullptr, {});
+    });
+    EXPECT_EQ(thrown, (std::vector<std::string>{"", ""}));
+    for (const Toy& toy : toys) {
+      EXPECT_TRUE(at::allclose(toy.value, alone.value, 1e-9, 1e-12));
+      EXPECT_TRUE(at::equal(toy.value, toys[0].value));
+    }
+  }
+}
+
 // A batch of two rows and three ranks: each takes both.
 TEST(SharedStep, OfFewRowsIsTakenWholeByEachRank) {
   TrainingOptions options = few_epochs(1);

@@ -69,6 +69,19 @@ FirstFit first_from_file(const TensorFile& file) {
   return first;
 }
 
+/// Returns what an enrichment needs of the ranks that share its rows.
+GradientShare gradient_share(const RankRows& own) {
+  const Collective* const ranks = own.ranks;
+  if (ranks == nullptr) return {};
+  const auto sum = [ranks](const GradientShare::Sums& of_rank) {
+    std::vector<at::Tensor> sums;
+    on_all_ranks(ranks, [&] { sums = of_rank(); });
+    sum_over_ranks(sums, ranks);
+  };
+  return {own.first, ranks->rank(), ranks->size(), sum,
+          [ranks](const at::Tensor& rows) { return rows_of_all(rows, ranks); }};
+}
+
 class LastLayerMethod : public Method {
  public:
   explicit LastLayerMethod(LastLayer layer) : layer_(std::move(layer)) {
@@ -145,9 +158,7 @@ class LastLayerMethod : public Method {
     const LastLayerFeatures features = statistics_features(network, layer_.method, layer_.sketch);
     const at::Tensor index = subsample(rows.size(), features.rank(), context.stream, summary);
     const Dataset used = index.defined() ? rows.subset(index) : rows;
-    // A regression needs sums over its rows alone, of which each rank has its part.
-    const bool by_sums = rows.schema.task.kind == TaskKind::regression && !layer_.enriched;
-    const RankRows own = rows_of_rank(used, by_sums ? context.ranks : nullptr);
+    const RankRows own = rows_of_rank(used, context.ranks);
     EvaluatedRows at_rows;
     on_all_ranks(own.ranks, [&] { at_rows = evaluated(features, own.rows); });
     const EvaluatedRows at_valid =
@@ -156,7 +167,8 @@ class LastLayerMethod : public Method {
     at::Tensor factor = at::eye(features.rank(), at::kDouble);
     if (layer_.enriched)
       factor =
-          safe_cholesky(factor + enrichment_at(network, used, at_rows, context, summary), /*tries=*/0).factor;
+          safe_cholesky(factor + enrichment_at(network, used, own, at_rows, context, summary), /*tries=*/0)
+              .factor;
     LastLayerPosterior posterior{factor, {}, layer_.posterior.class_noise, index.defined()};
     PosteriorChoice choice;
     if (rows.schema.task.kind == TaskKind::regression) {
@@ -168,7 +180,7 @@ class LastLayerMethod : public Method {
                 : regression_choice(network, rows.schema.task, posterior, at_valid, layer_.posterior, unseen);
       posterior.noise_var = choice.noise_var;
     } else {
-      posterior.statistics = class_statistics(at_rows, context.stream);
+      posterior.statistics = class_statistics(at_rows, own, context.stream);
       int64_t held = 0;
       for (const LinearStatistics& one : posterior.statistics) held += one.n;
       posterior.sampled = posterior.sampled || held < used.size();
@@ -239,11 +251,12 @@ class LastLayerMethod : public Method {
     return stream.split("subsample").permutation(n).narrow(0, 0, k);
   }
 
-  /// Returns A^T A (ntk/enrichment.h), computed from the network's gradients at these rows. It adds the
-  /// variance of the earlier layers to the prior of the last layer's weights. For classes each row's gradient
-  /// is that of the logit of its predicted class (Rich-BLL, section 4.4). [r, r]
-  at::Tensor enrichment_at(const TrainedNetwork& network, const Dataset& rows, const EvaluatedRows& at_rows,
-                           const FitContext& context, Summary& summary) const {
+  /// Returns A^T A (ntk/enrichment.h), computed from the network's gradients at `rows`. This rank has
+  /// the rows `own` of them, with the features and outputs `at_rows`. A^T A adds the variance of the earlier
+  /// layers to the prior of the last layer's weights. For classes each row's gradient is that of the logit of
+  /// its predicted class (Rich-BLL, section 4.4). [r, r]
+  at::Tensor enrichment_at(const TrainedNetwork& network, const Dataset& rows, const RankRows& own,
+                           const EvaluatedRows& at_rows, const FitContext& context, Summary& summary) const {
     // Without a ridge the projector is large in directions in which the features hardly vary, and would
     // magnify the rounding errors of float32 gradients.
     const bool precise = layer_.ridge < kFloatRidge && !takes_images(network);
@@ -251,7 +264,7 @@ class LastLayerMethod : public Method {
     GradientRows gradients{rows.size(), [&](int64_t from, int64_t to) {
                              return input_of(rows.rows(at::arange(from, to)), model.type());
                            }};
-    if (at_rows.output.size(1) > 1) gradients.output = at_rows.output.argmax(1);
+    if (at_rows.output.size(1) > 1) gradients.output = rows_of_all(at_rows.output.argmax(1), own.ranks);
     if (const at::Tensor lengths = rows.source->lengths(); lengths.defined())
       gradients.longest = lengths.argmax().item<int64_t>();
     const EnrichmentOptions options{layer_.route};
@@ -261,8 +274,9 @@ class LastLayerMethod : public Method {
           fmt::format("the gradients of {} rows take about {:.3g} GFLOP, which may be minutes; `.subsample` "
                       "takes fewer rows",
                       rows.size(), flops / 1e9));
-    const Enrichment found = enrichment(model, gradients, projector(at_rows.features, layer_.ridge), options,
-                                        context.stream.split("enrichment"));
+    const GradientShare share = gradient_share(own);
+    const Enrichment found = enrichment(model, gradients, projector(at_rows.features, layer_.ridge, share),
+                                        options, context.stream.split("enrichment"), share);
     summary.facts.push_back(
         fmt::format("variance of the earlier layers: {} from the gradients of {} rows by the {} route: {}",
                     found.route == "sketch" ? "approximated" : "computed exactly", rows.size(), found.route,
@@ -279,19 +293,32 @@ class LastLayerMethod : public Method {
   }
 
   /// Returns the statistics of each logit's posterior, from at most class_rows rows of its class. If a class
-  /// has more rows, they are drawn at random.
-  std::vector<LinearStatistics> class_statistics(const EvaluatedRows& rows, const Stream& stream) const {
+  /// has more rows, they are drawn at random: every rank draws from those of all ranks and adds its own.
+  std::vector<LinearStatistics> class_statistics(const EvaluatedRows& rows, const RankRows& part,
+                                                 const Stream& stream) const {
+    const at::Tensor y = rows_of_all(rows.y, part.ranks);
+    std::vector<LinearStatistics> all;
+    on_all_ranks(part.ranks, [&] { all = own_class_statistics(rows, part.first, y, stream); });
+    return summed(std::move(all), part.ranks);
+  }
+
+  /// Returns the sums of class_statistics() over this rank's rows, of which the first is number `first` of
+  /// all rows, whose targets are `y`.
+  std::vector<LinearStatistics> own_class_statistics(const EvaluatedRows& rows, int64_t first,
+                                                     const at::Tensor& y, const Stream& stream) const {
+    const int64_t end = first + rows.y.size(0);
     std::vector<LinearStatistics> all;
     for (int64_t c = 0; c < rows.output.size(1); ++c) {
       // A single logit uses rows of both classes, up to class_rows of each.
       const int64_t classes = rows.output.size(1) == 1 ? 2 : 1;
       LinearStatistics sums = linear_statistics(rows.features.size(1));
       for (int64_t k = 0; k < classes; ++k) {
-        at::Tensor own = at::nonzero(rows.y == (classes == 1 ? c : k)).squeeze(1);
+        at::Tensor own = at::nonzero(y == (classes == 1 ? c : k)).squeeze(1);
         if (own.size(0) > layer_.posterior.class_rows) {
           const Stream draw = stream.split("class").split(static_cast<uint64_t>(c + k));
           own = own.index_select(0, draw.permutation(own.size(0)).narrow(0, 0, layer_.posterior.class_rows));
         }
+        own = own.masked_select(own.ge(first).logical_and(own.lt(end))) - first;
         sums = added(std::move(sums),
                      {rows.features.index_select(0, own), at::zeros({own.size(0)}, at::kDouble), {}});
       }

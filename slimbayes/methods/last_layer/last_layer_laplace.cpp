@@ -13,6 +13,7 @@
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/laplace_posterior.h"
 #include "slimbayes/method/network_file.h"
+#include "slimbayes/method/rank_rows.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/row_answers.h"
 #include "slimbayes/method/trained_network.h"
@@ -189,15 +190,8 @@ class LaplaceMethod : public Method {
     const LastLayerFeatures features = statistics_features(*network, kLastLayerLaplace);
     const int64_t k = features.outputs(), r = features.rank();
     const bool full = options_.structure == "full" || (options_.structure == "auto" && k * r <= kFullWeights);
-    GaussNewton matrix = gauss_newton(k, r, full);
-    double log_likelihood = 0;
-    over_batches(rows, bounded({}, k), [&](const Batch& batch) {
-      const LastLayerRows at = features(input_of(batch, features.type()));
-      matrix = with_rows(std::move(matrix), at.features, at.output, 1);
-      const at::Tensor loss =
-          head_of(rows.schema.task).loss(at.output.to(at::kDouble), batch.target.to(at::kDouble));
-      log_likelihood -= loss.sum().item<double>();
-    });
+    auto [matrix, log_likelihood] =
+        summed_rows(gauss_newton(k, r, full), features, rows_of_rank(rows, context.ranks));
     Summary summary = network->summary;
     const double prior_sd =
         chosen_prior_sd(*network, features, matrix, log_likelihood, held_out, summary.notes);
@@ -208,6 +202,34 @@ class LaplaceMethod : public Method {
   }
 
  private:
+  /// The Gauss-Newton matrix of the training rows, and the log likelihood of the trained network.
+  struct RowSums {
+    GaussNewton matrix;
+    double log_likelihood = 0;
+  };
+
+  /// Returns the sums over the rows of all ranks, given the matrix without rows.
+  static RowSums summed_rows(GaussNewton empty, const LastLayerFeatures& features, const RankRows& own) {
+    RowSums sums{std::move(empty)};
+    on_all_ranks(own.ranks, [&] {
+      over_batches(own.rows, bounded({}, features.outputs()), [&](const Batch& batch) {
+        const LastLayerRows at = features(input_of(batch, features.type()));
+        sums.matrix = with_rows(std::move(sums.matrix), at.features, at.output, 1);
+        const at::Tensor loss =
+            head_of(own.rows.schema.task).loss(at.output.to(at::kDouble), batch.target.to(at::kDouble));
+        sums.log_likelihood -= loss.sum().item<double>();
+      });
+    });
+    const at::Tensor scalars =
+        at::tensor({sums.log_likelihood, static_cast<double>(sums.matrix.n)}, at::kDouble);
+    std::vector<at::Tensor> all{sums.matrix.features, sums.matrix.classes, scalars};
+    if (sums.matrix.full.defined()) all.push_back(sums.matrix.full);
+    sum_over_ranks(all, own.ranks);
+    sums.log_likelihood = scalars[0].item<double>();
+    sums.matrix.n = static_cast<int64_t>(scalars[1].item<double>());
+    return sums;
+  }
+
   /// Throws std::invalid_argument, before the training, if the full matrix would be too large.
   void check_size(const Schema& schema, const FitContext& context) const {
     if (options_.structure != "full") return;
