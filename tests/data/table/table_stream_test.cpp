@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,6 +87,23 @@ TEST_F(TableStreams, NameTheLineOfAFault) {
   write("header.csv", "x,y\n");
   expect_has(message([&] { joined_pieces(folder / "empty.csv", 1, 10); }), "received an empty file");
   expect_has(message([&] { joined_pieces(folder / "header.csv", 1, 10); }), "received the header alone");
+}
+
+TEST_F(TableStreams, CountTheRowsOfAFaultFromTheBeginningOfTheFile) {
+  std::string text = "x,y\n";
+  for (int i = 0; i < 500; ++i) text += "1,2\n";
+  const std::filesystem::path word = write("word.csv", text + "\na,2\n1,2\na,2\n");
+  for (const int64_t block : {50, 700, 100000}) {
+    const std::string said = message([&] { joined_pieces(word, 1, block); });
+    expect_starts(said, "word.csv:503:1: expected numbers in column 'x'");
+    expect_has(said, "received 'a' (data row 501)");
+  }
+  Table table{"", {{"x", ColumnKind::numeric, std::vector<double>(1000, 1.5), {}}}, 1000};
+  table.columns[0].values[700] = std::numeric_limits<double>::infinity();
+  for (const char* name : {"t.parquet", "t.feather"}) {
+    write_table(folder / name, table);
+    expect_has(message([&] { joined_pieces(folder / name, 300, 1); }), "received inf in row 701");
+  }
 }
 
 TEST_F(TableStreams, NumberTheRowsOfAllFiles) {
