@@ -281,6 +281,11 @@ Column column_from(const arrow::ChunkedArray& cells, const std::string& name, co
 
 }  // namespace
 
+void check_any_rows(int64_t rows, const std::string& source) {
+  if (rows == 0)
+    throw DataError(source, "expected rows; received none; check how the file was written, or leave it out");
+}
+
 Table from_arrow(std::shared_ptr<arrow::Table> data, const TableFile& file,
                  const std::shared_ptr<arrow::MemoryPool>& memory) {
   const auto& [source, reading, bound, skipped, before] = file;
@@ -288,8 +293,7 @@ Table from_arrow(std::shared_ptr<arrow::Table> data, const TableFile& file,
   std::vector<std::string> names = data->ColumnNames();
   name_row_labels(names);
   check_names(names, source);
-  if (table.rows == 0)
-    throw DataError(source, "expected rows; received none; check how the file was written");
+  check_any_rows(table.rows, source);
   arrow::ChunkedArrayVector columns = data->columns();
   data.reset();
   const double numbers = 8.0 * static_cast<double>(table.rows) * static_cast<double>(columns.size());

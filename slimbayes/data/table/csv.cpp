@@ -330,7 +330,8 @@ Body read_body(std::string_view text, char delimiter, const TableFile& file, Tab
   if (text.find_first_not_of("\r\n", body.begin) == std::string_view::npos) {
     throw DataError(
         file.source,
-        "expected rows below the header; received the header alone; check how the file was written");
+        "expected rows below the header; received the header alone; check how the file was written, or "
+        "leave it out");
   }
   piece.remove_prefix(header.bytes);
   return body;

@@ -115,6 +115,7 @@ class ParquetPieces : public TypedPieces {
           ARROW_RETURN_NOT_OK(builder.Build(&reader));
           return std::shared_ptr<parquet::arrow::FileReader>(std::move(reader));
         });
+    check_any_rows(reader_->parquet_reader()->metadata()->num_rows(), source_);
   }
 
  private:
@@ -171,6 +172,9 @@ class FeatherPieces : public TypedPieces {
                          options.use_threads = false;
                          return arrow::ipc::RecordBatchFileReader::Open(file, options);
                        });
+    check_any_rows(value_of(source_, "a Feather (version 2) or Arrow file", *pool_,
+                            [&] { return reader_->CountRows(); }),
+                   source_);
     rows_ = rows_at_once(rows, reader_->schema()->num_fields());
   }
 

@@ -127,6 +127,22 @@ TEST_F(TableStreams, NumberTheRowsOfAllFiles) {
   }
 }
 
+TEST_F(TableStreams, RefuseAFileWithoutRowsAsInMemory) {
+  write("1.csv", "x\n1\n2\n");
+  for (const char* name : {"2.parquet", "2.feather", "2.csv"}) {
+    const std::filesystem::path empty = folder / name;
+    write_table(empty, {"", {{"x", ColumnKind::numeric, {}, {}}}, 0});
+    TableStream stream({folder}, "the folder", {}, {});
+    const std::string streamed = message([&] {
+      while (stream.next()) {
+      }
+    });
+    expect_starts(streamed, std::string(name) + ": expected rows");
+    EXPECT_EQ(streamed, message([&] { read_tables({folder}, "the folder"); }));
+    std::filesystem::remove(empty);
+  }
+}
+
 TEST_F(TableStreams, RefuseAFileThatChanges) {
   write("a.csv", "x\n1\n2\n");
   TableStream stream({folder}, "the folder", {}, {});
