@@ -31,6 +31,7 @@ class TableStream::Impl {
         text_(limits.memory > 0 ? std::min<int64_t>(kText, static_cast<int64_t>(limits.memory) / 32 + 1)
                                 : kText),
         known_(std::move(reading)) {
+    limits_.pieces = true;
     for (const fs::path& file : files_) {
       stamps_.push_back(stamp_of(file));
       if (!is_table_name(file))

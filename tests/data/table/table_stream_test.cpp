@@ -127,6 +127,26 @@ TEST_F(TableStreams, NumberTheRowsOfAllFiles) {
   }
 }
 
+TEST_F(TableStreams, ShortOfMemoryAreNotToldToReadPieceByPiece) {
+  write_table(folder / "t.csv", mixed_table());
+  write_table(folder / "t.parquet", mixed_table());
+  for (const char* name : {"t.csv", "t.parquet"}) {
+    TableStream stream({folder / name}, name, {}, {.memory = 2000});
+    const std::string said = message([&] { stream.next(); });
+    expect_starts(said, std::string(name) + ": expected a piece of a table that takes at most 2.0 KB");
+    expect_has(said, "`.max_table_memory`");
+    EXPECT_EQ(said.find("`.cache`"), std::string::npos) << said;
+    expect_has(message([&] { read_table(folder / name, {}, {.memory = 2000}); }), "`.cache`");
+  }
+  const TableBound machine{1000, 1000, 10, 10, false, true};
+  try {
+    machine.check(1001, "t.csv");
+    ADD_FAILURE();
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(std::string(error.what()).find("`.cache`"), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(TableStreams, RefuseAFileWithoutRowsAsInMemory) {
   write("1.csv", "x\n1\n2\n");
   for (const char* name : {"2.parquet", "2.feather", "2.csv"}) {
