@@ -24,7 +24,8 @@ struct StreamedFiles {
 /// Reads the files of a fit once, for a table that need not fit into memory, and completes `options` as
 /// read_training does. The examples of the fit are then StreamedTable::rows of the result. Throws
 /// std::invalid_argument for options that need all rows at once (windows, text, images, events, scale_on
-/// "all", folds, a network of another fit), and as read_training.
+/// "all", folds, a network of another fit), as check_streams where the options tell the method, and as
+/// read_training.
 std::shared_ptr<const StreamedRows> stream_training(const StreamedFiles& given, FitOptions& options,
                                                     const StreamedRows::Progress& progress = {});
 

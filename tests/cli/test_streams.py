@@ -134,6 +134,10 @@ def test_what_cannot_be_read_from_disk_is_refused(folder):
                             [["--method", "dnn", "--scale-on", "all"], "--scale-on all"], [["--method", "dnn", "--shuffle-rows", "0"], "at least one row for --shuffle-rows"]):
         done = run(folder, "fit", "parts", "--target", "y", *words, "--cache", "cache")
         assert done.returncode == 2 and sentence in done.stderr and done.stderr.count("error:") == 1, done.stderr
+    (folder / "parts" / "4.csv").write_text("x\n1\n")  # no pass over the rows comes so far
+    for words in ["--method", "gp-exact"], []:
+        done = run(folder, "fit", "parts", "--target", "y", *words, "--cache", "cache")
+        assert done.returncode == 2 and f"{words[-1] if words else 'auto'}, which needs all training rows" in done.stderr and " rows fit into the memory" in done.stderr, done.stderr
     done = run(folder, "fit", "parts", *DNN, "--cache", "absent")
     assert done.returncode == 2 and "expected a folder for --cache" in done.stderr, done.stderr
 
