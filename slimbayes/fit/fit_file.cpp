@@ -139,6 +139,17 @@ std::optional<Model> finished(const fs::path& path, const fs::path& checkpoint,
   return Model::from_file(file, path.string());
 }
 
+/// Returns the model with the lists of rows of a streamed fit, which its file does not keep: they count the
+/// rows that this process has in memory. A pass with another bound on memory may have held out others.
+Model with_streamed_rows(Model model, const StreamedRows& rows) {
+  SplitRows split = rows.table().split;
+  if (split.streamed != model.split().streamed) return model;
+  ModelParts parts = model.parts();
+  split.notes = std::move(parts.split.notes);
+  parts.split = std::move(split);
+  return Model(std::move(parts));
+}
+
 /// Returns "m.safetensors is left as it was" or "no model is written", for messages.
 std::string untouched(const fs::path& model) {
   std::error_code absent;
@@ -306,6 +317,7 @@ FitOutcome FitFile::fit(const ResolvedFit& request, const Examples& examples, co
   if (out.model) {
     callback.note(fmt::format("{} is finished already; nothing to do", foreign_text(model_.string())));
     remove_parts(checkpoint_);  // a kill may have left them
+    if (request.streamed) out.model = with_streamed_rows(*std::move(out.model), *request.streamed);
     score_held_out(out, data, request.fit.level);
     return out;
   }

@@ -123,8 +123,10 @@ def test_validation_rows_of_their_own_beside_rows_on_disk(folder):
 
 def test_another_window_of_shuffled_rows_is_another_fit(folder):
     words = ["parts", *DNN, "--steps", "50", "--cache", "cache"]
-    fitted(folder, *words)
-    assert "is finished already" in fitted(folder, *words, "--resume")[1]
+    report, _ = fitted(folder, *words)
+    again, said = fitted(folder, *words, "--resume")
+    assert "is finished already" in said and again["rows"] == report["rows"] and report["rows"]["train"] > 2000
+    assert abs(again["valid"]["nll"] - report["valid"]["nll"]) < 1e-9
     done = run(folder, "fit", *words, "--shuffle-rows", "1000", "--resume")
     assert done.returncode == 2 and "shuffled rows" in done.stderr, done.stderr
 
