@@ -116,6 +116,13 @@ def test_a_table_of_four_times_the_memory_is_fitted_from_disk(folder):
     assert report["rows"]["train"] > 490000 and nll_of(folder) < 0.45, said
 
 
+def test_the_report_of_a_model_from_disk_says_that_it_does_not_know_its_rows(folder):
+    fitted(folder, "parts", *DNN, "--steps", "100", "--cache", "cache")
+    for data in "parts", "new.parquet":
+        done = run(folder, "report", "model.safetensors", data, "--json")
+        assert done.returncode == 0 and "keeps no list of its training rows" in json.loads(done.stdout)["data"]["says"], done.stderr
+
+
 def test_validation_rows_of_their_own_beside_rows_on_disk(folder):
     report, _ = fitted(folder, "parts", *DNN, "--steps", "800", "--cache", "cache", "--valid", "new.parquet")
     assert report["rows"]["train"] == 3000 and report["rows"]["valid"] == 1000 and report["valid"]["nll"] < 0.4
