@@ -229,6 +229,19 @@ def test_ctrl_c_on_rank_0_ends_all_and_the_fit_goes_on_elsewhere(folders, tmp_pa
     assert abs(held_out_nll(alone) - held_out_nll(folders[0])) < 0.05
 
 
+def test_ctrl_c_before_the_fit_is_one_line(folders):
+    """While torch is imported, which takes seconds on a busy machine."""
+    (folders[0] / "torch").mkdir()
+    (folders[0] / "torch" / "__init__.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
+    launched = SETTINGS | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2", "PYTHONPATH": f"{folders[0]}:{SETTINGS['PYTHONPATH']}"}
+    for rank, said in (0, "error: interrupted before the command began\n"), (1, ""):
+        process = subprocess.Popen([sys.executable, "-m", "slimbayes", "fit", "data.csv", *DBK], cwd=folders[1], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=launched | {"RANK": str(rank)})
+        assert process.stdout.readline() == "importing\n"
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30)[1] == said and process.returncode == 130
+
+
 def test_ranks_refuse_other_data_and_files_with_one_line(folders):
     table(folders[1] / "data.csv", seed=2)
     (code, _, said), (other, _, other_said) = fitted(folders, *DBK, "--steps", "50")
