@@ -204,6 +204,7 @@ def test_a_rank_that_dies_ends_the_others_with_a_sentence(folders):
     (code, _, said), _ = ended(processes)
     assert time.monotonic() - began < 15
     assert code == 1 and said.count("error:") == 1 and "expected an answer of every process" in said, said
+    assert "received none of one that has ended; look for its own message" in said and "gloo" not in said, said
     assert "--resume" in said and (folders[0] / "model.safetensors.ckpt").exists()
 
 
