@@ -59,7 +59,10 @@ std::string network_hash(const ResolvedFit& request) {
 
 Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
   json all = options_to_json(request.fit);
+  const Table* const table = table_of(data.examples);
   all.update({{"data", data.hash},
+              {kRowsKey, request.streamed ? 0 : count(data.examples)},
+              {kColumnsKey, table ? table->names() : std::vector<std::string>()},
               {"validation data", data.valid ? hash_of(*data.valid) : ""},
               {"method", request.method->name},
               {"options", request.method->resolve(request.fit.options)},  // before the data complete them

@@ -248,6 +248,8 @@ def test_ranks_refuse_other_data_and_files_with_one_line(folders):
     (code, _, said), (other, _, other_said) = fitted(folders, *DBK, "--steps", "50")
     assert code == 2 and other == 1 and other_said == ""
     assert said.count("\n") == 1 and "the same data and request on every rank" in said and "another: data" in said and "rank 1" in said, said
+    table(folders[1] / "data.csv", n=700)
+    assert "another: number of rows (700, not 600); see what rank 1 has" in fitted(folders, *DBK, "--steps", "50")[0][2]
     (folders[1] / "data.csv").unlink()
     (code, _, said), (other, _, other_said) = fitted(folders, *DBK, "--steps", "50")
     assert code == 2 and other == 1 and other_said == ""
