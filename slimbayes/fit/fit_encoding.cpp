@@ -85,8 +85,10 @@ EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data,
   const TaskKind task = schema_of(*out.encoder).task.kind;
   check_task_asked(schema_of(*out.encoder).task, request);
   const Dataset all = training_dataset(*out.encoder, examples, {fit.crop, fit.flip});
-  out.parts.train = request.streamed ? Dataset{all.schema, request.streamed->encoded(*out.encoder, progress)}
-                                     : all.subset(at::tensor(in_parts.split.train, at::kLong));
+  out.parts.train =
+      request.streamed
+          ? Dataset{all.schema, request.streamed->encoded(*out.encoder, progress, &out.split.notes)}
+          : all.subset(at::tensor(in_parts.split.train, at::kLong));
   if (data.valid == nullptr) {
     out.parts.valid = all.subset(at::tensor(in_parts.split.valid, at::kLong));
   } else {

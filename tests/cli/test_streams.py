@@ -138,6 +138,14 @@ def test_another_window_of_shuffled_rows_is_another_fit(folder):
     assert done.returncode == 2 and "shuffled rows" in done.stderr, done.stderr
 
 
+def test_a_small_window_of_sorted_rows_is_noted(folder):
+    table = rows(30000)
+    for order, window, noted in ("ascending", "4096", True), ("ascending", "262144", False), (None, "4096", False):
+        pyarrow.parquet.write_table(table.sort_by([("y", order)]) if order else table, folder / "sorted.parquet")
+        report, _ = fitted(folder, "sorted.parquet", *DNN, "--steps", "20", "--cache", "cache", "--shuffle-rows", window)
+        assert any("--shuffle-rows" in note and "unlike the table" in note for note in report["notes"]) == noted, report["notes"]
+
+
 def test_what_cannot_be_read_from_disk_is_refused(folder):
     for words, sentence in ([["--method", "gp-exact"], "gp-exact, which needs all"], [["--method", "dnn", "--window", "3", "--time", "x"], "another kind of input"],
                             [["--method", "dnn", "--scale-on", "all"], "--scale-on all"], [["--method", "dnn", "--shuffle-rows", "0"], "at least one row for --shuffle-rows"]):

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/stream/block_means.h"
 #include "slimbayes/data/stream/row_cache.h"
 
 namespace slimbayes {
@@ -27,9 +28,10 @@ StreamedRows::StreamedRows(TableStream stream, const StreamOptions& options, Cac
       target_(options.target),
       cache_(std::move(cache)) {}
 
-std::shared_ptr<const Source> StreamedRows::encoded(const InputEncoder& encoder,
-                                                    const Progress& progress) const {
+std::shared_ptr<const Source> StreamedRows::encoded(const InputEncoder& encoder, const Progress& progress,
+                                                    std::vector<std::string>* notes) const {
   std::optional<RowCache> rows;
+  BlockMeans means;
   stream_->rewind();
   while (std::optional<Table> piece = stream_->next()) {
     Table own = training_rows(std::move(*piece), table_.parts, target_);
@@ -39,11 +41,14 @@ std::shared_ptr<const Source> StreamedRows::encoded(const InputEncoder& encoder,
       const Batch batch = dataset_of(encoder, examples, /*with_target=*/true).all();
       if (!rows) rows.emplace(cache_.folder, table_.split.streamed, row_bytes(batch));
       rows->add(batch);
+      if (batch.target.defined()) means.add(batch.target);
     }
     if (progress) progress(stream_->share());
   }
   internal_check(rows && rows->size() == table_.split.streamed, "StreamedRows",
                  "as many training rows as in the first pass");
+  if (std::string note = means.note(window()); notes != nullptr && !note.empty())
+    notes->push_back(std::move(note));
   return rows->source(cache_.window);
 }
 

@@ -37,8 +37,10 @@ class StreamedRows {
   int64_t window() const { return std::max(cache_.window, RowCache::kBlock); }
 
   /// Makes the second pass: returns the encoded training rows with their targets, on disk. Throws DataError
-  /// as TableStream::next(), RowCache and dataset_of().
-  std::shared_ptr<const Source> encoded(const InputEncoder& encoder, const Progress& progress = {}) const;
+  /// as TableStream::next(), RowCache and dataset_of(). Appends a note to `notes` (may be nullptr) if the rows
+  /// that are shuffled together are unlike the table.
+  std::shared_ptr<const Source> encoded(const InputEncoder& encoder, const Progress& progress = {},
+                                        std::vector<std::string>* notes = nullptr) const;
 
  private:
   std::unique_ptr<TableStream> stream_;
