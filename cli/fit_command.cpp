@@ -88,7 +88,7 @@ FitInputs read_inputs(const FitRequest& r, std::shared_ptr<const Collective> ran
   fit.threads = kThreadsOfProcess;  // run_checked set the threads for the whole command, reports included
   std::shared_ptr<const StreamedRows> streamed = r.cache.empty() ? nullptr : streamed_rows(r, fit);
   Examples train = streamed ? examples_of(streamed->table().rows, fit)
-                            : read_training(r.train, fit, data_source(r.files), &notes);
+                            : read_training(r.train, fit, data_source("fit", r.files), &notes);
   ResolvedFit request = resolve_fit(train, fit, {r.preset, r.tune}, network);
   request.began = began;
   request.ranks = std::move(ranks);

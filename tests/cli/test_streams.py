@@ -62,6 +62,15 @@ def test_files_of_one_table_are_that_table(folder):
         answers.append(run(folder, "predict", "model.safetensors", "new.parquet").stdout)
     assert answers[0] == answers[1] == answers[2]
     assert run(folder, "predict", "model.safetensors", "parts").stdout.count("\n") == 3001  # also to predict
+    listed = ["parts/1.parquet", "parts/2.feather", "parts/more"]
+    for words in ["predict"], ["evaluate", "--json"], ["report", "--json"]:
+        whole, several = [run(folder, words[0], "model.safetensors", *files, *words[1:]) for files in (["parts"], listed)]
+        assert whole.returncode == several.returncode == 0 and whole.stdout.count("\n") > 10, several.stderr
+        assert several.stdout == whole.stdout.replace('"file": "parts"', '"file": "1.parquet and 2 more files"')
+    done = run(folder, "predict", "model.safetensors", *listed, "--out", "parts/2.feather")
+    assert done.returncode == 2 and "--out" in done.stderr and done.stderr.count("error:") == 1, done.stderr
+    done = run(folder, "evaluate", "model.safetensors", "parts/1.parquet", "-")
+    assert done.returncode == 2 and "standard input, beside files" in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("text, sentence", [
