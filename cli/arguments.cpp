@@ -77,9 +77,13 @@ Command command_named(const std::string& name, const Parsed& p) {
   };
   if (name == "fit") return with_threads(fit_of(p).request);
   if (name == "compare") return with_threads(compare_of(p));
-  if (name == "predict") return request(p.predict);
-  if (name == "evaluate") return request(p.evaluate);
-  if (name == "report") return request(p.report);
+  const auto of_files = [&](auto command) {
+    command.data = command.files.front();
+    return request(std::move(command));
+  };
+  if (name == "predict") return of_files(p.predict);
+  if (name == "evaluate") return of_files(p.evaluate);
+  if (name == "report") return of_files(p.report);
   if (name == "update") return request(p.update);
   if (name == "forget") return request(p.forget);
   if (name == "merge") return request(p.merge);

@@ -36,8 +36,10 @@ const TableLimits& limits_of_tables();
 /// Returns the name of one or several data files for messages: "a.csv and 3 more files".
 std::string name_of_files(const std::vector<std::string>& files);
 
-/// Returns a source that reads these files as one table in the place of the first (read_tables).
-DataSource data_source(const std::vector<std::string>& files);
+/// Returns a source that reads these files as one table in the place of the first (read_tables). With a
+/// model, throws std::invalid_argument for several files of images. `command` is for messages.
+DataSource data_source(const std::string& command, const std::vector<std::string>& files);
+DataSource data_source(const std::string& command, const std::vector<std::string>& files, const Model& model);
 
 /// Logs a note if the fit that wrote this model was interrupted: its parameters are then only the best found
 /// so far.

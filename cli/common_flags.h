@@ -10,6 +10,10 @@ namespace slimbayes::cli {
 // Flags that several commands share. Each function adds one flag to the command `app`, which writes its value
 // to the variable; add_column_changes adds two flags, --rename and --fill.
 
+/// The help of the data of a command that scores a model.
+inline constexpr const char* kTargetedFiles =
+    "data with their target, - for CSV on stdin; several files, or a folder of them, as one table";
+
 void add_threads(CLI::App& app, int& threads);
 void add_table_memory(CLI::App& app, uint64_t& bytes);
 void add_preset(CLI::App& app, std::string& preset);

@@ -118,8 +118,8 @@ int run_command(const EvaluateRequest& r) {
   std::vector<std::string> notes;
   const ColumnChanges changes = column_changes(r.rename, r.fill);
   SharedChanges shared{changes, /*files_left=*/2};
-  Examples data = read_for(model, r.data, data_source(), /*with_target=*/true, &notes, {}, changes,
-                           r.ood.empty() ? nullptr : &shared);
+  Examples data = read_for(model, r.data, data_source("evaluate", r.files, model), /*with_target=*/true,
+                           &notes, {}, changes, r.ood.empty() ? nullptr : &shared);
   for (const std::string& note : notes) log_note(note);
   for (const std::string& note : notes_for(model.encoder(), data)) log_note(note);
   const bool fitted_on = hash_of(data) == model.data_hash();

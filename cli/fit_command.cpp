@@ -97,7 +97,7 @@ FitInputs read_inputs(const FitRequest& r, const std::shared_ptr<const Collectiv
   std::optional<FitInputs> read;
   together(ranks.get(), [&] {
     Examples train = streamed ? examples_of(streamed->table().rows, fit)
-                              : read_training(r.train, fit, data_source(r.files), &notes);
+                              : read_training(r.train, fit, data_source("fit", r.files), &notes);
     ResolvedFit request = resolve_fit(train, fit, {r.preset, r.tune}, network);
     request.began = began;
     request.ranks = ranks;

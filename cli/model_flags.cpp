@@ -14,9 +14,10 @@ void add_predict(CLI::App& root, Parsed& p) {
   CLI::App& app = *root.add_subcommand(
       "predict", "Predict: mean, uncertainty, interval of each row, window, image or text");
   app.add_option("MODEL", p.predict.model, "file written by fit")->required();
-  app.add_option("DATA", p.predict.data,
-                 "data of the kind that was fitted on, - for CSV on stdin; no target is needed, but windows "
-                 "need its past")
+  app.add_option(
+         "DATA", p.predict.files,
+         "data of the kind that was fitted on, - for CSV on stdin; several files, or a folder of them, "
+         "as one table; no target is needed, but windows need its past")
       ->required();
   app.add_option("--out", p.predict.out, ".csv, .tsv, .parquet, .feather, or - for CSV on stdout [default -]")
       ->type_name("FILE");
@@ -57,8 +58,7 @@ void add_predict(CLI::App& root, Parsed& p) {
   app.footer(
       "Columns: mean, sd, lower, upper, in the target's units, with median after mean if the answer is no "
       "Gaussian (auto), and with sd_aleatoric (noise in the data) and sd_epistemic (uncertainty of the "
-      "model) "
-      "after sd if the method tells them apart; at several levels "
+      "model) after sd if the method tells them apart; at several levels "
       "lower_50, upper_50, ...; of classes p_CLASS, entropy, mutual_information, label, and the set of "
       "plausible classes of a calibrated model; of events mean, sd, lower, upper of the intensity; of "
       "segmentation a line for each image, means of entropy and mutual_information, share_CLASS of its "
@@ -74,7 +74,7 @@ void add_predict(CLI::App& root, Parsed& p) {
 void add_evaluate(CLI::App& root, Parsed& p) {
   CLI::App& app = *root.add_subcommand("evaluate", "Score a model on data that hold the target");
   app.add_option("MODEL", p.evaluate.model, "file written by fit")->required();
-  app.add_option("DATA", p.evaluate.data, "data with their target, - for CSV on stdin")->required();
+  app.add_option("DATA", p.evaluate.files, kTargetedFiles)->required();
   app.add_option("--split", p.evaluate.split,
                  "train, valid, calibration or test part of the data that were fitted on")
       ->type_name("PART")

@@ -51,12 +51,13 @@ int run_command(const PredictRequest& r) {
   check_model_first("predict", r.model, r.data);
   const ColumnChanges changes = column_changes(r.rename, r.fill);
   if (r.out != "-") {
-    check_not_input("predict", "--out", r.out, r.data);
+    for (const std::string& file : r.files) check_not_input("predict", "--out", r.out, file);
     check_not_input("predict", "--out", r.out, r.model);
     check_writable(r.out);
   }
   const Model model = Model::load(r.model);
   log_interrupted(model);
+  const DataSource source = data_source("predict", r.files, model);
   if (model.schema().task.grid) {
     predict_pixels(r, model);
     return kDone;
@@ -65,7 +66,7 @@ int run_command(const PredictRequest& r) {
     refuse("predict", "a model of segmentation for --maps",
            fmt::format("one of {}", name_of(kind_of(model.encoder()))), "leave it out");
   const Examples data =
-      read_for(model, r.data, data_source(), /*with_target=*/false, nullptr, perhaps_named(r.keep), changes);
+      read_for(model, r.data, source, /*with_target=*/false, nullptr, perhaps_named(r.keep), changes);
   std::vector<std::string> kept;
   if (!r.keep.empty()) {
     const auto rows = last_rows(data);

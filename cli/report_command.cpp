@@ -19,7 +19,7 @@ namespace slimbayes::cli {
 int run_command(const ReportRequest& r) {
   check_model_first("report", r.model, r.data);
   if (!r.json) {
-    check_not_input("report", "--out", r.out, r.data);
+    for (const std::string& file : r.files) check_not_input("report", "--out", r.out, file);
     check_not_input("report", "--out", r.out, r.model);
     check_writable(r.out);
   }
@@ -27,8 +27,8 @@ int run_command(const ReportRequest& r) {
   log_interrupted(model);
   FactsOptions options{r.level, r.split, {}, version()};
   const ColumnChanges changes = column_changes(r.rename, r.fill);
-  const Examples data =
-      read_for(model, r.data, data_source(), /*with_target=*/true, &options.notes, {}, changes);
+  const Examples data = read_for(model, r.data, data_source("report", r.files, model), /*with_target=*/true,
+                                 &options.notes, {}, changes);
   ReportFacts facts;
   {
     AnswerProgress shown("report");

@@ -10,7 +10,7 @@ void add_report(CLI::App& root, Parsed& p) {
   CLI::App& app = *root.add_subcommand(
       "report", "Write one HTML page that shows whether a model can be trusted on data that hold the target");
   app.add_option("MODEL", r.model, "file written by fit")->required();
-  app.add_option("DATA", r.data, "data with their target, - for CSV on stdin")->required();
+  app.add_option("DATA", r.files, kTargetedFiles)->required();
   app.add_option("--out", r.out, "file of the page [default report.html]")->type_name("FILE");
   app.add_option(
          "--split", r.split,

@@ -42,6 +42,7 @@ struct FitRequest {
 
 struct PredictRequest {
   std::string model, data;
+  std::vector<std::string> files;  // tables that are read as one, or one file of images; `data`: the first
   std::string out = "-";
   std::vector<std::string> keep;          // columns of the data to copy into the output
   std::vector<std::string> rename, fill;  // --rename and --fill (data/table/changes.h)
@@ -55,9 +56,10 @@ struct PredictRequest {
 
 struct EvaluateRequest {
   std::string model, data;
-  std::string ood;                        // file of foreign data; empty: none
-  std::string split;                      // part of the fit's data to score, such as "test"; empty: all
-  std::string plots;                      // folder for plots; empty: none
+  std::vector<std::string> files;  // tables that are read as one, or one file of images; `data`: the first
+  std::string ood;                 // file of foreign data; empty: none
+  std::string split;               // part of the fit's data to score, such as "test"; empty: all
+  std::string plots;               // folder for plots; empty: none
   std::vector<std::string> rename, fill;  // --rename and --fill, for both files
   std::string on_bad_row = "error";       // for rows without a finite answer: or "skip"
   double level = 0.95;
@@ -67,6 +69,7 @@ struct EvaluateRequest {
 
 struct ReportRequest {
   std::string model, data;
+  std::vector<std::string> files;  // tables that are read as one, or one file of images; `data`: the first
   std::string out = "report.html";
   std::string split;  // part of the fit's data to score, or "all"; empty: see FactsOptions
   std::vector<std::string> rename, fill;  // --rename and --fill

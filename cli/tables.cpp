@@ -49,15 +49,22 @@ DataSource data_source() {
   return source;
 }
 
-DataSource data_source(const std::vector<std::string>& files) {
+DataSource data_source(const std::string& command, const std::vector<std::string>& files) {
   DataSource source = data_source();
   if (files.size() < 2) return source;
-  check(std::ranges::find(files, "-") == files.end(), "fit", "files beside each other",
+  check(std::ranges::find(files, "-") == files.end(), command, "files beside each other",
         "'-', standard input, beside files", "give it alone");
   source.read = [files](const std::string&, const Reading& reading) {
     return read_tables({files.begin(), files.end()}, name_of_files(files), reading, limits);
   };
   return source;
+}
+
+DataSource data_source(const std::string& command, const std::vector<std::string>& files,
+                       const Model& model) {
+  if (files.size() > 1 && are_images(kind_of(model.encoder())))
+    refuse(command, "one file of images", fmt::format("{}", files.size()), "give one of them");
+  return data_source(command, files);
 }
 
 void log_interrupted(const Model& model) {

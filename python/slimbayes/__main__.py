@@ -7,6 +7,7 @@ Under torchrun several processes make one fit together, or share the fits of a c
 """
 
 import os
+import signal
 import sys
 
 
@@ -15,6 +16,13 @@ def _end(sentence):
     if os.environ.get("RANK", "0") == "0":
         print(f"error: {sentence}", file=sys.stderr)
     sys.exit(2)
+
+
+def _interrupted(number, frame):
+    """Ends the process at Ctrl-C before the command has begun: nothing is to be saved, and torch may be half imported."""
+    if os.environ.get("RANK", "0") == "0":
+        os.write(2, b"error: interrupted before the command began\n")
+    os._exit(130)
 
 
 def _group(timeout):
@@ -63,11 +71,16 @@ def _timeout(words):
 
 
 def main():
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # as by nohup
+    if not ignored:
+        signal.signal(signal.SIGINT, _interrupted)
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that wait for work sleep, as in the tool
     words, timeout = _timeout(sys.argv[1:])
     from slimbayes._library import core
 
     group, rank, size = _group(timeout)
+    if not ignored:  # Python runs no handler within the call; a command that saves its work has one of its own
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     code = core.run_command_line(words, os.environ.get("SLIMBAYES_SHARE", ""), group, rank, size)
     sys.stdout.flush()
     sys.stderr.flush()

@@ -72,12 +72,13 @@ void add_notes_on_windows(const WindowTable& windows, const FitOptions& fit,
 /// Encodes the training rows of a streamed table to disk. Ranks that share the rows of a fit have a part of
 /// them each; ranks that share its jobs have all of them.
 std::shared_ptr<const Source> rows_on_disk(const ResolvedFit& request, const InputEncoder& encoder,
-                                           const std::function<void(double)>& progress) {
+                                           const std::function<void(double)>& progress,
+                                           std::vector<std::string>& notes) {
   const StreamedRows& streamed = *request.streamed;
   const Collective* ranks = request.ranks.get();
   const bool in_parts = streamed.in_parts() && shared_by_ranks(request) == Parallel::rows;
   std::unique_ptr<RowCache> rows;
-  together(ranks, [&] { rows = streamed.encoded(encoder, !in_parts, progress); });
+  together(ranks, [&] { rows = streamed.encoded(encoder, !in_parts, progress, &notes); });
   if (!in_parts) return rows->source(streamed.window());
   std::vector<int64_t> rows_of(static_cast<size_t>(ranks->size()));
   const at::Tensor sizes = ranks->gather(at::tensor({rows->size()}, at::kLong)).flatten();
@@ -103,8 +104,9 @@ EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data,
   const TaskKind task = schema_of(*out.encoder).task.kind;
   check_task_asked(schema_of(*out.encoder).task, request);
   const Dataset all = training_dataset(*out.encoder, examples, {fit.crop, fit.flip});
-  out.parts.train = request.streamed ? Dataset{all.schema, rows_on_disk(request, *out.encoder, progress)}
-                                     : all.subset(at::tensor(in_parts.split.train, at::kLong));
+  out.parts.train = request.streamed
+                        ? Dataset{all.schema, rows_on_disk(request, *out.encoder, progress, out.split.notes)}
+                        : all.subset(at::tensor(in_parts.split.train, at::kLong));
   if (data.valid == nullptr) {
     out.parts.valid = all.subset(at::tensor(in_parts.split.valid, at::kLong));
   } else {

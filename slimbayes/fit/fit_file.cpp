@@ -60,7 +60,10 @@ std::string network_hash(const ResolvedFit& request) {
 
 Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
   json all = options_to_json(request.fit);
+  const Table* const table = table_of(data.examples);
   all.update({{"data", data.hash},
+              {kRowsKey, request.streamed ? 0 : count(data.examples)},
+              {kColumnsKey, table ? table->names() : std::vector<std::string>()},
               {"validation data", data.valid ? hash_of(*data.valid) : ""},
               {"method", request.method->name},
               {"options", request.method->resolve(request.fit.options)},  // before the data complete them
@@ -133,6 +136,17 @@ std::optional<Model> finished(const fs::path& path, const fs::path& checkpoint,
       "leave `.resume` out to fit anew, or name another `.model`; `.network_from` takes the network "
       "of a finished model");
   return Model::from_file(file, path.string());
+}
+
+/// Returns the model with the lists of rows of a streamed fit, which its file does not keep: they count the
+/// rows that this process has in memory. A pass with another bound on memory may have held out others.
+Model with_streamed_rows(Model model, const StreamedRows& rows) {
+  SplitRows split = rows.table().split;
+  if (split.streamed != model.split().streamed) return model;
+  ModelParts parts = model.parts();
+  split.notes = std::move(parts.split.notes);
+  parts.split = std::move(split);
+  return Model(std::move(parts));
 }
 
 /// Returns "m.safetensors is left as it was" or "no model is written", for messages.
@@ -302,6 +316,7 @@ FitOutcome FitFile::fit(const ResolvedFit& request, const Examples& examples, co
   if (out.model) {
     callback.note(fmt::format("{} is finished already; nothing to do", foreign_text(model_.string())));
     remove_parts(checkpoint_);  // a kill may have left them
+    if (request.streamed) out.model = with_streamed_rows(*std::move(out.model), *request.streamed);
     score_held_out(out, data, request.fit.level);
     return out;
   }

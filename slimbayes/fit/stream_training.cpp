@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "slimbayes/catalog/fit_checks.h"
 #include "slimbayes/catalog/fit_cost.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/check.h"
@@ -49,12 +50,13 @@ void check_streamed(const FitOptions& o) {
 
 /// Returns about how many rows of so many columns a fit of the method can hold in memory: two copies of the
 /// rows and what the method takes beside them. At most `rows`.
-int64_t rows_in_memory(const ResolvedFit& request, int64_t rows, int64_t columns) {
+int64_t rows_in_memory(const MethodInfo& method, const nlohmann::json& options, int64_t rows,
+                       int64_t columns) {
   constexpr double kOfAll = 0.8, kOfCell = 16;
   const double memory = kOfAll * static_cast<double>(memory_at_hand());
   const auto fits = [&](int64_t n) {
     const FitSize size{.rows = n, .input = {{columns}}};
-    const double beside = request.method->cost ? request.method->cost(size, request.options).bytes : 0;
+    const double beside = method.cost ? method.cost(size, options).bytes : 0;
     return kOfCell * static_cast<double>(n) * static_cast<double>(columns) + beside <= memory;
   };
   int64_t low = 0, high = rows + 1;  // low fits, high need not
@@ -63,6 +65,46 @@ int64_t rows_in_memory(const ResolvedFit& request, int64_t rows, int64_t columns
     (fits(middle) ? low : high) = middle;
   }
   return low;
+}
+
+bool streams(const MethodInfo& method, const MethodInfo& inner) {
+  return method.streams || (!method.inner.empty() && inner.streams);
+}
+
+/// Throws the refusal of a method that needs so many rows (`rows`, in words) at once. `room`: how many of them
+/// fit into memory; 0: all.
+[[noreturn]] void refuse_method(const MethodInfo& method, const std::string& rows, int64_t room) {
+  refuse("fit",
+         fmt::format("a method that reads its rows batch by batch ({}) with `.cache`",
+                     methods_that(&MethodInfo::streams)),
+         fmt::format("{}, which needs {} at once", method.name, rows),
+         fmt::format("name one of them, or leave `.cache` out{}",
+                     room > 0 ? fmt::format(" and fit a part of the files: about {} rows fit into the "
+                                            "memory at hand",
+                                            room)
+                              : ""));
+}
+
+/// Returns the method of a fit, or nullptr if the target's column has to decide it.
+const MethodInfo* method_known(const FitOptions& o) {
+  if (!o.method.empty()) return &find_method(o.method);
+  if (o.likelihood == LikelihoodKind::student) return &default_student_method();
+  if (const auto task = task_known(o, InputKind::table)) return &default_method(*task, InputKind::table);
+  const MethodInfo &of_numbers = default_method(TaskKind::regression, InputKind::table),
+                   &of_classes = default_method(TaskKind::classification, InputKind::table);
+  return &of_numbers == &of_classes ? &of_numbers : nullptr;
+}
+
+/// As check_streams, before the pass over the rows, which may take long: the first piece tells the number of
+/// columns, and so about how many rows would fit into memory.
+void check_streams_early(const FitOptions& o, TableStream& stream) {
+  constexpr int64_t kMost = 1'000'000'000;  // rows
+  const MethodInfo* method = method_known(o);
+  if (method == nullptr || streams(*method, inner_method(*method, o.options))) return;
+  const std::optional<Table> first = stream.next();
+  const int64_t columns = first ? std::ssize(first->columns) : 1;
+  refuse_method(*method, "all training rows",
+                rows_in_memory(*method, method->resolve(o.options), kMost, columns));
 }
 
 /// Returns how the rows are dealt, after the checks of the options.
@@ -153,19 +195,11 @@ StreamedTable table_of_ranks(TableStream& stream, const StreamOptions& options, 
 }  // namespace
 
 void check_streams(const ResolvedFit& request) {
-  if (request.method->streams || (!request.method->inner.empty() && request.inner->streams)) return;
+  if (streams(*request.method, *request.inner)) return;
   const StreamedTable& table = request.streamed->table();
   const int64_t rows = table.split.streamed,
-                room = rows_in_memory(request, rows, std::ssize(table.rows.columns));
-  refuse("fit",
-         fmt::format("a method that reads its rows batch by batch ({}) with `.cache`",
-                     methods_that(&MethodInfo::streams)),
-         fmt::format("{}, which needs all {} training rows at once", request.method->name, rows),
-         fmt::format("name one of them, or leave `.cache` out{}",
-                     room < rows ? fmt::format(" and fit a part of the files: about {} rows fit into the "
-                                               "memory at hand",
-                                               room)
-                                 : ""));
+                room = rows_in_memory(*request.method, request.options, rows, std::ssize(table.rows.columns));
+  refuse_method(*request.method, fmt::format("all {} training rows", rows), room < rows ? room : 0);
 }
 
 std::shared_ptr<const StreamedRows> stream_training(const StreamedFiles& given, FitOptions& o,
@@ -175,6 +209,7 @@ std::shared_ptr<const StreamedRows> stream_training(const StreamedFiles& given, 
   together(given.ranks, [&] {
     options = options_of_stream(given, o);
     stream.emplace(given.files, given.source, training_reading(o), given.limits);
+    check_streams_early(o, *stream);
   });
   bool in_parts = false;
   StreamedTable table = given.ranks != nullptr

@@ -26,8 +26,9 @@ struct StreamedFiles {
 /// Reads the files of a fit once, for a table that need not fit into memory, and completes `options` as
 /// read_training does. The examples of the fit are then StreamedTable::rows of the result. Throws
 /// std::invalid_argument for options that need all rows at once (windows, text, images, events, scale_on
-/// "all", folds, a network of another fit), and as read_training. With ranks all of them call this, and each
-/// reads a share of the rows, if the files can be shared; rank 0 throws for all (together()).
+/// "all", folds, a network of another fit), as check_streams where the options tell the method, and as
+/// read_training. With ranks all of them call this, and each reads a share of the rows, if the files can be
+/// shared; rank 0 throws for all (together()).
 std::shared_ptr<const StreamedRows> stream_training(const StreamedFiles& given, FitOptions& options,
                                                     const StreamedRows::Progress& progress = {});
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "slimbayes/catalog/methods.h"
@@ -43,6 +44,8 @@ constexpr std::vector<int64_t> SplitRows::*kSplitLists[] = {&SplitRows::train, &
                                                             &SplitRows::test};
 
 constexpr const char* kLearned = "learned.rows";  // learned rows; only for a method with updates
+
+constexpr const char* kStreamedRows = "streamed_rows";  // SplitRows::streamed; only if it is not 0
 
 // In the file for a Cox process only: event_probes(), where the integral over the domain looks for peaks.
 constexpr const char* kProbes = "events.probes";
@@ -146,6 +149,12 @@ void take_data_of_fit(TensorFile& file, ModelParts& parts) {
   parts.data_hash = stored_text(file, "data_hash");
   for (size_t i = 0; i < std::size(kSplitNames); ++i)
     parts.split.*kSplitLists[i] = take_row_list(file, kSplitNames[i]);
+  if (file.metadata.contains(kStreamedRows)) {
+    const nlohmann::json rows = stored_json(file, kStreamedRows);
+    check(rows.is_number_unsigned() && rows <= std::numeric_limits<int64_t>::max(), "load",
+          "a number of streamed rows", "another value", "the model file is damaged");
+    parts.split.streamed = rows.get<int64_t>();
+  }
   if (file.metadata.contains("split_notes"))
     parts.split.notes = stored_json(file, "split_notes").get<std::vector<std::string>>();
   if (file.metadata.contains("network_note")) parts.split.network_note = stored_text(file, "network_note");
@@ -215,6 +224,7 @@ TensorFile Model::to_file() const {
     }
     file.metadata["calibration"] = facts.dump();
   }
+  if (!listed) file.metadata[kStreamedRows] = std::to_string(parts_.split.streamed);
   if (!parts_.split.notes.empty()) file.metadata["split_notes"] = nlohmann::json(parts_.split.notes).dump();
   if (!parts_.split.network_note.empty()) file.metadata["network_note"] = parts_.split.network_note;
   if (parts_.shard) file.metadata["shard"] = "true";

@@ -55,12 +55,17 @@ Part chosen_part(const Model& model, Examples examples, const std::string& asked
   return part;
 }
 
-/// Returns the sentence on which examples were scored and whether the model knows them.
-std::string part_text(const Part& part, int64_t all, const std::string& noun,
+/// Returns the sentences on which examples were scored and whether the model knows them. `streamed`: the model
+/// was fitted with rows from disk (SplitRows::streamed).
+std::string part_text(const Part& part, int64_t all, const std::string& noun, bool streamed,
                       std::vector<std::string>& warnings) {
   const auto n = static_cast<int64_t>(part.places.size());
   const bool held_out = part.name != "all" && part.name != "train";
-  if (!part.fitted_on) return fmt::format("All {} {}s are scored.", n, noun);
+  if (!part.fitted_on)
+    return fmt::format("All {} {}s are scored.{}", n, noun,
+                       streamed ? " The model was fitted from disk and keeps no list of its training rows: "
+                                  "whether they are among these, it does not know."
+                                : "");
   if (!held_out) {
     warnings.push_back(
         fmt::format("These data were fitted on, and the training {0}s are scored too: the scores "
@@ -157,7 +162,7 @@ ReportFacts report_facts(const Model& model, const Examples& given, const FactsO
   const std::string file = std::filesystem::path(source_of(examples)).filename().string();
   const int64_t all = count(examples);
   Part part = chosen_part(model, std::move(examples), options.part);
-  const std::string scored_text = part_text(part, all, noun, warnings);
+  const std::string scored_text = part_text(part, all, noun, model.split().streamed > 0, warnings);
   Answers answers =
       model.answers(part.examples, {{options.level}}, options.predict.within(0, kShareOfAnswers));
   const size_t left_out = answers.bad.size();

@@ -38,6 +38,32 @@ nlohmann::json parts_of(const std::string& fingerprint) {
   return nlohmann::json::parse(nests_at_most(front, kDeepest) ? front : "", nullptr, false);
 }
 
+/// Returns the names of two lists that differ, "('b', not 'c')", or how many there are, "(2, not 3)".
+std::string unlike_names(const nlohmann::json& found, const nlohmann::json& own) {
+  if (found.size() != own.size()) return fmt::format(" ({}, not {})", found.size(), own.size());
+  const auto [other, mine] = std::ranges::mismatch(found, own);
+  if (other == found.end() || !other->is_string() || !mine->is_string()) return "";
+  return fmt::format(" ('{}', not '{}')", foreign_text(other->get<std::string>()),
+                     foreign_text(mine->get<std::string>()));
+}
+
+/// Returns the name of a key in which two fingerprints differ and, of the data, how far it is known what
+/// differs. Returns "" for a hash that differs for a reason that another key tells.
+std::string difference_in(const std::string& key, const nlohmann::json& found, const nlohmann::json& own) {
+  const auto differs = [&](const char* other) {
+    return found.value(other, nlohmann::json()) != own.value(other, nlohmann::json());
+  };
+  if (key == "data" || key == "streamed data") {
+    if (differs(kRowsKey) || differs(kColumnsKey) || (key == "data" && differs("streamed data"))) return "";
+    return key + (key == "data" ? " (the cells, or the order of the rows)" : " (the rows or their order)");
+  }
+  const nlohmann::json &other = found.value(key, nlohmann::json()), &mine = own.at(key);
+  if (key == kRowsKey && other.is_number() && mine.is_number())
+    return fmt::format("{} ({}, not {})", key, other.dump(), mine.dump());
+  if (key == kColumnsKey && other.is_array() && mine.is_array()) return key + unlike_names(other, mine);
+  return key;
+}
+
 /// Returns the names of the keys in which two fingerprints differ, comma-separated. If one of them is not an
 /// object, returns a general list. If no key differs, returns "kind": the fingerprints then differ in the
 /// text that Jobs appends.
@@ -45,8 +71,9 @@ std::string difference(const nlohmann::json& found, const nlohmann::json& own) {
   std::string names;
   if (!found.is_object() || !own.is_object()) return "data, options, seed or threads";
   for (const auto& item : own.items()) {
-    if (found.value(item.key(), nlohmann::json()) != item.value())
-      names += (names.empty() ? "" : ", ") + item.key();
+    if (found.value(item.key(), nlohmann::json()) == item.value()) continue;
+    const std::string name = difference_in(item.key(), found, own);
+    if (!name.empty()) names += (names.empty() ? "" : ", ") + name;
   }
   return names.empty() ? "kind" : names;
 }

@@ -20,6 +20,19 @@ namespace slimbayes {
 
 namespace {
 
+/// Returns what a failed message tells of the other process, in words of our own: those of the backend name its
+/// source files and addresses.
+std::string other_process(std::string text) {
+  text = text.substr(0, text.find('\n'));
+  const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
+  if (has("closed by peer") || has("reset by peer") || has("Broken pipe") || has("Connection refused"))
+    return "one that has ended";
+  if (has("imed out") || has("imeout")) return "one that has ended or hangs";
+  if (const size_t end = text.find("] "); text.starts_with('[') && end != std::string::npos)
+    text.erase(0, end + 2);
+  return fmt::format("one that has ended or hangs ({})", text);
+}
+
 /// Runs one of torch's operators for process groups and waits for its result. The operator is called by its
 /// name with boxed arguments, because the type of its last argument, the group's name, differs between
 /// versions of torch.
@@ -35,11 +48,10 @@ at::Tensor run_collective(const char* name, std::vector<c10::IValue> arguments) 
     asked.callBoxed(&arguments);
     waited.callBoxed(&arguments);
   } catch (const std::exception& error) {
-    const std::string text = error.what();
-    throw RanksEnded(fmt::format(
-        "[ranks] expected an answer of every process; received none of one that has ended or hangs "
-        "({}); look for its own message, and repeat the command, a fit with `.resume`",
-        text.substr(0, text.find('\n'))));
+    throw RanksEnded(
+        fmt::format("[ranks] expected an answer of every process; received none of {}; look for "
+                    "its own message, and repeat the command, a fit with `.resume`",
+                    other_process(error.what())));
   }
   return arguments.at(0).toTensor();
 }

@@ -219,7 +219,7 @@ def test_front_needs_no_tensor_library(tmp_path):
     (["describe", "absent.safetensors"], "absent.safetensors"),
     (["--bogus"], "--bogus"),
     (["predict", "m"], "expected `slimbayes predict MODEL DATA`; received no DATA; see `slimbayes predict --help`"),
-    (["predict", "m", "d", "e"], "expected `slimbayes predict MODEL DATA` and its flags; received 'e' too; leave it out"),
+    (["bounds", "m", "d", "e"], "expected `slimbayes bounds MODEL DATA` and its flags; received 'e' too; leave it out"),
     (["fit", "a.csv", "-x"], "received '-x' too"),
     (["fit", "a.csv", "--target"], "expected a value of --target; received none"),
     (["fit", "a.csv", "--target", "y", "--target", "z"], "expected --target once; received it 2 times"),

@@ -62,6 +62,15 @@ def test_files_of_one_table_are_that_table(folder):
         answers.append(run(folder, "predict", "model.safetensors", "new.parquet").stdout)
     assert answers[0] == answers[1] == answers[2]
     assert run(folder, "predict", "model.safetensors", "parts").stdout.count("\n") == 3001  # also to predict
+    listed = ["parts/1.parquet", "parts/2.feather", "parts/more"]
+    for words in ["predict"], ["evaluate", "--json"], ["report", "--json"]:
+        whole, several = [run(folder, words[0], "model.safetensors", *files, *words[1:]) for files in (["parts"], listed)]
+        assert whole.returncode == several.returncode == 0 and whole.stdout.count("\n") > 10, several.stderr
+        assert several.stdout == whole.stdout.replace('"file": "parts"', '"file": "1.parquet and 2 more files"')
+    done = run(folder, "predict", "model.safetensors", *listed, "--out", "parts/2.feather")
+    assert done.returncode == 2 and "--out" in done.stderr and done.stderr.count("error:") == 1, done.stderr
+    done = run(folder, "evaluate", "model.safetensors", "parts/1.parquet", "-")
+    assert done.returncode == 2 and "standard input, beside files" in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("text, sentence", [
@@ -116,6 +125,13 @@ def test_a_table_of_four_times_the_memory_is_fitted_from_disk(folder):
     assert report["rows"]["train"] > 490000 and nll_of(folder) < 0.45, said
 
 
+def test_the_report_of_a_model_from_disk_says_that_it_does_not_know_its_rows(folder):
+    fitted(folder, "parts", *DNN, "--steps", "100", "--cache", "cache")
+    for data in "parts", "new.parquet":
+        done = run(folder, "report", "model.safetensors", data, "--json")
+        assert done.returncode == 0 and "keeps no list of its training rows" in json.loads(done.stdout)["data"]["says"], done.stderr
+
+
 def test_validation_rows_of_their_own_beside_rows_on_disk(folder):
     report, _ = fitted(folder, "parts", *DNN, "--steps", "800", "--cache", "cache", "--valid", "new.parquet")
     assert report["rows"]["train"] == 3000 and report["rows"]["valid"] == 1000 and report["valid"]["nll"] < 0.4
@@ -123,10 +139,20 @@ def test_validation_rows_of_their_own_beside_rows_on_disk(folder):
 
 def test_another_window_of_shuffled_rows_is_another_fit(folder):
     words = ["parts", *DNN, "--steps", "50", "--cache", "cache"]
-    fitted(folder, *words)
-    assert "is finished already" in fitted(folder, *words, "--resume")[1]
+    report, _ = fitted(folder, *words)
+    again, said = fitted(folder, *words, "--resume")
+    assert "is finished already" in said and again["rows"] == report["rows"] and report["rows"]["train"] > 2000
+    assert abs(again["valid"]["nll"] - report["valid"]["nll"]) < 1e-9
     done = run(folder, "fit", *words, "--shuffle-rows", "1000", "--resume")
     assert done.returncode == 2 and "shuffled rows" in done.stderr, done.stderr
+
+
+def test_a_small_window_of_sorted_rows_is_noted(folder):
+    table = rows(30000)
+    for order, window, noted in ("ascending", "4096", True), ("ascending", "262144", False), (None, "4096", False):
+        pyarrow.parquet.write_table(table.sort_by([("y", order)]) if order else table, folder / "sorted.parquet")
+        report, _ = fitted(folder, "sorted.parquet", *DNN, "--steps", "20", "--cache", "cache", "--shuffle-rows", window)
+        assert any("--shuffle-rows" in note and "unlike the table" in note for note in report["notes"]) == noted, report["notes"]
 
 
 def test_what_cannot_be_read_from_disk_is_refused(folder):
@@ -134,6 +160,10 @@ def test_what_cannot_be_read_from_disk_is_refused(folder):
                             [["--method", "dnn", "--scale-on", "all"], "--scale-on all"], [["--method", "dnn", "--shuffle-rows", "0"], "at least one row for --shuffle-rows"]):
         done = run(folder, "fit", "parts", "--target", "y", *words, "--cache", "cache")
         assert done.returncode == 2 and sentence in done.stderr and done.stderr.count("error:") == 1, done.stderr
+    (folder / "parts" / "4.csv").write_text("x\n1\n")  # no pass over the rows comes so far
+    for words in ["--method", "gp-exact"], []:
+        done = run(folder, "fit", "parts", "--target", "y", *words, "--cache", "cache")
+        assert done.returncode == 2 and f"{words[-1] if words else 'auto'}, which needs all training rows" in done.stderr and " rows fit into the memory" in done.stderr, done.stderr
     done = run(folder, "fit", "parts", *DNN, "--cache", "absent")
     assert done.returncode == 2 and "expected a folder for --cache" in done.stderr, done.stderr
 

@@ -240,6 +240,7 @@ def test_a_rank_that_dies_ends_the_others_with_a_sentence(folders):
     (code, _, said), _ = ended(processes)
     assert time.monotonic() - began < 15
     assert code == 1 and said.count("error:") == 1 and "expected an answer of every process" in said, said
+    assert "received none of one that has ended; look for its own message" in said and "gloo" not in said, said
     assert "--resume" in said and (folders[0] / "model.safetensors.ckpt").exists()
 
 
@@ -265,11 +266,26 @@ def test_ctrl_c_on_rank_0_ends_all_and_the_fit_goes_on_elsewhere(folders, tmp_pa
     assert abs(held_out_nll(alone) - held_out_nll(folders[0])) < 0.05
 
 
+def test_ctrl_c_before_the_fit_is_one_line(folders):
+    """While torch is imported, which takes seconds on a busy machine."""
+    (folders[0] / "torch").mkdir()
+    (folders[0] / "torch" / "__init__.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
+    launched = SETTINGS | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2", "PYTHONPATH": f"{folders[0]}:{SETTINGS['PYTHONPATH']}"}
+    for rank, said in (0, "error: interrupted before the command began\n"), (1, ""):
+        process = subprocess.Popen([sys.executable, "-m", "slimbayes", "fit", "data.csv", *DBK], cwd=folders[1], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=launched | {"RANK": str(rank)})
+        assert process.stdout.readline() == "importing\n"
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30)[1] == said and process.returncode == 130
+
+
 def test_ranks_refuse_other_data_and_files_with_one_line(folders):
     table(folders[1] / "data.csv", seed=2)
     (code, _, said), (other, _, other_said) = fitted(folders, *DBK, "--steps", "50")
     assert code == 2 and other == 1 and other_said == ""
     assert said.count("\n") == 1 and "the same data and request on every rank" in said and "another: data" in said and "rank 1" in said, said
+    table(folders[1] / "data.csv", n=700)
+    assert "another: number of rows (700, not 600); see what rank 1 has" in fitted(folders, *DBK, "--steps", "50")[0][2]
     (folders[1] / "data.csv").unlink()
     (code, _, said), (other, _, other_said) = fitted(folders, *DBK, "--steps", "50")
     assert code == 2 and other == 1 and other_said == ""

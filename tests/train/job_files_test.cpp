@@ -212,6 +212,28 @@ TEST_F(JobsTest, AForeignFingerprintIsNamedByWhatDiffers) {
   EXPECT_EQ(message(R"({"seed":1,"threads":2,"options":{"a":1}}, ensemble 3)"), "");
   EXPECT_NE(message(R"({"seed":2,"threads":2,"options":{"a":2}})").find("one of another: options, seed;"),
             std::string::npos);
+  // Of data it says what is known of the difference.
+  const auto of_data = [](const std::string& found) {
+    try {
+      check_fingerprint(found, R"({"columns":["x","y"],"data":"1","number of rows":600})", "the checkpoint",
+                        "h");
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_NE(of_data(R"({"columns":["x","y"],"data":"2","number of rows":700})")
+                .find("another: number of rows (700, not 600);"),
+            std::string::npos);
+  EXPECT_NE(of_data(R"({"columns":["x","z"],"data":"2","number of rows":600})")
+                .find("another: columns ('z', not 'y');"),
+            std::string::npos);
+  EXPECT_NE(
+      of_data(R"({"columns":["x"],"data":"2","number of rows":600})").find("another: columns (1, not 2);"),
+      std::string::npos);
+  EXPECT_NE(of_data(R"({"columns":["x","y"],"data":"2","number of rows":600})")
+                .find("another: data (the cells, or the order of the rows);"),
+            std::string::npos);
   EXPECT_NE(message(R"({"seed":1,"threads":2,"options":{"a":1}})").find("one of another: kind;"),
             std::string::npos);
   EXPECT_NE(message("old").find("data, options, seed or threads"), std::string::npos);

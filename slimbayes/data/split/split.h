@@ -21,7 +21,8 @@ struct SplitRows {
   std::vector<int64_t> calibration = {};
   std::vector<std::string> notes = {};  // sentences about how identical inputs affected the split
   /// Of a table that is read piece by piece (data/stream/streamed_table.h): the number of its training rows,
-  /// of which `train` lists a sample that is in memory. Else 0.
+  /// of which `train` lists a sample that is in memory, or none in a model that was read from its file.
+  /// Else 0.
   int64_t streamed = 0;
   std::string network_note = {};  // of a fit that takes its network from another: from which; else ""
 };

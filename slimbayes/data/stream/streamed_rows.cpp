@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/stream/block_means.h"
 #include "slimbayes/data/stream/row_cache.h"
 
 namespace slimbayes {
@@ -29,8 +30,10 @@ StreamedRows::StreamedRows(TableStream stream, StreamedTable table, std::string 
       in_parts_(in_parts) {}
 
 std::unique_ptr<RowCache> StreamedRows::encoded(const InputEncoder& encoder, bool whole,
-                                                const Progress& progress) const {
+                                                const Progress& progress,
+                                                std::vector<std::string>* notes) const {
   std::unique_ptr<RowCache> rows;
+  BlockMeans means;
   if (whole && in_parts_)
     stream_->read_all();
   else
@@ -43,6 +46,7 @@ std::unique_ptr<RowCache> StreamedRows::encoded(const InputEncoder& encoder, boo
       const Batch batch = dataset_of(encoder, examples, /*with_target=*/true).all();
       if (!rows) rows = std::make_unique<RowCache>(cache_.folder, table_.split.streamed, row_bytes(batch));
       rows->add(batch);
+      if (batch.target.defined()) means.add(batch.target);
     }
     if (progress) progress(stream_->share());
   }
@@ -51,6 +55,8 @@ std::unique_ptr<RowCache> StreamedRows::encoded(const InputEncoder& encoder, boo
                  "StreamedRows", "as many training rows as in the first pass");
   check(rows != nullptr, "fit", "training rows in the files of every rank", "none in those of this one",
         "start fewer ranks");
+  if (std::string note = means.note(window()); notes != nullptr && !note.empty())
+    notes->push_back(std::move(note));
   return rows;
 }
 

@@ -42,9 +42,10 @@ class StreamedRows {
 
   /// Makes the second pass: returns the encoded training rows with their targets, on disk; all of them if
   /// `whole`, else those of the share that this process reads. Throws DataError as TableStream::next(),
-  /// RowCache and dataset_of().
-  std::unique_ptr<RowCache> encoded(const InputEncoder& encoder, bool whole,
-                                    const Progress& progress = {}) const;
+  /// RowCache and dataset_of(). Appends a note to `notes` (may be nullptr) if the rows that are shuffled
+  /// together are unlike the table.
+  std::unique_ptr<RowCache> encoded(const InputEncoder& encoder, bool whole, const Progress& progress = {},
+                                    std::vector<std::string>* notes = nullptr) const;
 
  private:
   std::unique_ptr<TableStream> stream_;

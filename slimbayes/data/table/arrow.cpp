@@ -232,17 +232,18 @@ bool in(const std::vector<std::string>& list, const std::string& name) {
 
 /// Throws DataError for a time outside the years 0 to 9999, which a damaged file may hold; where the column
 /// is not needed, it becomes missing.
-void check_times(Column& column, bool needed, const std::string& source) {
+void check_times(Column& column, bool needed, const TableFile& file) {
   constexpr double kFirst = -62167219200.0, kEnd = 253402300800.0;  // seconds since 1970
   for (size_t row = 0; row < column.values.size(); ++row) {
     double& time = column.values[row];
     if (std::isnan(time) || (time >= kFirst && time < kEnd)) continue;
     if (needed)
-      throw DataError(source,
-                      fmt::format("expected times in the years 0 to 9999 in column {}; received {:g} "
-                                  "seconds since 1970 in row {}; correct the cell, or leave the column out "
-                                  "(fit: `.ignore`)",
-                                  in_quotes(column.name), time, row + 1));
+      throw DataError(
+          file.source,
+          fmt::format("expected times in the years 0 to 9999 in column {}; received {:g} "
+                      "seconds since 1970 in row {}; correct the cell, or leave the column out "
+                      "(fit: `.ignore`)",
+                      in_quotes(column.name), time, file.rows_before + static_cast<int64_t>(row) + 1));
     time = kMissing;
   }
 }
@@ -250,7 +251,7 @@ void check_times(Column& column, bool needed, const std::string& source) {
 /// Converts one column. Throws DataError for infinite numbers and for a type that cannot be converted; if the
 /// column is not needed (is_needed), such cells become missing instead.
 Column column_from(const arrow::ChunkedArray& cells, const std::string& name, const TableFile& file) {
-  const auto& [source, reading, bound, skipped] = file;
+  const auto& [source, reading, bound, skipped, before] = file;
   const auto& type = *cells.type();
   const bool needed = is_needed(reading, name);
   const auto rows = static_cast<size_t>(cells.length());
@@ -263,8 +264,8 @@ Column column_from(const arrow::ChunkedArray& cells, const std::string& name, co
     return {name, ColumnKind::categorical, std::vector<double>(rows, kMissing), {}};
   }
   for (const std::string& level : column.levels) bound.check_cell(level.size(), name, source);
-  check_finite(column, needed, source);
-  if (column.kind == ColumnKind::datetime) check_times(column, needed, source);
+  check_finite(column, needed, source, before);
+  if (column.kind == ColumnKind::datetime) check_times(column, needed, file);
   if (type.id() == arrow::Type::TIMESTAMP)
     column.offsets = !static_cast<const arrow::TimestampType&>(type).timezone().empty();
   find_large(cells, column);
@@ -280,15 +281,19 @@ Column column_from(const arrow::ChunkedArray& cells, const std::string& name, co
 
 }  // namespace
 
+void check_any_rows(int64_t rows, const std::string& source) {
+  if (rows == 0)
+    throw DataError(source, "expected rows; received none; check how the file was written, or leave it out");
+}
+
 Table from_arrow(std::shared_ptr<arrow::Table> data, const TableFile& file,
                  const std::shared_ptr<arrow::MemoryPool>& memory) {
-  const auto& [source, reading, bound, skipped] = file;
+  const auto& [source, reading, bound, skipped, before] = file;
   Table table{source, {}, data->num_rows()};
   std::vector<std::string> names = data->ColumnNames();
   name_row_labels(names);
   check_names(names, source);
-  if (table.rows == 0)
-    throw DataError(source, "expected rows; received none; check how the file was written");
+  check_any_rows(table.rows, source);
   arrow::ChunkedArrayVector columns = data->columns();
   data.reset();
   const double numbers = 8.0 * static_cast<double>(table.rows) * static_cast<double>(columns.size());

@@ -22,6 +22,9 @@ namespace slimbayes {
 Table from_arrow(std::shared_ptr<arrow::Table> data, const TableFile& file,
                  const std::shared_ptr<arrow::MemoryPool>& memory);
 
+/// Throws DataError if `rows`, the number of rows in the file `source`, is 0.
+void check_any_rows(int64_t rows, const std::string& source);
+
 /// Returns the Arrow table that is written for `table`: columns of doubles, booleans, strings (dictionaries
 /// of strings if `dictionaries`) and UTC timestamps in microseconds. NaN becomes null. Where Column::kept is
 /// set, the column is made as write_table describes.

@@ -242,7 +242,7 @@ bool is_needed(const Reading& reading, const std::string& name) {
   return reading.others_used && !is_row_label(name) && !in(reading.unused);
 }
 
-void check_finite(Column& column, bool needed, const std::string& source) {
+void check_finite(Column& column, bool needed, const std::string& source, int64_t rows_before) {
   for (size_t i = 0; i < column.values.size(); ++i) {
     if (!std::isinf(column.values[i])) continue;
     if (needed) {
@@ -250,7 +250,7 @@ void check_finite(Column& column, bool needed, const std::string& source) {
           source,
           fmt::format("expected finite numbers in column {}; received {} in row {}; remove the row or make "
                       "the cell null",
-                      in_quotes(column.name), column.values[i], i + 1));
+                      in_quotes(column.name), column.values[i], rows_before + static_cast<int64_t>(i) + 1));
     }
     column.values[i] = kMissing;
   }

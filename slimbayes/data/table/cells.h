@@ -48,8 +48,9 @@ Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::st
 bool is_needed(const Reading& reading, const std::string& name);
 
 /// Throws DataError if a cell of a typed column is infinite. If the column is not `needed` (is_needed), such
-/// a cell becomes missing instead. `source`: where the column comes from, for messages.
-void check_finite(Column& column, bool needed, const std::string& source);
+/// a cell becomes missing instead. `source`: where the column comes from, and `rows_before`: how many rows of
+/// it precede those of the column, for messages.
+void check_finite(Column& column, bool needed, const std::string& source, int64_t rows_before = 0);
 
 /// Returns the column as a categorical one: its levels are the different texts of its cells (cell_text).
 Column as_categorical(const Column& column);

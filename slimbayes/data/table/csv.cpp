@@ -288,7 +288,7 @@ Cells read_cells(const Body& body) {
 
 /// Returns the table of these cells. Throws DataError for wrong cells in columns that are needed.
 Table table_of(const Body& body, Cells cells, const std::shared_ptr<TablePool>& pool) {
-  const auto& [source, reading, bound, skipped] = body.file;
+  const auto& [source, reading, bound, skipped, before] = body.file;
   Table table{source, {}, cells.rows};
   std::vector<BadCell> bad;  // one report for each column with wrong cells
   int64_t first_bad = 0;     // the first such column, from 1
@@ -310,7 +310,7 @@ Table table_of(const Body& body, Cells cells, const std::shared_ptr<TablePool>& 
     if (std::ranges::find(reading.kept, name) != reading.kept.end())
       table.columns.back().kept = kept_cells(text_cells, pool);
   }
-  if (!bad.empty()) throw_at(body, {bad[0].row, first_bad}, joined(bad));
+  if (!bad.empty()) throw_at(body, {bad[0].row, first_bad}, joined(bad, before));
   return table;
 }
 
@@ -330,7 +330,8 @@ Body read_body(std::string_view text, char delimiter, const TableFile& file, Tab
   if (text.find_first_not_of("\r\n", body.begin) == std::string_view::npos) {
     throw DataError(
         file.source,
-        "expected rows below the header; received the header alone; check how the file was written");
+        "expected rows below the header; received the header alone; check how the file was written, or "
+        "leave it out");
   }
   piece.remove_prefix(header.bytes);
   return body;
@@ -339,7 +340,7 @@ Body read_body(std::string_view text, char delimiter, const TableFile& file, Tab
 }  // namespace
 
 Table parse_csv(std::string_view text, char delimiter, const TableFile& file) {
-  const auto& [source, reading, bound, skipped] = file;
+  const auto& [source, reading, bound, skipped, before] = file;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   check_text(text, source);
   const uint64_t beside = bytes_to_read(text, delimiter);

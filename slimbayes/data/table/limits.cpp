@@ -20,27 +20,30 @@ constexpr uint64_t kAlways = uint64_t{256} << 20;  // bytes to which any compres
 }  // namespace
 
 TableBound TableBound::of(const TableLimits& limits, uint64_t file, uint64_t ratio) {
-  if (limits.memory > 0) return {limits.memory, limits.memory, limits.cell, file, true};
+  if (limits.memory > 0) return {limits.memory, limits.memory, limits.cell, file, true, limits.pieces};
   const uint64_t machine = memory_at_hand() / 4 * 3;
-  return {machine, ratio > 0 ? std::max(kAlways, ratio * file) : machine, limits.cell, file, false};
+  return {machine,      ratio > 0 ? std::max(kAlways, ratio * file) : machine, limits.cell, file, false,
+          limits.pieces};
 }
 
 void TableBound::check(uint64_t bytes, const std::string& source) const {
   if (bytes <= memory) return;
   const std::string needed = bytes_text(bytes), most = bytes_text(memory);
+  const char* of = pieces ? "a piece of a table" : "a table";
+  const char* instead = pieces ? "" : ", or fit from disk (fit: `.cache`)";
   if (asked) {
     throw DataError(
         source,
-        fmt::format("expected a table that takes at most {} of memory (`.max_table_memory`); "
-                    "received one that takes {} or more; raise the bound, use fewer rows, or fit from disk "
-                    "(fit: `.cache`)",
-                    most, needed));
+        fmt::format("expected {} that takes at most {} of memory (`.max_table_memory`); received one that "
+                    "takes {} or more; raise the bound{}{}",
+                    of, most, needed,
+                    pieces ? ", or use fewer columns or smaller row groups" : ", use fewer rows", instead));
   }
   throw OutOfMemory(fmt::format(
       "{}: not enough memory to read the table: expected at most {}, three quarters of what is at hand; "
-      "received a table that takes {} or more; free memory, use fewer rows or columns, raise the bound by "
-      "`.max_table_memory`, or fit from disk (fit: `.cache`)",
-      foreign_text(source), most, needed));
+      "received {} that takes {} or more; free memory, use fewer {}columns, raise the bound by "
+      "`.max_table_memory`{}",
+      foreign_text(source), most, of, needed, pieces ? "" : "rows or ", instead));
 }
 
 void TableBound::check_unpacked(uint64_t bytes, const std::string& source) const {

@@ -17,6 +17,7 @@ struct TableLimits {
   /// images).
   uint64_t memory = 0;
   uint64_t cell = uint64_t{16} << 20;  // most bytes of one cell of text
+  bool pieces = false;                 // the rows are read piece by piece, and the bound is that of one piece
 };
 
 /// Thrown when the machine has not enough memory for a table, although the file is valid. `what()` names the
@@ -34,6 +35,7 @@ struct SLIMBAYES_EXPORT TableBound {
   uint64_t cell = 0;      // most bytes of one cell of text
   uint64_t file = 0;      // size of the file in bytes
   bool asked = false;     // whether the user set TableLimits::memory: check() then throws DataError
+  bool pieces = false;    // TableLimits::pieces, for messages
 
   /// Returns the bounds for a file of `file` bytes. Where limits.memory is 0, a compressed file may unpack to
   /// `ratio` times its size, or to 256 MB if that is more. ratio = 0: the file is not compressed.

@@ -71,7 +71,8 @@ class TypedPieces : public TablePieces {
         ARROW_RETURN_NOT_OK(batch->ValidateFull());
         return arrow::Table::FromRecordBatches({batch});
       });
-      return from_arrow(std::move(table), {source_, reading, TableBound::of(limits_, 0)}, pool_);
+      const int64_t before = std::exchange(rows_before_, rows_before_ + batch->num_rows());
+      return from_arrow(std::move(table), {source_, reading, TableBound::of(limits_, 0), 0, before}, pool_);
     }
     return {};
   }
@@ -92,6 +93,7 @@ class TypedPieces : public TablePieces {
   std::string source_;
   TableLimits limits_;
   std::shared_ptr<TablePool> pool_;
+  int64_t rows_before_ = 0;  // rows given so far
 };
 
 class ParquetPieces : public TypedPieces {
@@ -114,6 +116,7 @@ class ParquetPieces : public TypedPieces {
           ARROW_RETURN_NOT_OK(builder.Build(&reader));
           return std::shared_ptr<parquet::arrow::FileReader>(std::move(reader));
         });
+    check_any_rows(reader_->parquet_reader()->metadata()->num_rows(), source_);
     groups_.resize(static_cast<size_t>(reader_->num_row_groups()));
     std::iota(groups_.begin(), groups_.end(), 0);
   }
@@ -188,6 +191,9 @@ class FeatherPieces : public TypedPieces {
                          options.use_threads = false;
                          return arrow::ipc::RecordBatchFileReader::Open(file, options);
                        });
+    check_any_rows(value_of(source_, "a Feather (version 2) or Arrow file", *pool_,
+                            [&] { return reader_->CountRows(); }),
+                   source_);
     rows_ = rows_at_once(rows, reader_->schema()->num_fields());
   }
 
@@ -248,16 +254,19 @@ class CsvBlocks : public TablePieces {
         skipped_ += lines_of(block);
         continue;
       }
-      const TableFile file{source_, reading, TableBound::of(limits_, 0), first ? 0 : skipped_};
+      const TableFile file{source_, reading, TableBound::of(limits_, 0), first ? 0 : skipped_, rows_before_};
       if (first) {
         while (!ended_ && has_only_header(block)) block += next_block();
         Table table = parse_csv(block, delimiter_, file);
         header_ = block.substr(0, header_size(block));
         skipped_ = lines_of(std::string_view(block).substr(header_.size()));
+        rows_before_ = table.rows;
         return table;
       }
       skipped_ += lines_of(block);
-      return parse_csv(header_ + block, delimiter_, file);
+      Table table = parse_csv(header_ + block, delimiter_, file);
+      rows_before_ += table.rows;
+      return table;
     }
   }
 
@@ -320,6 +329,7 @@ class CsvBlocks : public TablePieces {
   std::shared_ptr<arrow::io::InputStream> stream_;  // the unpacked bytes of file_
   std::string header_, text_;                       // the header's record; what is read and not yet given
   int64_t skipped_ = 0;                             // lines of the records given so far
+  int64_t rows_before_ = 0;                         // those records
   bool ended_ = false;
 };
 

@@ -12,7 +12,9 @@ struct TableFile {
   std::string source;                        // path, for messages
   Reading reading = {};                      // how to read its columns
   TableBound bound = TableBound::of({}, 0);  // limit on memory, the file's bytes included
-  int64_t skipped = 0;  // lines of the file between the header and the rows that are given, for messages
+  // Of the file between the header and the rows that are given, for messages.
+  int64_t skipped = 0;      // lines
+  int64_t rows_before = 0;  // rows
 };
 
 }  // namespace slimbayes

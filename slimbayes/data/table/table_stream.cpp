@@ -32,6 +32,7 @@ class TableStream::Impl {
         text_(limits.memory > 0 ? std::min<int64_t>(kText, static_cast<int64_t>(limits.memory) / 32 + 1)
                                 : kText),
         known_(std::move(reading)) {
+    limits_.pieces = true;
     for (const fs::path& file : files_) {
       parts_.push_back({file.string(), std::ssize(parts_) * kFileRows});
       stamps_.push_back(stamp_of(file));

@@ -145,31 +145,40 @@ std::string Remedies::text() const {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+std::string Fault::text(int64_t rows_before) const {
+  std::string out = begin;
+  for (size_t i = 0; i < texts.size(); ++i)
+    out += fmt::format("{}{} ({}{})", i == 0 ? "" : ", ", texts[i].first, i == 0 ? "data row " : "",
+                       rows_before + texts[i].second + 1);
+  return out + fmt::format("{}: {} of {} cells{}", more ? ", ..." : "", wrong, present,
+                           rows_before > 0 ? " of this part of the file" : "");
+}
+
 BadCell wrong_cells(const std::string& column, std::span<const std::string_view> cells,
                     const Expected& expected) {
   int64_t wrong = 0, present = 0;
   const std::vector<WrongText> texts = texts_of(cells, expected, wrong, present);
-  std::string examples;
+  Fault fault{fmt::format("expected {} in column {}{}; received ", expected.what, in_quotes(column),
+                          expected.as_most_cells ? ", as in most of its cells" : ""),
+              {},
+              texts.size() > kExamples,
+              wrong,
+              present};
   for (size_t i = 0; i < std::min(texts.size(), kExamples); ++i)
-    examples += fmt::format("{}{} ({}{})", i == 0 ? "" : ", ", in_quotes(texts[i].text),
-                            i == 0 ? "data row " : "", texts[i].row + 1);
-  const std::string fault =
-      fmt::format("expected {} in column {}{}; received {}{}: {} of {} cells", expected.what,
-                  in_quotes(column), expected.as_most_cells ? ", as in most of its cells" : "", examples,
-                  texts.size() > kExamples ? ", ..." : "", wrong, present);
+    fault.texts.emplace_back(in_quotes(texts[i].text), texts[i].row);
   Remedies remedies = remedies_for(column, texts, expected);
   // A repeated word marks missing cells only if other cells are valid. If no cell of the column is valid,
   // only the usual marks stay.
   const auto is_odd = [](const std::string& mark) { return !is_usual_mark(mark); };
   if (wrong == present && std::erase_if(remedies.marks, is_odd) > 0) remedies.to_correct = kCorrect;
-  return {texts.at(0).row, fault, std::move(remedies)};
+  return {std::move(fault), std::move(remedies)};
 }
 
-std::string joined(const std::vector<BadCell>& columns) {
+std::string joined(const std::vector<BadCell>& columns, int64_t rows_before) {
   std::vector<std::string> parts;
   Remedies remedies;
   for (const BadCell& bad : columns) {
-    if (parts.size() < kColumns) parts.push_back(bad.fault);
+    if (parts.size() < kColumns) parts.push_back(bad.fault.text(rows_before));
     remedies.add(bad.remedies);
   }
   if (columns.size() > kColumns)

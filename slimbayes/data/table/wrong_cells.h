@@ -25,16 +25,27 @@ struct Remedies {
   std::string text() const;
 };
 
+/// What is wrong with the cells of a column.
+struct Fault {
+  std::string begin;                                   // "expected ...; received "
+  std::vector<std::pair<std::string, int64_t>> texts;  // some wrong texts, in quotes, and their first rows
+  bool more;                                           // whether there are others
+  int64_t wrong, present;                              // cells
+
+  /// Returns the sentence. The column begins after so many rows of its file.
+  std::string text(int64_t rows_before = 0) const;
+};
+
 /// Thrown for cells that make a column unreadable. what() says the fault and the advice. The reader of the
 /// file catches it and throws a DataError with file, line and column.
 struct BadCell : std::runtime_error {
-  BadCell(int64_t first_row, std::string what_is_wrong, Remedies what_to_do)
-      : std::runtime_error(what_is_wrong + "; " + what_to_do.text()),
-        row(first_row),
+  BadCell(Fault what_is_wrong, Remedies what_to_do)
+      : std::runtime_error(what_is_wrong.text() + "; " + what_to_do.text()),
+        row(what_is_wrong.texts.at(0).second),
         fault(std::move(what_is_wrong)),
         remedies(std::move(what_to_do)) {}
-  int64_t row;        // row of the first wrong cell, from 0
-  std::string fault;  // "expected ...; received ..."
+  int64_t row;  // row of the first wrong cell, from 0
+  Fault fault;
   Remedies remedies;
 };
 
@@ -53,7 +64,7 @@ BadCell wrong_cells(const std::string& column, std::span<const std::string_view>
                     const Expected& expected);
 
 /// Joins the reports on several columns into one line: the fault of each column, then the advice for all.
-/// After the eighth column, columns are only counted.
-std::string joined(const std::vector<BadCell>& columns);
+/// After the eighth column, columns are only counted. The columns begin after so many rows of their file.
+std::string joined(const std::vector<BadCell>& columns, int64_t rows_before = 0);
 
 }  // namespace slimbayes

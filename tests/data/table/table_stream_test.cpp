@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -101,6 +102,23 @@ TEST_F(TableStreams, NameTheLineOfAFault) {
   expect_has(message([&] { joined_pieces(folder / "header.csv", 1, 10); }), "received the header alone");
 }
 
+TEST_F(TableStreams, CountTheRowsOfAFaultFromTheBeginningOfTheFile) {
+  std::string text = "x,y\n";
+  for (int i = 0; i < 500; ++i) text += "1,2\n";
+  const std::filesystem::path word = write("word.csv", text + "\na,2\n1,2\na,2\n");
+  for (const int64_t block : {50, 700, 100000}) {
+    const std::string said = message([&] { joined_pieces(word, 1, block); });
+    expect_starts(said, "word.csv:503:1: expected numbers in column 'x'");
+    expect_has(said, "received 'a' (data row 501)");
+  }
+  Table table{"", {{"x", ColumnKind::numeric, std::vector<double>(1000, 1.5), {}}}, 1000};
+  table.columns[0].values[700] = std::numeric_limits<double>::infinity();
+  for (const char* name : {"t.parquet", "t.feather"}) {
+    write_table(folder / name, table);
+    expect_has(message([&] { joined_pieces(folder / name, 300, 1); }), "received inf in row 701");
+  }
+}
+
 // Files of five row groups and of text: each row has one reader, and the number that one reader gives it.
 TEST_F(TableStreams, AreReadInShares) {
   for (const char* name : {"a.parquet", "b.parquet"})
@@ -160,6 +178,42 @@ TEST_F(TableStreams, NumberTheRowsOfAllFiles) {
     EXPECT_EQ(places[4], "data row 2 of c.csv");
     EXPECT_EQ(stream.share(), 1);
     stream.rewind();
+  }
+}
+
+TEST_F(TableStreams, ShortOfMemoryAreNotToldToReadPieceByPiece) {
+  write_table(folder / "t.csv", mixed_table());
+  write_table(folder / "t.parquet", mixed_table());
+  for (const char* name : {"t.csv", "t.parquet"}) {
+    TableStream stream({folder / name}, name, {}, {.memory = 2000});
+    const std::string said = message([&] { stream.next(); });
+    expect_starts(said, std::string(name) + ": expected a piece of a table that takes at most 2.0 KB");
+    expect_has(said, "`.max_table_memory`");
+    EXPECT_EQ(said.find("`.cache`"), std::string::npos) << said;
+    expect_has(message([&] { read_table(folder / name, {}, {.memory = 2000}); }), "`.cache`");
+  }
+  const TableBound machine{1000, 1000, 10, 10, false, true};
+  try {
+    machine.check(1001, "t.csv");
+    ADD_FAILURE();
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(std::string(error.what()).find("`.cache`"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(TableStreams, RefuseAFileWithoutRowsAsInMemory) {
+  write("1.csv", "x\n1\n2\n");
+  for (const char* name : {"2.parquet", "2.feather", "2.csv"}) {
+    const std::filesystem::path empty = folder / name;
+    write_table(empty, {"", {{"x", ColumnKind::numeric, {}, {}}}, 0});
+    TableStream stream({folder}, "the folder", {}, {});
+    const std::string streamed = message([&] {
+      while (stream.next()) {
+      }
+    });
+    expect_starts(streamed, std::string(name) + ": expected rows");
+    EXPECT_EQ(streamed, message([&] { read_tables({folder}, "the folder"); }));
+    std::filesystem::remove(empty);
   }
 }
 
