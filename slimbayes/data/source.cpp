@@ -114,4 +114,9 @@ at::Tensor JoinedSource::lengths() const {
   return first.defined() && second.defined() ? at::cat({first, second}) : at::Tensor();
 }
 
+std::optional<Source::OnDisk> JoinedSource::on_disk() const {
+  const std::optional<OnDisk> first = first_->on_disk();
+  return first ? first : second_->on_disk();
+}
+
 }  // namespace slimbayes

@@ -136,7 +136,7 @@ class DeepKernelMethod : public Method {
     const Task& task = rows.schema.task;
     NetworkSpec spec = kernel_.network(rows.schema.input, rows.schema.tokens);
     const Parameters parameters = deep_kernel_parameters(
-        kernel_, spec, task.likelihood, constant_offsets(rows), context.stream.split("start"));
+        kernel_, spec, task.likelihood, constant_offsets(rows, context.ranks), context.stream.split("start"));
     const DeepKernelModel model(
         kernel_, spec, task.likelihood, task.outputs,
         [&](const std::string& name) { return parameters[name]; }, context.execution);
@@ -153,7 +153,7 @@ class DeepKernelMethod : public Method {
     Weights weights = snapshot(parameters);
     if (model.correction == DeepKernel::Correction::largest) {
       const DeepKernelModel fitted(kernel_, spec, task.likelihood, task.outputs, for_prediction(weights));
-      weights[kLargest] = fitted.largest_prior_var(rows);
+      weights[kLargest] = fitted.largest_prior_var(rows, context.ranks);
     }
     // The seed is below 2^53, so that every JSON reader keeps it exactly.
     const auto draw_seed = static_cast<int64_t>(draws.split("predict").bits(0) >> 11);

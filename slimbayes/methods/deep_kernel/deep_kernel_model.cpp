@@ -9,6 +9,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/disk_rows.h"
 #include "slimbayes/objectives/latent_gradient.h"
 
 namespace slimbayes {
@@ -68,14 +69,17 @@ double DeepKernelModel::dof() const {
   return std::min(kMostDof, kLeastDof + std::exp(dof_theta.item<double>()));
 }
 
-at::Tensor DeepKernelModel::largest_prior_var(const Dataset& data) const {
+at::Tensor DeepKernelModel::largest_prior_var(const Dataset& data, const Collective* ranks) const {
   if (correction != Correction::largest) return {};
   at::Tensor largest = at::zeros({}, at::kDouble);
-  over_batches(data, {}, [&](const Batch& batch) {
-    const at::Tensor phi = expansion(input_of(batch)).features.to(at::kDouble);
-    largest = at::maximum(largest, phi.square().sum(-1).max());
+  const RankRows own = readable_rows(data, ranks);
+  on_all_ranks(own.ranks, [&] {
+    over_batches(own.rows, {}, [&](const Batch& batch) {
+      const at::Tensor phi = expansion(input_of(batch)).features.to(at::kDouble);
+      largest = at::maximum(largest, phi.square().sum(-1).max());
+    });
   });
-  return largest;
+  return own.ranks == nullptr ? largest : own.ranks->gather(largest).max();
 }
 
 Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context, const at::Tensor& largest,

@@ -30,6 +30,7 @@
 
 #include "slimbayes/core/cubature.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/disk_rows.h"
 #include "slimbayes/method/network_problem.h"
 #include "slimbayes/methods/deep_kernel/event_probes.h"
 #include "slimbayes/objectives/variational_bound.h"
@@ -120,7 +121,7 @@ double events_step(const DeepKernelFit& fit, const Batch& batch, const StepConte
 double rows_score(const DeepKernelFit& fit) {
   const Likelihood likelihood =
       likelihood_of(fit.task().likelihood, fit.model, {fit.draws.split("valid"), kKernelDraws, true});
-  const at::Tensor largest = fit.model.largest_prior_var(fit.rows);
+  const at::Tensor largest = fit.model.largest_prior_var(fit.rows, fit.ranks);
   const auto loss = [&](const Input& input, const at::Tensor& y) {
     return -log_predictive(likelihood, fit.model.latent(input, {}, largest), y);
   };
@@ -163,7 +164,7 @@ Likelihood likelihood_of(LikelihoodKind kind, const DeepKernelModel& model,
   return CoxLikelihood{};
 }
 
-at::Tensor constant_offsets(const Dataset& rows) {
+at::Tensor constant_offsets(const Dataset& rows, const Collective* ranks) {
   const Task& task = rows.schema.task;
   const int64_t n = rows.size();
   if (task.kind == TaskKind::regression) return at::zeros({1}, at::kDouble);
@@ -173,10 +174,14 @@ at::Tensor constant_offsets(const Dataset& rows) {
   const bool counts = task.kind == TaskKind::counts;
   const int64_t classes = std::max<int64_t>(2, task.outputs);
   at::Tensor sums = at::zeros({counts ? 1 : classes}, at::kDouble);  // of the counts, or of rows by class
-  over_batches(rows, {}, [&](const Batch& batch) {
-    sums += counts ? batch.target.to(at::kDouble).sum().reshape({1})
-                   : at::bincount(batch.target.to(at::kLong), {}, classes).to(at::kDouble);
+  const RankRows own = readable_rows(rows, ranks);
+  on_all_ranks(own.ranks, [&] {
+    over_batches(own.rows, {}, [&](const Batch& batch) {
+      sums += counts ? batch.target.to(at::kDouble).sum().reshape({1})
+                     : at::bincount(batch.target.to(at::kLong), {}, classes).to(at::kDouble);
+    });
   });
+  sum_over_ranks({sums}, own.ranks);
   if (counts) return at::log((sums / static_cast<double>(n)).clamp_min(0.5 / static_cast<double>(n)));
   const at::Tensor share = sums + 0.5;
   const at::Tensor log_share = at::log(share / share.sum());
