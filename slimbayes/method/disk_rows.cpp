@@ -31,7 +31,7 @@ RankRows readable_rows(const Dataset& rows, const Collective* ranks) {
   return rows_of_rank(rows, are_on_disk(rows) ? ranks : nullptr);
 }
 
-at::Tensor sampled_rows(const Dataset& rows, int64_t k, const Stream& stream) {
+at::Tensor drawn_rows(const Dataset& rows, int64_t k, const Stream& stream) {
   const int64_t n = rows.size();
   if (!are_on_disk(rows)) return stream.permutation(n).narrow(0, 0, k);
   const at::Tensor begin = at::floor_divide(at::arange(k + 1, at::kLong) * n, k);
@@ -70,7 +70,7 @@ Dataset taken_rows(const Dataset& rows, const at::Tensor& index, const Collectiv
 Dataset enough_rows(const Dataset& rows, const Stream& stream, const Collective* ranks) {
   constexpr int64_t kEnough = int64_t{1} << 16;
   if (!are_on_disk(rows)) return rows;
-  return taken_rows(rows, sampled_rows(rows, std::min(kEnough, rows.size()), stream), ranks);
+  return taken_rows(rows, drawn_rows(rows, std::min(kEnough, rows.size()), stream), ranks);
 }
 
 }  // namespace slimbayes

@@ -21,7 +21,7 @@ RankRows readable_rows(const Dataset& rows, const Collective* ranks);
 /// Returns which `k` of the rows make up a random sample without repetition, [k] int64, with 0 < k <= n. Rows
 /// in memory come in random order. Rows on disk come in their order, one from each of k stretches of nearly
 /// equal length: that reads every block at most once and takes no memory for the other rows.
-at::Tensor sampled_rows(const Dataset& rows, int64_t k, const Stream& stream);
+at::Tensor drawn_rows(const Dataset& rows, int64_t k, const Stream& stream);
 
 /// Returns the part of the rows with these indices that belongs to this rank; `index` undefined: of all rows.
 /// Rows on disk are divided as rows_of_rank divides all of them, and `index` must ascend; else the list of

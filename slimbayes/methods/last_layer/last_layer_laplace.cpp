@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/answers/likelihoods.h"
@@ -11,6 +13,7 @@
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/disk_rows.h"
 #include "slimbayes/method/laplace_posterior.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/registry.h"
@@ -189,25 +192,39 @@ class LaplaceMethod : public Method {
     const LastLayerFeatures features = statistics_features(*network, kLastLayerLaplace);
     const int64_t k = features.outputs(), r = features.rank();
     const bool full = options_.structure == "full" || (options_.structure == "auto" && k * r <= kFullWeights);
-    GaussNewton matrix = gauss_newton(k, r, full);
-    double log_likelihood = 0;
-    over_batches(rows, bounded({}, k), [&](const Batch& batch) {
-      const LastLayerRows at = features(input_of(batch, features.type()));
-      matrix = with_rows(std::move(matrix), at.features, at.output, 1);
-      const at::Tensor loss =
-          head_of(rows.schema.task).loss(at.output.to(at::kDouble), batch.target.to(at::kDouble));
-      log_likelihood -= loss.sum().item<double>();
-    });
+    const auto [matrix, log_likelihood] = curvature_at(rows, features, gauss_newton(k, r, full), context);
     Summary summary = network->summary;
     const double prior_sd =
         chosen_prior_sd(*network, features, matrix, log_likelihood, held_out, summary.notes);
     summary.facts.push_back(fmt::format("Laplace approximation of {} weights, {}; their prior sd: {:.3g}",
                                         k * r, full ? "full" : "Kronecker-factored", prior_sd));
-    return std::make_unique<LaplaceFitted>(options_, network, std::move(matrix), prior_sd,
-                                           std::move(summary));
+    return std::make_unique<LaplaceFitted>(options_, network, matrix, prior_sd, std::move(summary));
   }
 
  private:
+  /// Returns `none`, a matrix without rows, with all rows added, and the log likelihood of their classes.
+  static std::pair<GaussNewton, double> curvature_at(const Dataset& rows, const LastLayerFeatures& features,
+                                                     GaussNewton none, const FitContext& context) {
+    GaussNewton matrix = std::move(none);
+    double log_likelihood = 0;
+    const RankRows own = readable_rows(rows, context.ranks);
+    on_all_ranks(own.ranks, [&] {
+      over_batches(own.rows, bounded({}, features.outputs()), [&](const Batch& batch) {
+        const LastLayerRows at = features(input_of(batch, features.type()));
+        matrix = with_rows(std::move(matrix), at.features, at.output, 1);
+        const at::Tensor loss =
+            head_of(rows.schema.task).loss(at.output.to(at::kDouble), batch.target.to(at::kDouble));
+        log_likelihood -= loss.sum().item<double>();
+      });
+    });
+    const at::Tensor likelihood = at::full({1}, log_likelihood, at::kDouble);
+    std::vector<at::Tensor> sums = {matrix.features, matrix.classes, likelihood};
+    if (matrix.full.defined()) sums.push_back(matrix.full);
+    sum_over_ranks(sums, own.ranks);
+    matrix.n = rows.size();
+    return {std::move(matrix), likelihood.item<double>()};
+  }
+
   /// Throws std::invalid_argument, before the training, if the full matrix would be too large.
   void check_size(const Schema& schema, const FitContext& context) const {
     if (options_.structure != "full") return;

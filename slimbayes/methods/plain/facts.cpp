@@ -68,6 +68,7 @@ MethodInfo ridge() {
   info.needs_validation = false;
   info.variance_grows_away = true;
   info.plain = true;
+  info.streams = true;
   info.cost = ridge_cost;
   return with_options<RidgeOptions>(std::move(info));
 }
