@@ -140,6 +140,7 @@ MethodInfo constant() {
   info.seeded = false;
   info.needs_validation = false;
   info.plain = true;
+  info.streams = true;
   return with_options<ConstantOptions>(std::move(info));
 }
 
