@@ -16,6 +16,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/trained_network.h"
+#include "slimbayes/methods/plain/logistic_rows.h"
 #include "tests/methods/disk_source.h"
 #include "tests/methods/once.h"
 #include "tests/methods/task_contract.h"
@@ -121,6 +122,7 @@ std::vector<ExactCase> exact_cases() {
           {"constant", softmax},
           {"constant", LikelihoodKind::poisson},
           {"dbk-exact", gaussian},
+          {"logistic", softmax},
           {"bll", gaussian, json::object(), true},
           {"bll", softmax, {{"class_rows", kRows}}, true},
           {"bll", gaussian, {{"mean", "posterior"}, {"select", "evidence"}, {"prior", "select"}}, true},
@@ -171,6 +173,28 @@ TEST(SumsOnDisk, AreThoseOfAllRanks) {
       if (!trained) expect_same(alone, own->save(), of.method);
     });
     EXPECT_EQ(thrown, std::vector<std::string>(3, "")) << of.method;
+  }
+}
+
+TEST(LogisticOnDisk, HasTheDerivativesOfRowsInMemory) {
+  const Dataset rows = rows_of(LikelihoodKind::softmax, kRows, 1);
+  const at::Tensor coefficients = Stream(3).normal({2, 3}), along = Stream(4).normal({2, 3});
+  for (const bool full : {true, false}) {
+    const LogisticRows in_memory(rows, {}, full);
+    const LogisticLoss expected = in_memory.loss(coefficients, 0.7);
+    const auto compare = [&](const LogisticRows& from_disk) {
+      const LogisticLoss found = from_disk.loss(coefficients, 0.7);
+      EXPECT_NEAR(found.value, expected.value, 1e-10 * expected.value);
+      EXPECT_TRUE(at::allclose(found.gradient, expected.gradient, 1e-10, 1e-8));
+      if (!full) {
+        EXPECT_TRUE(at::allclose(from_disk.hessian_times(found, along, 0.7),
+                                 in_memory.hessian_times(expected, along, 0.7), 1e-10, 1e-8));
+      }
+    };
+    compare(LogisticRows(on_disk(rows), {}, full));
+    const auto thrown = run_ranks(
+        3, [&](const Collective& ranks) { compare(LogisticRows(on_disk(rows), {}, full, &ranks)); });
+    EXPECT_EQ(thrown, std::vector<std::string>(3, ""));
   }
 }
 

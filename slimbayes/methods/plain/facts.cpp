@@ -86,6 +86,7 @@ MethodInfo logistic() {
   info.needs_validation = false;
   info.variance_grows_away = true;
   info.plain = true;
+  info.streams = true;
   info.cost = logistic_cost;
   return with_options<LogisticOptions>(std::move(info));
 }
