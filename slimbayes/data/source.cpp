@@ -114,4 +114,11 @@ at::Tensor JoinedSource::lengths() const {
   return first.defined() && second.defined() ? at::cat({first, second}) : at::Tensor();
 }
 
+std::optional<Source::OnDisk> JoinedSource::on_disk() const {
+  const std::optional<OnDisk> first = first_->on_disk(), disk = first ? first : second_->on_disk();
+  if (!disk) return {};
+  internal_check(disk->parts.size() == 2, "JoinedSource", "rows of which every process has a part");
+  return OnDisk{disk->block, disk->window, {0, size()}};
+}
+
 }  // namespace slimbayes

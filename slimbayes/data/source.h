@@ -102,6 +102,7 @@ class SLIMBAYES_EXPORT JoinedSource : public Source {
   int64_t size() const override;
   Batch rows(const at::Tensor& indices, const RowContext& context) const override;
   at::Tensor lengths() const override;
+  std::optional<OnDisk> on_disk() const override;  // as the part that lies on disk
 
  private:
   std::shared_ptr<const Source> first_, second_;

@@ -69,14 +69,17 @@ Model Model::changed(const Examples& given, Change change) const {
       std::vector<int64_t> unknown;
       std::ranges::set_difference(hashes, parts_.learned, std::back_inserter(unknown));
       if (!unknown.empty()) {
+        const bool listed = std::ssize(parts_.learned) >= parts_.fitted->summary().rows;
         const auto first = std::ranges::find_if(
             in_order, [&](int64_t one) { return std::ranges::binary_search(unknown, one); });
-        refuse(
-            "forget", "rows that the model has learned",
-            fmt::format("{} of {} that it has not, the first {}", unknown.size(), hashes.size(),
-                        place_of(rows, first - in_order.begin())),
-            "give rows of its training or of an update, with the same cells; validation and test rows were "
-            "not learned (`.on_unknown=skip` leaves them out)");
+        refuse("forget", "rows that the model has learned",
+               fmt::format("{} of {} that it has not, the first {}", unknown.size(), hashes.size(),
+                           place_of(rows, first - in_order.begin())),
+               listed
+                   ? "give rows of its training or of an update, with the same cells; validation and test "
+                     "rows were not learned (`.on_unknown=skip` leaves them out)"
+                   : "a fit of rows on disk (`.cache`) keeps no list of them: of such a model only the rows "
+                     "of an update can be forgotten; fit again without the others");
       }
       std::ranges::set_difference(parts_.learned, hashes, std::back_inserter(out.learned));
       out.fitted = posterior.updated({}, data);

@@ -93,7 +93,10 @@ def test_a_damaged_row_group_is_named(folder):
     assert done.returncode == 2 and "1.parquet: expected row group 1 of the 3 of a Parquet file" in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("words", [[*DNN, "--steps", "1500"], [*DBK, "--steps", "1500"]], ids=["dnn", "dbk"])
+METHODS = {"dnn": DNN, "dbk": DBK} | {name: ["--target", "y", "--method", name, "--hidden", "16", "--threads", "1"] for name in ("bll", "vbll", "mc-dropout")}
+
+
+@pytest.mark.parametrize("words", [[*words, "--steps", "1500"] for words in METHODS.values()], ids=list(METHODS))
 def test_rows_on_disk_give_the_level_of_rows_in_memory_and_their_own_bits(folder, words):
     fitted(folder, "parts", *words)
     level = nll_of(folder)
@@ -105,6 +108,14 @@ def test_rows_on_disk_give_the_level_of_rows_in_memory_and_their_own_bits(folder
         answers.append(run(folder, "predict", "model.safetensors", "new.parquet").stdout)
     assert answers[0] == answers[1]
     assert not list((folder / "cache").iterdir())
+
+
+def test_rows_on_disk_are_learned_but_not_forgotten(folder):
+    fitted(folder, "parts", *METHODS["bll"], "--steps", "200", "--cache", "cache")
+    assert run(folder, "update", "model.safetensors", "new.parquet", "--out", "more.safetensors").returncode == 0
+    assert run(folder, "forget", "more.safetensors", "new.parquet", "--out", "again.safetensors").returncode == 0
+    done = run(folder, "forget", "model.safetensors", "whole.parquet", "--out", "fewer.safetensors")
+    assert done.returncode == 2 and "keeps no list" in done.stderr and done.stderr.count("error:") == 1, done.stderr
 
 
 def test_classes_test_rows_and_calibration_of_rows_on_disk(folder):

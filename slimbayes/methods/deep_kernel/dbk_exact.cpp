@@ -219,6 +219,8 @@ class DbkExactMethod : public Method {
     problem.groups = exact_groups(parameters, options.training, options.noise);
     problem.rows = rows.size();
     problem.ranks = context.ranks;
+    // A step reads its rows itself. The default plan would keep a permutation of all of them.
+    problem.plan = [](const Stream&) { return EpochBatches({at::empty({0}, at::kLong)}); };
     problem.trained_by = model.map.by_engine() ? "engine" : "libtorch";
     ExactTraining exact(model, rows, options.alpha, options.chunk, parameters.blocks(), context.ranks);
     problem.step = [&](const Batch&, const StepContext&) { return exact.step(); };

@@ -73,9 +73,11 @@ at::Tensor DeepKernelModel::largest_prior_var(const Dataset& data, const Collect
   if (correction != Correction::largest) return {};
   at::Tensor largest = at::zeros({}, at::kDouble);
   const RankRows own = rows_of_rank(data, ranks);
-  over_batches(own.rows, {}, [&](const Batch& batch) {
-    const at::Tensor phi = expansion(input_of(batch)).features.to(at::kDouble);
-    largest = at::maximum(largest, phi.square().sum(-1).max());
+  on_all_ranks(own.ranks, [&] {
+    over_batches(own.rows, {}, [&](const Batch& batch) {
+      const at::Tensor phi = expansion(input_of(batch)).features.to(at::kDouble);
+      largest = at::maximum(largest, phi.square().sum(-1).max());
+    });
   });
   return largest_of_ranks(largest, own.ranks);
 }

@@ -47,9 +47,9 @@ struct DeepKernelModel {
   double dof() const;
 
   /// Returns M, the largest ||phi||^2 over these rows, which Correction::largest needs (E-12); undefined for
-  /// other corrections. M does not depend on how the rows are divided into batches or shards. Scalar,
-  /// float64.
-  at::Tensor largest_prior_var(const Dataset& data, const Collective* ranks) const;
+  /// other corrections. M does not depend on how the rows are divided into batches or shards. Each of
+  /// `ranks` passes over its own rows. Scalar, float64.
+  at::Tensor largest_prior_var(const Dataset& data, const Collective* ranks = nullptr) const;
 
   /// Returns the mean and epistemic variance of f at the rows of `input`, correction included. `largest` is
   /// the result of largest_prior_var() for the training rows; undefined: that correction is left out. Pass

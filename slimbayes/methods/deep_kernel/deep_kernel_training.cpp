@@ -30,6 +30,7 @@
 
 #include "slimbayes/core/cubature.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/disk_rows.h"
 #include "slimbayes/method/network_problem.h"
 #include "slimbayes/method/rank_rows.h"
 #include "slimbayes/methods/deep_kernel/event_probes.h"
@@ -175,9 +176,11 @@ at::Tensor constant_offsets(const Dataset& rows, const Collective* ranks) {
   const int64_t classes = std::max<int64_t>(2, task.outputs);
   at::Tensor sums = at::zeros({counts ? 1 : classes}, at::kDouble);  // of the counts, or of rows by class
   const RankRows own = rows_of_rank(rows, ranks);
-  over_batches(own.rows, {}, [&](const Batch& batch) {
-    sums += counts ? batch.target.to(at::kDouble).sum().reshape({1})
-                   : at::bincount(batch.target.to(at::kLong), {}, classes).to(at::kDouble);
+  on_all_ranks(own.ranks, [&] {
+    over_batches(own.rows, {}, [&](const Batch& batch) {
+      sums += counts ? batch.target.to(at::kDouble).sum().reshape({1})
+                     : at::bincount(batch.target.to(at::kLong), {}, classes).to(at::kDouble);
+    });
   });
   sum_over_ranks({sums}, own.ranks);
   if (counts) return at::log((sums / static_cast<double>(n)).clamp_min(0.5 / static_cast<double>(n)));

@@ -25,7 +25,8 @@ Likelihood likelihood_of(LikelihoodKind kind, const DeepKernelModel& model, cons
 
 /// Returns the value of each latent function in the best model that ignores the inputs; training starts from
 /// it. It is 0 for a regression (the targets are centred), the log odds or log shares of classes, the log
-/// mean of counts, and log(n / 2^d) for n events in the domain [-1, 1]^d. [k] float64
+/// mean of counts, and log(n / 2^d) for n events in the domain [-1, 1]^d. Each of `ranks`
+/// (FitContext::ranks) counts its own rows. [k] float64
 at::Tensor constant_offsets(const Dataset& rows, const Collective* ranks);
 
 /// Returns the training problem of the fit: the step and the validation score for its task

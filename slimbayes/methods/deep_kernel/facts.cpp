@@ -36,6 +36,7 @@ MethodInfo dbk() {
 
 MethodInfo dbk_exact() {
   MethodInfo info = network_method("dbk-exact");
+  info.streams = true;
   info.updates = true;
   info.summary =
       "Deep basis kernel trained on the exact log evidence of all rows, in memory that does not grow with "
@@ -53,6 +54,7 @@ MethodInfo dbk_exact() {
 
 MethodInfo vbll() {
   MethodInfo info = network_method("vbll", every_task());
+  info.streams = true;
   info.summary = "Variational Bayesian last layer: dbk's model trained on the evidence lower bound.";
   info.paper = "N: deep basis kernels, appendix B (baseline VBLL; Harrison et al. 2024)";
   info.presets = {paper_preset({paper_training(), paper_noise()}, paper_training_notes())};
@@ -61,6 +63,7 @@ MethodInfo vbll() {
 
 MethodInfo sv_dkl() {
   MethodInfo info = network_method("sv-dkl", every_task());
+  info.streams = true;
   info.summary = "Deep kernel learning with inducing points, trained on the evidence lower bound (SVGP).";
   info.paper = "N: deep basis kernels, objective N-5 (baseline SV-DKL)";
   info.presets = {
@@ -72,6 +75,7 @@ MethodInfo sv_dkl() {
 
 MethodInfo pp_dkl() {
   MethodInfo info = network_method("pp-dkl");
+  info.streams = true;
   info.summary =
       "Deep kernel learning with inducing points, trained on the predictive density (PPGP); its split is not "
       "aleatoric/epistemic.";
@@ -87,6 +91,7 @@ MethodInfo pp_dkl() {
 
 MethodInfo sv_rbf() {
   MethodInfo info = network_method("sv-rbf", every_task());
+  info.streams = true;
   info.inputs = {InputKind::table};  // the kernel acts on table columns, without a network
   info.summary = "Sparse variational Gaussian process with an ARD RBF kernel at the inputs (SVGP).";
   info.paper = "N: deep basis kernels, objective N-5 (baseline SV-RBF; Hensman et al. 2013)";
@@ -101,6 +106,7 @@ MethodInfo sv_rbf() {
 
 MethodInfo sv_dbk() {
   MethodInfo info = network_method("sv-dbk", every_task());
+  info.streams = true;
   info.summary =
       "The earlier deep basis kernel: evidence lower bound with a trace regulariser and a diagonal "
       "correction.";

@@ -128,6 +128,7 @@ MethodInfo rich_bll() {
 MethodInfo bll() {
   MethodInfo info = posterior_method("bll");
   info.updates = true;
+  info.streams = true;
   info.aliases = {"nngp"};
   info.summary = "Keeps a trained network's mean and adds the variance of its last layer alone.";
   info.paper = "R: richer Bayesian last layers, section 2 (baseline NNGP/BLL)";
@@ -139,6 +140,7 @@ MethodInfo last_layer_laplace() {
   MethodInfo info = posterior_method("last-layer-laplace");
   info.aliases = {"ll-laplace"};
   info.updates = true;
+  info.streams = true;
   info.summary =
       "Keeps a trained network and adds the Laplace approximation of its last layer; for classes, with the "
       "covariance of the logits.";
@@ -167,6 +169,7 @@ MethodInfo ntk_gp() {
 MethodInfo ntk_sketch() {
   MethodInfo info = posterior_method("ntk-sketch");
   info.updates = true;
+  info.streams = true;
   info.summary =
       "Keeps a trained network's mean and adds the variance of a linear model on random features of the "
       "whole gradient: ntk-gp at any number of rows.";

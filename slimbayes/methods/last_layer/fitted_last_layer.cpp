@@ -43,17 +43,25 @@ EvaluatedRows evaluated(const LastLayerFeatures& network, const Dataset& data) {
                     at::empty({data.size(), network.outputs()}, at::kDouble),
                     at::empty({data.size()}, at::kDouble)};
   int64_t from = 0;
+  over_evaluated(network, data, [&](const EvaluatedRows& rows) {
+    const int64_t b = rows.y.size(0);
+    all.features.narrow(0, from, b).copy_(rows.features);
+    all.output.narrow(0, from, b).copy_(rows.output);
+    all.y.narrow(0, from, b).copy_(rows.y);
+    from += b;
+  });
+  return all;
+}
+
+void over_evaluated(const LastLayerFeatures& network, const Dataset& data,
+                    const std::function<void(const EvaluatedRows& rows)>& each) {
   PredictOptions options;
   options.gradients = network.needs_gradients();
   over_batches(data, options, [&](const Batch& batch) {
     const LastLayerRows rows = network(input_of(batch, network.type()));
-    const int64_t b = rows.features.size(0);
-    all.features.narrow(0, from, b).copy_(rows.features);
-    all.output.narrow(0, from, b).copy_(rows.output);
-    all.y.narrow(0, from, b).copy_(batch.target);
-    from += b;
+    each({rows.features.detach().to(at::kDouble), rows.output.detach().to(at::kDouble),
+          batch.target.to(at::kDouble)});
   });
-  return all;
 }
 
 LinearRows rows_of_output(const EvaluatedRows& rows, int64_t c, bool regression) {

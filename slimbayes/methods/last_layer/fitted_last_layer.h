@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -32,6 +33,10 @@ struct EvaluatedRows {
   at::Tensor features, output, y;  // [n, r], [n, k], [n]
 };
 EvaluatedRows evaluated(const LastLayerFeatures& network, const Dataset& data);
+
+/// Calls `each` with those of consecutive rows, block after block, so that few of them are in memory.
+void over_evaluated(const LastLayerFeatures& network, const Dataset& data,
+                    const std::function<void(const EvaluatedRows& rows)>& each);
 
 /// Returns the rows that the posterior of output c learns. For a regression they are all rows, with the
 /// residuals y - f(x) as targets. For classes they are the rows of class c (with one logit, all rows). Their

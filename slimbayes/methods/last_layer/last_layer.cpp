@@ -16,8 +16,9 @@
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/disk_rows.h"
 #include "slimbayes/method/fit_jobs.h"
-#include "slimbayes/method/rank_rows.h"
+#include "slimbayes/methods/last_layer/class_sums.h"
 #include "slimbayes/methods/last_layer/fitted_last_layer.h"
 #include "slimbayes/methods/last_layer/last_layer_choice.h"
 #include "slimbayes/ntk/enrichment.h"
@@ -123,6 +124,8 @@ class LastLayerMethod : public Method {
   void check_network(const Dataset& rows, const FitContext& context) const {
     const Schema& schema = rows.schema;
     const bool module = context.start && context.start->module;
+    check(!(layer_.enriched && are_on_disk(rows)), layer_.method, "rows in memory", "rows on disk",
+          "leave `.cache` out: the gradients of all rows are needed at once");
     const NetworkSpec spec = context.start ? context.start->spec
                                            : trained_network_spec(layer_.network, schema.input, schema.tokens,
                                                                   schema.task.outputs);
@@ -156,13 +159,16 @@ class LastLayerMethod : public Method {
     if (known) network.head.noise_var = known->network_noise;
     Summary summary = network.summary;
     const LastLayerFeatures features = statistics_features(network, layer_.method, layer_.sketch);
-    const at::Tensor index = subsample(rows.size(), features.rank(), context.stream, summary);
+    const at::Tensor index = subsample(rows, features.rank(), context.stream, summary);
     const Dataset used = index.defined() ? rows.subset(index) : rows;
-    const RankRows own = rows_of_rank(used, context.ranks);
-    EvaluatedRows at_rows;
-    on_all_ranks(own.ranks, [&] { at_rows = evaluated(features, own.rows); });
+    const bool regression = rows.schema.task.kind == TaskKind::regression, on_disk = are_on_disk(rows);
+    const RankRows own = sample_of_rank(rows, index, context.ranks);
+    EvaluatedRows at_rows;  // of rows in memory
+    if (!on_disk) on_all_ranks(own.ranks, [&] { at_rows = evaluated(features, own.rows); });
     const EvaluatedRows at_valid =
-        held_out.size() > 0 && !known ? evaluated(features, held_out) : EvaluatedRows{};
+        held_out.size() > 0 && !known
+            ? evaluated(features, choosing_rows(held_out, on_disk, features.rank(), context.stream))
+            : EvaluatedRows{};
 
     at::Tensor factor = at::eye(features.rank(), at::kDouble);
     if (layer_.enriched)
@@ -171,16 +177,17 @@ class LastLayerMethod : public Method {
               .factor;
     LastLayerPosterior posterior{factor, {}, layer_.posterior.class_noise, index.defined()};
     PosteriorChoice choice;
-    if (rows.schema.task.kind == TaskKind::regression) {
+    if (regression) {
       const double scale = static_cast<double>(rows.size()) / static_cast<double>(used.size());
-      posterior.statistics = {residual_statistics(at_rows, scale, rows.size(), own.ranks)};
+      posterior.statistics = {residual_statistics(features, own, at_rows, scale, rows.size())};
       const bool unseen = !context.start || context.valid_unseen;
       choice =
           known ? known->choice
                 : regression_choice(network, rows.schema.task, posterior, at_valid, layer_.posterior, unseen);
       posterior.noise_var = choice.noise_var;
     } else {
-      posterior.statistics = class_statistics(at_rows, own, context.stream);
+      posterior.statistics = on_disk ? class_sums(features, own, layer_.posterior.class_rows, context.stream)
+                                     : class_statistics(at_rows, own, context.stream);
       int64_t held = 0;
       for (const LinearStatistics& one : posterior.statistics) held += one.n;
       posterior.sampled = posterior.sampled || held < used.size();
@@ -191,7 +198,7 @@ class LastLayerMethod : public Method {
     std::string chosen_values =
         fmt::format("prior sd of the {} weights: {:.3g}", layer_.sketch > 0 ? "network's" : "last layer's",
                     choice.prior_sd);
-    if (rows.schema.task.kind == TaskKind::regression)
+    if (regression)
       chosen_values += fmt::format("; noise sd of the scaled target: {:.3g}", std::sqrt(choice.noise_var));
     summary.facts.push_back(std::move(chosen_values));
     return std::make_unique<FittedLastLayer>(layer_, std::move(network), posterior, std::move(summary),
@@ -203,6 +210,9 @@ class LastLayerMethod : public Method {
   /// rows or it was interrupted. A killed fit that resumes does not repeat a finished first fit.
   std::unique_ptr<Fitted> refitted(const Split& split, const FitContext& context) const {
     if (split.valid.size() == 0) return fitted(split, context, {});
+    check(!(are_on_disk(split.train) && context.ranks != nullptr), layer_.method,
+          "one process for `.refit` on rows on disk", "several, of which each holds its own training rows",
+          "leave `.refit` out");
     const auto fit_first = [&](size_t, const JobContext& job) -> FirstFit {
       const std::shared_ptr<const FittedLastLayer> first =
           fitted(split, part_of(context, context.stream, job), {});
@@ -236,9 +246,9 @@ class LastLayerMethod : public Method {
 
   /// Returns the indices [k] int64 of the rows that the variance is computed from, drawn without replacement;
   /// undefined if all rows are used. Adds a note if there are fewer than three rows per feature.
-  at::Tensor subsample(int64_t n, int64_t rank, const Stream& stream, Summary& summary) const {
+  at::Tensor subsample(const Dataset& rows, int64_t rank, const Stream& stream, Summary& summary) const {
     const double given = layer_.posterior.subsample;
-    const int64_t k = sampled_rows(n);
+    const int64_t n = rows.size(), k = sampled_rows(n);
     if (given > static_cast<double>(n))
       summary.notes.push_back(fmt::format("all {} rows: fewer than `.subsample={:.0f}`", n, given));
     if (k == n) return {};
@@ -248,7 +258,16 @@ class LastLayerMethod : public Method {
           "data decide it; three rows per feature would bring it to 1.5",
           k, rank, static_cast<double>(k) / static_cast<double>(std::max<int64_t>(1, k - rank - 1))));
     }
-    return stream.split("subsample").permutation(n).narrow(0, 0, k);
+    return drawn_rows(rows, k, stream.split("subsample"));
+  }
+
+  /// Returns the validation rows that choose the noise and the prior. Beside training rows on disk there may
+  /// be so many of them that their features do not fit into memory: then a sample.
+  static Dataset choosing_rows(const Dataset& held_out, bool on_disk, int64_t rank, const Stream& stream) {
+    constexpr int64_t kMostNumbers = int64_t{1} << 24;
+    const int64_t k = std::max<int64_t>(1, kMostNumbers / rank);
+    if (!on_disk || held_out.size() <= k) return held_out;
+    return held_out.subset(drawn_rows(held_out, k, stream.split("choosing")));
   }
 
   /// Returns A^T A (ntk/enrichment.h), computed from the network's gradients at `rows`. This rank has
@@ -284,11 +303,16 @@ class LastLayerMethod : public Method {
     return found.gram;
   }
 
-  static LinearStatistics residual_statistics(const EvaluatedRows& rows, double scale, int64_t n,
-                                              const Collective* ranks) {
-    LinearStatistics s = linear_statistics(rows.features.size(1));
-    on_all_ranks(ranks, [&] { s = added(std::move(s), rows_of_output(rows, 0, true)); });
-    s = summed(s, ranks);
+  /// Returns the statistics of the residuals of all n rows, from `own` rows of a share 1 / scale of them.
+  /// `kept` are the evaluated own rows; undefined for rows on disk.
+  static LinearStatistics residual_statistics(const LastLayerFeatures& features, const RankRows& own,
+                                              const EvaluatedRows& kept, double scale, int64_t n) {
+    LinearStatistics s = linear_statistics(features.rank());
+    const auto add = [&s](const EvaluatedRows& rows) {
+      s = added(std::move(s), rows_of_output(rows, 0, true));
+    };
+    on_all_ranks(own.ranks, [&] { kept.y.defined() ? add(kept) : over_evaluated(features, own.rows, add); });
+    s = summed(s, own.ranks);
     return scale == 1 ? s : scaled(s, scale, n);
   }
 

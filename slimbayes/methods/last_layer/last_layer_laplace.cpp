@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/answers/likelihoods.h"
@@ -11,6 +13,7 @@
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/disk_rows.h"
 #include "slimbayes/method/laplace_posterior.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/rank_rows.h"
@@ -197,8 +200,7 @@ class LaplaceMethod : public Method {
         chosen_prior_sd(*network, features, matrix, log_likelihood, held_out, summary.notes);
     summary.facts.push_back(fmt::format("Laplace approximation of {} weights, {}; their prior sd: {:.3g}",
                                         k * r, full ? "full" : "Kronecker-factored", prior_sd));
-    return std::make_unique<LaplaceFitted>(options_, network, std::move(matrix), prior_sd,
-                                           std::move(summary));
+    return std::make_unique<LaplaceFitted>(options_, network, matrix, prior_sd, std::move(summary));
   }
 
  private:

@@ -8,6 +8,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/disk_rows.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/row_answers.h"
 #include "slimbayes/methods/plain/plain_options.h"
@@ -43,6 +44,36 @@ at::Tensor posterior_of(const at::Tensor& y, const Task& task, double pseudo_cou
     return at::tensor({pseudo_count + target.sum().item<double>(), n}, at::kDouble);
   const int64_t classes = std::max<int64_t>(2, task.outputs);
   return at::bincount(target.to(at::kLong), {}, classes).to(at::kDouble) + pseudo_count;
+}
+
+/// Returns what is stored of the rows of `a` and `b` together.
+at::Tensor of_both(const at::Tensor& a, const at::Tensor& b, TaskKind kind, double pseudo_count) {
+  const at::Tensor prior = at::full({}, pseudo_count, at::kDouble);
+  if (kind == TaskKind::classification) return a + b - prior;
+  if (kind == TaskKind::counts) return at::stack({a[0] + b[0] - prior, a[1] + b[1]});
+  const at::Tensor n = a[2] + b[2], between = a[2] * b[2] / n * (a[0] - b[0]).square();
+  const at::Tensor var = ((a[2] - 1) * a[1] + (b[2] - 1) * b[1] + between) / (n - 1);
+  return at::stack({(a[2] * a[0] + b[2] * b[0]) / n, var, n});
+}
+
+/// Returns what is stored of all rows; of those on disk it is added up block by block.
+at::Tensor posterior_at(const Dataset& rows, double pseudo_count, const Collective* ranks) {
+  const Task& task = rows.schema.task;
+  if (!are_on_disk(rows)) return posterior_of(targets_of(rows), task, pseudo_count);
+  at::Tensor all;
+  const auto add = [&](const at::Tensor& some) {
+    all = all.defined() ? of_both(all, some, task.kind, pseudo_count) : some;
+  };
+  const RankRows own = readable_rows(rows, ranks);
+  on_all_ranks(own.ranks, [&] {
+    over_batches(own.rows, {},
+                 [&](const Batch& batch) { add(posterior_of(batch.target, task, pseudo_count)); });
+  });
+  if (own.ranks == nullptr) return all;
+  const at::Tensor of_ranks = own.ranks->gather(all);
+  all = at::Tensor();
+  for (int64_t rank = 0; rank < of_ranks.size(0); ++rank) add(of_ranks[rank]);
+  return all;
 }
 
 /// Returns the answer for n rows.
@@ -135,15 +166,14 @@ class ConstantMethod : public Method {
  public:
   explicit ConstantMethod(const ConstantOptions& options) : options_(options) {}
 
-  std::unique_ptr<Fitted> fit(const Split& split, const FitContext&) const override {
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     at::NoGradGuard no_grad;
     const Dataset rows = training_rows(split.train, kConstant);
     Summary summary;
     summary.rows = rows.size();
     summary.stopped = Stopped::converged;
-    const Task& task = rows.schema.task;
-    return std::make_unique<ConstantFitted>(options_, rows.schema.input, task.kind,
-                                            posterior_of(targets_of(rows), task, options_.pseudo_count),
+    return std::make_unique<ConstantFitted>(options_, rows.schema.input, rows.schema.task.kind,
+                                            posterior_at(rows, options_.pseudo_count, context.ranks),
                                             std::move(summary));
   }
 

@@ -68,6 +68,7 @@ MethodInfo ridge() {
   info.needs_validation = false;
   info.variance_grows_away = true;
   info.plain = true;
+  info.streams = true;
   info.cost = ridge_cost;
   return with_options<RidgeOptions>(std::move(info));
 }
@@ -85,6 +86,7 @@ MethodInfo logistic() {
   info.needs_validation = false;
   info.variance_grows_away = true;
   info.plain = true;
+  info.streams = true;
   info.cost = logistic_cost;
   return with_options<LogisticOptions>(std::move(info));
 }
@@ -139,6 +141,7 @@ MethodInfo constant() {
   info.seeded = false;
   info.needs_validation = false;
   info.plain = true;
+  info.streams = true;
   return with_options<ConstantOptions>(std::move(info));
 }
 

@@ -14,6 +14,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/class_weights.h"
+#include "slimbayes/method/disk_rows.h"
 #include "slimbayes/method/laplace_posterior.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/row_answers.h"
@@ -49,17 +50,24 @@ int64_t columns_of(const Shape& input) {
   return std::accumulate(input.sizes.begin(), input.sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
-/// Returns the rows that choose the prior: all, or equally spaced ones if a pass over all would take long.
-Dataset search_rows_of(const Dataset& rows, int64_t columns, int64_t contrasts, bool full) {
+/// Returns the rows that choose the prior: all, or equally spaced ones if a pass over all would take long. The
+/// choice passes over them some hundred times, so that those on disk come into memory.
+Dataset search_rows_of(const Dataset& rows, int64_t columns, int64_t contrasts, bool full,
+                       const Collective* ranks) {
   constexpr double kFullWork = 4e9, kWork = 2e8;  // multiplications of a pass
-  constexpr int64_t kFewest = 2000;
+  constexpr int64_t kFewest = 2000, kMostOfDisk = int64_t{1} << 16;
   const auto size = static_cast<double>(contrasts * (columns + 1));
-  const auto most = std::max(kFewest, static_cast<int64_t>(full ? kFullWork / (size * size) : kWork / size));
+  auto most = std::max(kFewest, static_cast<int64_t>(full ? kFullWork / (size * size) : kWork / size));
   const int64_t n = rows.size();
-  if (n <= most) return rows;
-  return rows.subset((at::arange(most, at::kDouble) * (static_cast<double>(n) / static_cast<double>(most)))
-                         .floor()
-                         .to(at::kLong));
+  if (are_on_disk(rows))
+    most = std::min({n, most, kMostOfDisk});
+  else if (n <= most)
+    return rows;
+  const at::Tensor spaced =
+      (at::arange(most, at::kDouble) * (static_cast<double>(n) / static_cast<double>(most)))
+          .floor()
+          .to(at::kLong);
+  return taken_rows(rows, spaced, ranks);
 }
 
 /// What answers: the coordinates, the mode and the covariance around it.
@@ -243,10 +251,14 @@ class LogisticMethod : public Method {
     const at::Tensor weights = class_weights(options_.class_weights, rows, kLogistic);
     Summary summary;
     summary.rows = rows.size();
-    const Dataset some = search_rows_of(rows, columns, k, full);
-    const LogisticRows chosen_on(some, weights, full), all(rows, weights, full);
-    const auto [prior_sd, spread] =
+    const Dataset some = search_rows_of(rows, columns, k, full, context.ranks);
+    const LogisticRows chosen_on(some, weights, full), all(rows, weights, full, context.ranks);
+    auto [prior_sd, spread] =
         logistic_choice(chosen_on, evidence_prior_sd(chosen_on, context.callback), context.callback);
+    if (are_on_disk(rows) && context.ranks != nullptr) {  // an interrupt may have ended one search earlier
+      prior_sd = broadcast_number(*context.ranks, prior_sd);
+      spread = broadcast_number(*context.ranks, spread);
+    }
     const LogisticMode mode =
         logistic_mode(all, prior_sd, at::zeros({k, columns + 1}, at::kDouble), kClosely);
     summary.facts.push_back(fmt::format(

@@ -18,6 +18,7 @@
 
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/disk_rows.h"
 
 namespace slimbayes {
 
@@ -78,8 +79,8 @@ at::Tensor contrast_curvatures(const at::Tensor& p, const at::Tensor& contrasts)
   return p.mm(pairs.flatten(1)).view({-1, k, k}) - mean.unsqueeze(2) * mean.unsqueeze(1);
 }
 
-LogisticRows::LogisticRows(const Dataset& rows, const at::Tensor& weights, bool full)
-    : rows_(rows), full_(full) {
+LogisticRows::LogisticRows(const Dataset& rows, const at::Tensor& weights, bool full, const Collective* ranks)
+    : rows_(readable_rows(rows, ranks)), n_(rows.size()), on_disk_(are_on_disk(rows)), full_(full) {
   const int64_t classes = std::max<int64_t>(2, rows.schema.task.outputs);
   contrasts_ = class_contrasts(classes);
   weights_ = weights.defined() ? weights.to(at::kDouble) : at::ones({classes}, at::kDouble);
@@ -87,19 +88,24 @@ LogisticRows::LogisticRows(const Dataset& rows, const at::Tensor& weights, bool 
 }
 
 void LogisticRows::measure() {
-  over_class_rows(rows_, weights_, [&](const at::Tensor& x, const at::Tensor&, const at::Tensor& weight) {
+  over_own([&](const at::Tensor& x, const at::Tensor&, const at::Tensor& weight) {
     const at::Tensor sum = at::mv(x.t(), weight);
     centre_ = centre_.defined() ? centre_ + sum : sum;
     total_ += weight.sum().item<double>();
   });
+  const at::Tensor total = at::full({1}, total_, at::kDouble);
+  sum_over_ranks({centre_, total}, rows_.ranks);
+  total_ = total.item<double>();
   centre_ = centre_ / total_;
   at::Tensor squares = at::zeros_like(centre_);
   if (!full_) gram_ = at::zeros({columns(), columns()}, at::kDouble);
-  over_class_rows(rows_, weights_, [&](const at::Tensor& x, const at::Tensor&, const at::Tensor& weight) {
+  over_own([&](const at::Tensor& x, const at::Tensor&, const at::Tensor& weight) {
     const at::Tensor apart = (x - centre_) * weight.sqrt().unsqueeze(1);
     squares += apart.square().sum(0);
     if (!full_) gram_.addmm_(apart.t(), apart);
   });
+  sum_over_ranks({squares}, rows_.ranks);
+  if (!full_) sum_over_ranks({gram_}, rows_.ranks);
   const double mean = squares.mean().item<double>() / total_;
   scale_ = mean > 1e-12 ? mean : 1;
   if (full_) return;
@@ -110,18 +116,24 @@ void LogisticRows::measure() {
 
 void LogisticRows::over(const std::function<void(const at::Tensor& x, const at::Tensor& y,
                                                  const at::Tensor& weight)>& each) const {
-  over_class_rows(rows_, weights_, each);
+  over_class_rows(rows_.rows, weights_, each);
+}
+
+void LogisticRows::over_own(const std::function<void(const at::Tensor& x, const at::Tensor& y,
+                                                     const at::Tensor& weight)>& each) const {
+  on_all_ranks(rows_.ranks, [&] { over(each); });
 }
 
 LogisticLoss LogisticRows::loss(const at::Tensor& coefficients, double prior_sd) const {
   const LogisticDesign how = design(prior_sd);
   const int64_t r = columns() + 1, k = contrasts();
   LogisticLoss out;
-  out.value = 0.5 * coefficients.square().sum().item<double>();
-  out.gradient = coefficients.clone();
+  if (adds_prior()) out.value = 0.5 * coefficients.square().sum().item<double>();
+  out.gradient = adds_prior() ? coefficients.clone() : at::zeros_like(coefficients);
   out.matrix = gauss_newton(k, r, full_);
-  out.matrix.n = rows_.size();
-  over_class_rows(rows_, weights_, [&](const at::Tensor& x, const at::Tensor& y, const at::Tensor& weight) {
+  out.matrix.n = n_;
+  if (!full_) out.coefficients = coefficients;
+  over_own([&](const at::Tensor& x, const at::Tensor& y, const at::Tensor& weight) {
     const at::Tensor phi = how.features(x);
     const at::Tensor log_p = at::log_softmax(phi.mm(coefficients.t()).mm(contrasts_.t()), 1), p = log_p.exp();
     out.value -= at::dot(log_p.gather(1, y.unsqueeze(1)).squeeze(1), weight).item<double>();
@@ -130,9 +142,13 @@ LogisticLoss LogisticRows::loss(const at::Tensor& coefficients, double prior_sd)
     out.matrix.classes += summed_curvature(p, weight, contrasts_);
     if (full_)
       add_full(phi, contrast_curvatures(p, contrasts_) * weight.view({-1, 1, 1}), out.matrix.full);
-    else
+    else if (!on_disk_)
       out.probabilities.push_back(p);
   });
+  const at::Tensor value = at::full({1}, out.value, at::kDouble);
+  sum_over_ranks({value, out.gradient, out.matrix.classes}, rows_.ranks);
+  if (full_) sum_over_ranks({out.matrix.full}, rows_.ranks);
+  out.value = value.item<double>();
   // The Kronecker form divides by the number of rows; both of its factors are sums of weights.
   out.matrix.classes *= static_cast<double>(out.matrix.n) / total_;
   if (full_) {
@@ -146,14 +162,17 @@ LogisticLoss LogisticRows::loss(const at::Tensor& coefficients, double prior_sd)
 
 at::Tensor LogisticRows::hessian_times(const LogisticLoss& at, const at::Tensor& v, double prior_sd) const {
   const LogisticDesign how = design(prior_sd);
-  at::Tensor out = v.clone();
+  at::Tensor out = adds_prior() ? v.clone() : at::zeros_like(v);
   size_t batch = 0;
-  over_class_rows(rows_, weights_, [&](const at::Tensor& x, const at::Tensor&, const at::Tensor& weight) {
-    const at::Tensor phi = how.features(x), p = at.probabilities.at(batch++);
+  over_own([&](const at::Tensor& x, const at::Tensor&, const at::Tensor& weight) {
+    const at::Tensor phi = how.features(x);
+    const at::Tensor p = on_disk_ ? at::softmax(phi.mm(at.coefficients.t()).mm(contrasts_.t()), 1)
+                                  : at.probabilities.at(batch++);
     const at::Tensor turned = phi.mm(v.t()).mm(contrasts_.t());
     const at::Tensor change = p * (turned - (p * turned).sum(1, /*keepdim=*/true)) * weight.unsqueeze(1);
     out.addmm_(change.mm(contrasts_).t(), phi);
   });
+  sum_over_ranks({out}, rows_.ranks);
   return out;
 }
 

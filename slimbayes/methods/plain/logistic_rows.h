@@ -8,6 +8,7 @@
 
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/method/laplace_posterior.h"
+#include "slimbayes/method/rank_rows.h"
 
 namespace slimbayes {
 
@@ -36,7 +37,9 @@ struct LogisticLoss {
   double value = 0;     // -sum_i weight_i log P(y_i) + |V|^2 / 2
   at::Tensor gradient;  // [k, d + 1]
   GaussNewton matrix;   // the Hessian of the first term, in contrasts; the full one or its Kronecker factors
-  std::vector<at::Tensor> probabilities;  // [b, K] of each batch, without the full Hessian
+  // Without the full Hessian: where the loss is, and [b, K] of each batch, which rows on disk do not keep.
+  at::Tensor coefficients;
+  std::vector<at::Tensor> probabilities;
 };
 
 /// The rows of a logistic regression. It reads them batch by batch in each pass.
@@ -44,18 +47,18 @@ class LogisticRows {
  public:
   /// `weights` [K] of the rows of each class, undefined: every row counts once. `full`: with the full
   /// Hessian, [k (d + 1), k (d + 1)]; else with an approximation whose factors are [k, k] and [d + 1, d + 1].
-  /// The rows must have passed training_rows.
-  LogisticRows(const Dataset& rows, const at::Tensor& weights, bool full);
+  /// The rows must have passed training_rows. Each of `ranks` passes over its part of rows on disk.
+  LogisticRows(const Dataset& rows, const at::Tensor& weights, bool full, const Collective* ranks = nullptr);
 
   LogisticDesign design(double prior_sd) const { return {centre_, contrasts_, prior_sd}; }
-  int64_t size() const { return rows_.size(); }
+  int64_t size() const { return n_; }
   int64_t columns() const { return centre_.size(0); }       // d
   int64_t contrasts() const { return contrasts_.size(1); }  // k
   bool full() const { return full_; }
   /// Returns the mean variance of the columns; 1 if all are constant.
   double scale() const { return scale_; }
 
-  /// Calls `each` with the rows of a batch [b, d], their classes and weights [b].
+  /// Calls `each` with the rows of a batch [b, d], their classes and weights [b]. For rows in memory.
   void over(const std::function<void(const at::Tensor& x, const at::Tensor& y, const at::Tensor& weight)>&
                 each) const;
 
@@ -75,8 +78,14 @@ class LogisticRows {
 
  private:
   void measure();
+  /// Returns whether this process adds the prior to the loss, which the ranks then sum.
+  bool adds_prior() const { return rows_.ranks == nullptr || rows_.ranks->rank() == 0; }
+  void over_own(const std::function<void(const at::Tensor& x, const at::Tensor& y, const at::Tensor& weight)>&
+                    each) const;
 
-  Dataset rows_;
+  RankRows rows_;
+  int64_t n_;  // of all ranks
+  bool on_disk_;
   at::Tensor contrasts_, weights_, centre_;
   bool full_;
   double scale_ = 1, total_ = 0;  // the sum of the weights of all rows

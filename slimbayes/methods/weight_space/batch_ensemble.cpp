@@ -170,7 +170,7 @@ class BatchEnsembleFit {
     summary.valid_rows = held_out_.size();
     Weights weights = snapshot(parameters_);
     if (head_.is_regression())
-      store_noise(noise_of_draws(draws(), held_out_.size() > 0 ? held_out_ : rows_, kBatchEnsemble), weights);
+      store_noise(noise_of_draws(draws(), rows_of_noise(held_out_, rows_, context), kBatchEnsemble), weights);
     return std::make_unique<BatchEnsembleFitted>(
         options_,
         NetworkFile{options_to_json(options_), head_, spec_, std::move(weights), std::move(summary)});

@@ -21,6 +21,7 @@ namespace {
 MethodInfo draws_method(std::string name) {
   MethodInfo info =
       segmenting(network_method(std::move(name), {TaskKind::regression, TaskKind::classification}));
+  info.streams = true;
   info.parts = SdParts::draws;
   info.presets = {paper_preset({paper_training()},
                                {("the training is that of the networks of the deep basis kernel paper, which "
@@ -61,6 +62,7 @@ MethodInfo variational_method(std::string name, std::string summary, std::string
                               std::vector<Preset> presets = {}) {
   MethodInfo info = segmenting(
       network_method(std::move(name), {TaskKind::regression, TaskKind::classification, TaskKind::counts}));
+  info.streams = true;
   info.parts = SdParts::draws;
   info.presets = std::move(presets);
   info.summary = std::move(summary);
@@ -125,6 +127,7 @@ MethodInfo ffg_u() {
 MethodInfo batch_ensemble() {
   MethodInfo info = segmenting(
       network_method("batch-ensemble", {TaskKind::regression, TaskKind::classification, TaskKind::counts}));
+  info.streams = true;
   info.parts = SdParts::draws;
   info.summary = "An ensemble whose members scale the rows and columns of one network's matrices.";
   info.paper = "Wen, Tran and Ba 2020 (baseline of FiD-GP)";
@@ -134,6 +137,7 @@ MethodInfo batch_ensemble() {
 MethodInfo f_sgvb_lrt() {
   MethodInfo info = segmenting(
       network_method("f-sgvb-lrt", {TaskKind::regression, TaskKind::classification, TaskKind::counts}));
+  info.streams = true;
   info.parts = SdParts::draws;
   info.summary = "full-rank, trained by sharpness-aware steps with drawn outputs in place of drawn weights.";
   info.paper = "Nguyen et al. 2023 (baseline of FiD-GP)";

@@ -84,7 +84,7 @@ class McDropoutMethod : public Method {
     if (trained.head.is_regression()) {
       const BoundNetwork network(trained.spec, "network", as_type(trained.weights, at::kFloat));
       noise_var = noise_of_draws(mask_draws(network, trained.spec.input, options_.draws),
-                                 split.valid.size() > 0 ? split.valid : split.train, kMcDropout);
+                                 rows_of_noise(split.valid, split.train, context), kMcDropout);
     }
     return std::make_unique<McDropoutFitted>(options_, std::move(trained), noise_var);
   }

@@ -8,6 +8,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/method/disk_rows.h"
 #include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/registry.h"
@@ -92,11 +93,12 @@ Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& vi
   return out;
 }
 
-/// Returns the batch norm statistics of each draw, computed from these rows. [draws, b]; undefined if the
-/// network has no batch norms.
+/// Returns the batch norm statistics of each draw, computed from the training rows; of those on disk from a
+/// sample, because each draw passes over them. [draws, b]; undefined if the network has no batch norms.
 at::Tensor norms_of_draws(const TrainedNetwork& trained, const Visited& visited, int64_t draws,
-                          const Dataset& rows) {
+                          const Dataset& train, const FitContext& context) {
   if (!has_layer<BatchNorm>(trained.spec)) return {};
+  const Dataset rows = enough_rows(train, context.stream.split("norms"), context.ranks);
   std::vector<at::Tensor> norms;
   for (int64_t s = 0; s < draws; ++s) {
     const Stream stream = Stream(0).split("norms").split(static_cast<uint64_t>(s));
@@ -197,11 +199,11 @@ class SwagMethod : public Method {
     }
     last.summary.notes = first.summary.notes;  // not the second's: it has no validation on purpose
     if (visited.count.item<double>() < 1) return stopped_early(std::move(first));
-    const at::Tensor norms = norms_of_draws(last, visited, options_.draws, split.train);
+    const at::Tensor norms = norms_of_draws(last, visited, options_.draws, split.train, context);
     double noise_var = 0;
     if (last.head.is_regression())
       noise_var = noise_of_draws(swag_draws(last, visited, norms, options_.draws),
-                                 split.valid.size() > 0 ? split.valid : split.train, kSwag);
+                                 rows_of_noise(split.valid, split.train, context), kSwag);
     return std::make_unique<SwagFitted>(options_, std::move(last), std::move(visited), norms, noise_var);
   }
 

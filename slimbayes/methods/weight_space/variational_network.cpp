@@ -125,8 +125,7 @@ class VariationalFit {
     return summary;
   }
 
-  /// `stream` draws what the model's out-of-distribution score needs.
-  std::unique_ptr<Fitted> fitted(Summary summary, const Stream& stream) const {
+  std::unique_ptr<Fitted> fitted(Summary summary, const FitContext& context) const {
     const std::string note = method_.note
                                  ? method_.note({network_.layout(), random_.plan(), weights_,
                                                  labelled_rows(rows_), rows_.schema.task.grid.has_value()})
@@ -134,7 +133,8 @@ class VariationalFit {
     if (!note.empty()) summary.notes.push_back(note);
     summary.jitter = std::max(summary.jitter, weights_.jitter());
     Weights all = snapshot(parameters_);
-    all.merge(projection_statistics({network_, weights_, head_, spec_}, key_sites_, rows_, stream));
+    all.merge(projection_statistics({network_, weights_, head_, spec_}, key_sites_, rows_,
+                                    context.stream.split("ood"), context.ranks));
     return variational_fitted(method_,
                               NetworkFile{method_.options, head_, spec_, std::move(all), std::move(summary)},
                               random_.plan());
@@ -225,7 +225,7 @@ class VariationalMethod : public Method {
         trained != nullptr ? trained->spec : trained_network_spec(method_.variational.network, schema),
         context.stream.split("start"), trained);
     Summary summary = fit.train(context);
-    return fit.fitted(std::move(summary), context.stream.split("ood"));
+    return fit.fitted(std::move(summary), context);
   }
 
   /// Takes or trains the network that the weights start from, then trains the distribution. A killed fit that
@@ -262,7 +262,7 @@ class VariationalMethod : public Method {
     NoiseOptions& noise = method.variational.noise;
     noise.noise_start = std::max(first.head.noise_var, 2 * noise.noise_floor);
     const VariationalFit fit(method, split, first.spec, context.stream.split("start"), &first);
-    return fit.fitted(first.summary, context.stream.split("ood"));
+    return fit.fitted(first.summary, context);
   }
 
   VariationalNetwork method_;

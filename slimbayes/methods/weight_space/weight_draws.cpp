@@ -10,6 +10,7 @@
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/answers/mixture.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/disk_rows.h"
 #include "slimbayes/methods/weight_space/running_mixture.h"
 
 namespace slimbayes {
@@ -47,6 +48,10 @@ Predictive predict_by_draws(const WeightDraws& draws, const Head& head, const Da
     return all;
   };
   return predict_groups(data, draws.input, at::kFloat, options, method, answers);
+}
+
+Dataset rows_of_noise(const Dataset& valid, const Dataset& train, const FitContext& context) {
+  return valid.size() > 0 ? valid : enough_rows(train, context.stream.split("noise rows"), context.ranks);
 }
 
 double noise_of_draws(const WeightDraws& draws, const Dataset& rows, std::string_view method) {

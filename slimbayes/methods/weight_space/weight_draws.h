@@ -32,6 +32,10 @@ struct WeightDraws {
 Predictive predict_by_draws(const WeightDraws& draws, const Head& head, const Dataset& data,
                             const PredictOptions& options, std::string_view method);
 
+/// Returns the rows that noise_of_draws() reads: the validation rows or, without any, the training rows; of
+/// training rows on disk enough for the estimate.
+Dataset rows_of_noise(const Dataset& valid, const Dataset& train, const FitContext& context);
+
 /// Returns the noise variance with which the answers of predict_by_draws have the least mean NLL on these
 /// rows of a regression. Tries 49 values, evenly spaced on a logarithmic scale from 1e-3 to 2 times the mean
 /// squared error of the mean over the draws.

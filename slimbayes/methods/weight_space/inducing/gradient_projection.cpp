@@ -17,6 +17,7 @@
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/singular_values.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/disk_rows.h"
 #include "slimbayes/methods/weight_space/draw_stack.h"
 #include "slimbayes/storage/printable.h"
 
@@ -224,14 +225,14 @@ std::vector<std::string> key_sites(const NetworkSpec& spec, const NetworkLayout&
 }
 
 Weights projection_statistics(const ScoredNetwork& of, const std::vector<std::string>& sites,
-                              const Dataset& rows, const Stream& stream) {
+                              const Dataset& rows, const Stream& stream, const Collective* ranks) {
   Weights stored;
   if (sites.empty()) return stored;
   const int64_t n = std::min(rows.size(), kMostRows);
-  const at::Tensor some = std::get<0>(stream.split("rows").permutation(rows.size()).narrow(0, 0, n).sort());
+  const at::Tensor some = std::get<0>(drawn_rows(rows, n, stream.split("rows")).sort());
   const FeaturePass features(of, sites);
   std::vector<std::vector<at::Tensor>> z(sites.size());
-  over_batches(rows.subset(some), with_gradients(), [&](const Batch& batch) {
+  over_batches(taken_rows(rows, some, ranks), with_gradients(), [&](const Batch& batch) {
     const GradientFeatures found = features(input_of(batch));
     for (size_t i = 0; i < sites.size(); ++i) z[i].push_back(found.of[i].values);
   });

@@ -10,6 +10,7 @@
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/method/head.h"
 #include "slimbayes/nn/weights.h"
+#include "slimbayes/train/collective.h"
 
 namespace slimbayes {
 
@@ -48,10 +49,10 @@ struct ScoredNetwork {
 
 /// Returns the tensors that the score needs in addition to the network, for the model file: the tensors
 /// "ood.SITE.directions" B [M_in, N] and "ood.SITE.inducing" U [M_out, M_in] for each site. B comes from at
-/// most 1024 of the training rows, drawn with `stream`. Rows of B are 0 where z has fewer directions than
+/// most 1024 of the training rows, drawn with `stream`; `ranks` is FitContext::ranks. Rows of B are 0 where z has fewer directions than
 /// M_in.
 Weights projection_statistics(const ScoredNetwork& of, const std::vector<std::string>& sites,
-                              const Dataset& rows, const Stream& stream);
+                              const Dataset& rows, const Stream& stream, const Collective* ranks = nullptr);
 
 /// Returns the scores of rows [n] float64. Without key layers: "energy" (class_likelihood.h) of the network
 /// of the mean weights. If `stored` holds the tensors of projection_statistics(), "energy" of the network of
