@@ -8,14 +8,14 @@
 
 // Where a fit differs for rows that lie on disk (Source::on_disk). They do not fit into memory, so a method
 // passes over them in their order (over_batches), adds up what it needs, and keeps no number of each row. Of
-// several ranks each reads its own range of them (share_of) alone.
+// several ranks each reads its own part of them alone (rows_of_rank).
 
 namespace slimbayes {
 
 bool are_on_disk(const Dataset& rows);
 
-/// Returns the rows that this rank can read: its range of rows on disk (rows_of_rank); all rows in memory,
-/// whose passes every rank makes itself.
+/// Returns the rows of a pass that ranks share where the rows lie on disk: there those of this rank, in memory
+/// all of them.
 RankRows readable_rows(const Dataset& rows, const Collective* ranks);
 
 /// Returns which `k` of the rows make up a random sample without repetition, [k] int64, with 0 < k <= n. Rows

@@ -48,7 +48,7 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   // Few small operations beside the engine's pass; libtorch's path stays the plain reference.
   const bool closed = network.by_engine() && !weights.defined() && how.label_smoothing == 0 && !task.grid;
   problem.step = [&, closed](const Batch& batch, const StepContext& at) {
-    const at::Tensor output = network(input_of(batch), {true, at.stream});
+    const at::Tensor output = network(input_of(batch), {true, at.stream, false, at.total});
     if (closed) {
       const LossGradient found = loss_gradient(head, output, batch.target.to(at::kFloat));
       output.backward(found.gradient);

@@ -4,6 +4,7 @@
 #include "slimbayes/nn/layers.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <numbers>
@@ -93,13 +94,42 @@ Layer made_layer(const LayerNorm&, const Shape&, const Places& at) {
   };
 }
 
+/// Returns a batch norm of x [b, c, ...] in training by the statistics of the rows of all processes, and
+/// averages them in `mean` and `var` [c].
+at::Tensor batch_norm_of_all(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                             const at::Tensor& mean, const at::Tensor& var, double momentum,
+                             const ForwardContext& context) {
+  std::vector<int64_t> others = {0}, sizes = {1, -1};  // all dimensions but that of the channels
+  for (int64_t d = 2; d < x.dim(); ++d) {
+    others.push_back(d);
+    sizes.push_back(1);
+  }
+  const at::Tensor shift = mean.to(at::kDouble, /*non_blocking=*/false, /*copy=*/true);
+  const at::Tensor apart = x.to(at::kDouble) - shift.view(sizes);
+  const at::Tensor rows = at::full_like(shift, static_cast<double>(x.numel() / x.size(1)));
+  const at::Tensor sums = context.total(at::stack({apart.sum(others), apart.square().sum(others), rows}));
+  const at::Tensor n = sums[2].detach(), from_shift = sums[0] / n, own_mean = shift + from_shift,
+                   own_var = sums[1] / n - from_shift.square(),
+                   scale = weight.to(at::kDouble) * at::rsqrt(own_var + kNormEpsilon);
+  {
+    const at::NoGradGuard no_grad;
+    mean.mul_(1 - momentum).add_((momentum * own_mean).to(mean.scalar_type()));
+    var.mul_(1 - momentum).add_((momentum * own_var * n / (n - 1)).to(var.scalar_type()));
+  }
+  return x * scale.view(sizes).to(x.scalar_type()) +
+         (bias - own_mean * scale).view(sizes).to(x.scalar_type());
+}
+
 Layer made_layer(const BatchNorm& layer, const Shape&, const Places& at) {
   return [tap = tap_of(at.layer, BatchNorm::kind), momentum = layer.momentum, w = at.tensor("weight"),
           b = at.tensor("bias"), m = at.tensor("running_mean"),
           v = at.tensor("running_var")](const at::Tensor& x, const Pass& pass) {
     const auto& tensors = pass.binding.tensors;
-    at::Tensor y = at::batch_norm(x, tensors[w], tensors[b], tensors[m], tensors[v], pass.context.training,
-                                  momentum, kNormEpsilon, false);
+    at::Tensor y =
+        pass.context.training && pass.context.total
+            ? batch_norm_of_all(x, tensors[w], tensors[b], tensors[m], tensors[v], momentum, pass.context)
+            : at::batch_norm(x, tensors[w], tensors[b], tensors[m], tensors[v], pass.context.training,
+                             momentum, kNormEpsilon, false);
     record(pass, tap, {tensors[w], tensors[b]}, x, y);
     if (pass.taps != nullptr) pass.taps->back().statistics = {tensors[m], tensors[v]};
     return y;

@@ -42,6 +42,9 @@ struct ForwardContext {
   /// true: dropout is also active outside training, with one mask for all rows (Monte Carlo dropout). One
   /// mask is one draw of the network, so the answer to a row does not depend on the other rows of its batch.
   bool dropout_draw = false;
+  /// Returns a tensor summed over the processes that share the rows of a training batch, with its gradient,
+  /// so that batch norms use the statistics of all rows. Empty: this process has all of them.
+  std::function<at::Tensor(const at::Tensor& x)> total = {};
 };
 
 /// Returns whether a pass of a network with dropout layers needs their draws.

@@ -9,6 +9,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/train/collective.h"
+#include "slimbayes/train/rank_total.h"
 
 namespace slimbayes {
 
@@ -19,6 +20,10 @@ std::vector<at::Tensor> shared_tensors(const TrainProblem& problem) {
   for (const ParameterGroup& group : problem.groups) all.push_back(group.grad);
   for (const at::Tensor& buffer : problem.batch_buffers) all.push_back(buffer);
   return all;
+}
+
+std::function<at::Tensor(const at::Tensor&)> total_of(const Collective& ranks, double share) {
+  return [&ranks, share](const at::Tensor& x) { return total_over_ranks(x, ranks, share); };
 }
 
 }  // namespace
@@ -59,6 +64,7 @@ Batch batch_of_share(const TrainProblem& problem, const at::Tensor& rows, const 
   if (const auto disk = problem.source->on_disk(); disk && disk->parts.size() > 2) {
     const at::Tensor own = rows.masked_select((rows >= disk->first()).logical_and_(rows < disk->end()));
     context.share = static_cast<double>(own.size(0)) / static_cast<double>(b);
+    context.total = total_of(ranks, context.share);
     return problem.source->rows(own, {true, of_rank(augmentation)});
   }
   // No rank may be without a row, and the variance of a batch norm needs two.
@@ -66,6 +72,7 @@ Batch batch_of_share(const TrainProblem& problem, const at::Tensor& rows, const 
   const auto [first, end] = whole ? std::pair<int64_t, int64_t>(0, b) : share_of(ranks, b);
   context.share = whole ? 1 / static_cast<double>(ranks.size())
                         : static_cast<double>(end - first) / static_cast<double>(b);
+  if (!whole) context.total = total_of(ranks, context.share);
   return problem.source->rows(rows.narrow(0, first, end - first), {true, of_rank(augmentation)});
 }
 

@@ -94,6 +94,12 @@ class Run {
   /// Returns the problem's step; of ranks that share the rows of a batch, and sharpness-aware, where it is.
   GradientStep step_of(const TrainProblem& problem) {
     shares_ = problem.ranks != nullptr && problem.mean_of_rows && problem.source != nullptr;
+    if (!shares_ && problem.source) {
+      const auto disk = problem.source->on_disk();
+      check(!disk || disk->parts.size() == 2, "ranks",
+            "a method whose batches several processes can share, with `.cache`", "another one",
+            "start one process");
+    }
     GradientStep step = problem.step;
     if (shares_ && options_.sync_every == 1)
       step = shared_step(
@@ -212,7 +218,10 @@ class Run {
     const Batch batch = shares_           ? batch_of_share(problem_, rows, augmentation, context)
                         : problem_.source ? problem_.source->rows(rows, {true, augmentation})
                                           : Batch{};
-    if (apart_) return step_apart(batch, context);
+    if (apart_) {
+      context.total = {};
+      return step_apart(batch, context);
+    }
     const double loss = step_(batch, context);
     check_loss(shares_ ? loss : of_rank_0(loss), context.step);
     update(context.step);

@@ -68,8 +68,8 @@ std::vector<RankCase> rank_cases() {
           LikelihoodKind::softmax);
   of_task("Laplace", "last-layer-laplace", json::object(), LikelihoodKind::softmax);
   of_task("FidGp", "fid-gp", json::object(), LikelihoodKind::softmax, /*as_alone=*/false);
-  of_task("BatchNorm", "dnn", {{"network", "tabular_resnet"}, {"batch_norm", true}}, LikelihoodKind::gaussian,
-          /*as_alone=*/false);
+  of_task("BatchNorm", "dnn", {{"network", "tabular_resnet"}, {"batch_norm", true}},
+          LikelihoodKind::gaussian);
   cases.push_back({"Bll", "bll", kShort});
   cases.push_back({"RichBll", "rich-bll", kShort});
   of_task("BllClasses", "bll", json::object(), LikelihoodKind::softmax);

@@ -214,7 +214,7 @@ TEST(ClassesOnDisk, HaveAsManyRowsOfEachClassAsAskedFor) {
   const std::vector<int64_t> found = rows_of_logit(alone);
   EXPECT_EQ(found, std::vector<int64_t>(3, 100));
   const auto thrown = run_ranks(3, [&](const Collective& ranks) {
-    const Split own{on_disk(rows_of(LikelihoodKind::softmax, kRows, 1)), split.valid};
+    const Split own{on_disk(rows_of(LikelihoodKind::softmax, kRows, 1), &ranks), split.valid};
     EXPECT_EQ(rows_of_logit(fitted_on("bll", options, own, start, &ranks)->save()), found);
   });
   EXPECT_EQ(thrown, std::vector<std::string>(3, ""));

@@ -175,6 +175,31 @@ TEST(Network, ABatchNormOfVectorsScalesEachFeatureOfTheBatch) {
   EXPECT_TRUE(at::equal(one, network(x).narrow(0, 0, 1)));
 }
 
+// By the statistics of the rows of other processes: here there are none.
+TEST(Network, ABatchNormOfSummedStatisticsIsThatOfItsBatch) {
+  for (const Shape& shape : {Shape{{3}}, Shape{{3, 4, 4}}}) {
+    const NetworkSpec spec{shape, {BatchNorm{}}};
+    std::vector<int64_t> sizes = shape.sizes;
+    sizes.insert(sizes.begin(), 40);
+    const at::Tensor x = 5 + 2 * Stream(2).normal(sizes, at::kFloat),
+                     along = Stream(3).normal(sizes, at::kFloat);
+    std::vector<at::Tensor> found;
+    for (const bool summed : {false, true}) {
+      const Parameters p(network_parameters(spec, "net", "all", Stream(1)), at::kFloat);
+      const BoundNetwork network(
+          spec, "net", [&](const std::string& name) { return p[name]; }, Execution::libtorch);
+      const at::Tensor input = x.clone().requires_grad_();
+      ForwardContext context{true};
+      if (summed) context.total = [](const at::Tensor& sums) { return sums; };
+      const at::Tensor y = network(input, context);
+      (y * along).sum().backward();
+      for (const at::Tensor& one : {y.detach(), input.grad(), p.grads("all"), p.values(kBuffers)})
+        found.push_back(one.clone());
+    }
+    for (size_t i = 0; i < 4; ++i) EXPECT_TRUE(at::allclose(found[i], found[i + 4], 1e-4, 1e-4)) << i;
+  }
+}
+
 TEST(Parameters, GroupsLieSideBySide) {
   at::Tensor one = at::ones({2}, at::kDouble);
   Parameters p({{"a", "x", one}, {"b", "y", 2 * one}, {"c", "x", 3 * one}}, at::kFloat);

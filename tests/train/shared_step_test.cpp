@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/train/plan.h"
 #include "tests/train/thread_ranks.h"
 #include "tests/train/toy.h"
 

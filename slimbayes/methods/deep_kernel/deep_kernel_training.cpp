@@ -95,7 +95,7 @@ JoinTotals joined_by(const Collective& ranks, double share) {
 double regression_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   VariationalLoss loss =
       fit.model.backward(input_of(batch), batch.target.to(at::kFloat), fit.rows.size(), fit.kernel.objective,
-                         focus_at(fit.kernel.focus, at.step, at.steps), {true, at.stream},
+                         focus_at(fit.kernel.focus, at.step, at.steps), {true, at.stream, false, at.total},
                          at.share < 1 ? joined_by(*fit.ranks, at.share) : JoinTotals());
   return loss.total.item<double>();
 }
@@ -104,9 +104,10 @@ double rows_step(const DeepKernelFit& fit, const Batch& batch, const StepContext
   const Likelihood likelihood =
       likelihood_of(fit.task().likelihood, fit.model, {step_stream(fit, at), kStepDraws, false});
   const at::Tensor y = batch.target.to(at::kFloat);
-  const VariationalLoss loss = fit.model.backward(
-      input_of(batch), fit.rows.size(), fit.kernel.objective.beta,
-      [&](const Latent& f) { return -expected_log_prob(likelihood, f, y).mean(); }, {true, at.stream});
+  const VariationalLoss loss =
+      fit.model.backward(input_of(batch), fit.rows.size(), fit.kernel.objective.beta,
+                         [&](const Latent& f) { return -expected_log_prob(likelihood, f, y).mean(); },
+                         {true, at.stream, false, at.total});
   return loss.total.item<double>();
 }
 

@@ -169,7 +169,7 @@ class VariationalFit {
     const Input input = input_of(batch);
     const at::Tensor tokens = tokens_ ? tokens_of(input.x) : at::Tensor();
     const WeightDraw draw = weights_.draw(at.stream.split("weights"), {tokens, method_.local});
-    const at::Tensor output = network_(input, draw.binding, {true, at.stream});
+    const at::Tensor output = network_(input, draw.binding, {true, at.stream, false, at.total});
     const Labelled rows = labelled(output, batch.target.to(at::kFloat));
     const double smoothing = method_.variational.network.label_smoothing;
     at::Tensor loss = mean_loss(weighted(negative_log_density(head_, noise(), rows.output, rows.y, smoothing),
