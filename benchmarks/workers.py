@@ -3,7 +3,7 @@
 
     .venv/bin/python benchmarks/workers.py [--workers 2] [--ranks] [--rounds 2] [--out benchmarks/results/workers.csv] [--only KIND]
 
-Each round runs one worker and several workers in turn, on the concrete table, without a time limit that binds. Both must write the
+Each round runs one worker and several workers in turn, on the concrete table or a larger one, without a time limit that binds. Both must write the
 same bytes. With --ranks the workers are processes that torchrun starts (docs/machines.md), their start included. `ratio` is the wall time
 with one worker over that with several. On a machine that is busy with other work the ratio is too small: read `idle` beside it, the share of all cores that nothing used in the second before the calls.
 """
@@ -25,6 +25,7 @@ FIELDS = ["kind", "workers", "round", "seconds_one", "seconds", "ratio", "cpu_on
 UNBOUND = ["--time-limit", 3000]
 FITS = {
     "auto": UNBOUND,
+    "auto on 9,568 rows": UNBOUND,
     "ensemble": ["--method", "ensemble", "--of", "dnn", "--members", 4, "--steps", 4000, "--patience", 0],
     "noise folds": ["--method", "dnn", "--valid-fraction", 0.02, "--steps", 4000, "--patience", 0],
     "tune": ["--method", "dbk", "--tune", "--steps", 2000, "--patience", 0],
@@ -32,7 +33,8 @@ FITS = {
     "compare": ["--methods", "dnn,dbk,dbk-exact,gp-exact", "--seeds", 2, "--steps", 2000, "--patience", 0],
 }
 THREAD = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "build" / "python")}  # of a rank
-SHARED = "start", "auto", "ensemble", "tune"  # what ranks share as jobs, and a fit of no time
+TABLES = {"auto on 9,568 rows": "power_plant.csv.gz"}  # of the others: concrete, 1,030 rows
+SHARED = "start", "auto", "auto on 9,568 rows", "ensemble", "tune", "compare"  # what ranks share as jobs, and a fit of no time
 
 
 def parse():
@@ -89,7 +91,7 @@ def main():
         for number in range(options.rounds):
             for kind in [options.only] if options.only else SHARED if options.ranks else FITS:
                 free, tool = idle(), None if options.ranks else options.tool
-                one, several = (call(tool, kind, data / "concrete.csv.gz", Path(folder), n) for n in (1, options.workers))
+                one, several = (call(tool, kind, data / TABLES.get(kind, "concrete.csv.gz"), Path(folder), n) for n in (1, options.workers))
                 row = {"kind": f"{kind}, ranks" if options.ranks else kind, "workers": options.workers, "round": number,
                        "seconds_one": f"{one[0]:.1f}", "seconds": f"{several[0]:.1f}",
                        "ratio": f"{one[0] / several[0]:.2f}", "cpu_one": f"{one[1]:.1f}", "cpu": f"{several[1]:.1f}",

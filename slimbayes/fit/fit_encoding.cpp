@@ -76,7 +76,8 @@ std::shared_ptr<const Source> rows_on_disk(const ResolvedFit& request, const Inp
                                            std::vector<std::string>& notes) {
   const StreamedRows& streamed = *request.streamed;
   const Collective* ranks = request.ranks.get();
-  const bool in_parts = streamed.in_parts() && shared_by_ranks(request) == Parallel::rows;
+  const bool in_parts = streamed.in_parts() && shared_by_ranks(request) == Parallel::rows &&
+                        request.method->shares_batches && request.inner->shares_batches;
   std::unique_ptr<RowCache> rows;
   together(ranks, [&] { rows = streamed.encoded(encoder, !in_parts, progress, &notes); });
   if (!in_parts) return rows->source(streamed.window());

@@ -159,8 +159,8 @@ void agree_on_kinds(TableStream& stream, const Collective& ranks) {
         if (!fresh && kind_name(found->second) != word.get<std::string>())
           throw DataError(stream.source(),
                           fmt::format("expected {} cells in column {}, as in the files of the ranks before; "
-                                      "received {} ones on rank {}; write the files alike, or leave the "
-                                      "column out (fit: `.ignore`)",
+                                      "received {} ones on rank {}; write the files alike, name the column "
+                                      "in `.categorical`, or leave it out (`.ignore`)",
                                       kind_name(found->second), in_quotes(name), word.get<std::string>(), r));
       }
     stream.know(kinds);
@@ -177,19 +177,27 @@ StreamedTable table_of_ranks(TableStream& stream, const StreamOptions& options, 
     const std::optional<Table> first = stream.next();
     check(first.has_value(), "fit", "rows in the files", "none", "check how the files were written");
     all.emplace(stream.source(), options, *first);
-    own = all;
     in_parts = stream.read_share(ranks.rank(), ranks.size());
+    StreamOptions of_share = options;  // the rows that all ranks keep meet on each of them
+    if (in_parts) of_share.most_bytes /= static_cast<uint64_t>(ranks.size());
+    own.emplace(stream.source(), of_share, *first);
     while (std::optional<Table> piece = stream.next()) {
       own->add(std::move(*piece));
       if (progress) progress(stream.share());
     }
   });
-  if (!in_parts) return std::move(*own).result();
-  agree_on_kinds(stream, ranks);
-  const std::vector<std::string> texts = gather_texts(ranks, own->text());
-  own.reset();
-  for (const std::string& text : texts) all->join(text);
-  return std::move(*all).result();
+  std::vector<std::string> texts;
+  if (in_parts) {
+    agree_on_kinds(stream, ranks);
+    texts = gather_texts(ranks, own->text());
+    own = std::move(all);
+  }
+  std::optional<StreamedTable> table;
+  together(&ranks, [&] {
+    for (std::string& text : texts) own->join(std::exchange(text, {}));
+    table = std::move(*own).result();
+  });
+  return *std::move(table);
 }
 
 }  // namespace

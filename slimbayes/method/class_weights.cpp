@@ -23,9 +23,11 @@ at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::stri
   const int64_t classes = std::max<int64_t>(2, task.outputs);
   at::Tensor count = at::zeros({classes}, at::kDouble);
   const RankRows own = rows_of_rank(rows, ranks);
-  over_batches(own.rows, {}, [&](const Batch& batch) {
-    const at::Tensor y = batch.target.masked_select(batch.target != kVoid);
-    count.add_(at::bincount(y.to(at::kLong), {}, classes));
+  on_all_ranks(own.ranks, [&] {
+    over_batches(own.rows, {}, [&](const Batch& batch) {
+      const at::Tensor y = batch.target.masked_select(batch.target != kVoid);
+      count.add_(at::bincount(y.to(at::kLong), {}, classes));
+    });
   });
   sum_over_ranks({count}, own.ranks);
   const at::Tensor weights = count.sum() / ((count > 0).sum() * count);

@@ -17,7 +17,7 @@ namespace slimbayes {
 /// rows. "none": undefined, every row counts once. Float32. [C] Throws std::invalid_argument if the task of
 /// `rows` is not a classification and `kind` is not "none"; `method` is the name in the message.
 at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::string_view method,
-                         const Collective* ranks = nullptr);
+                         const Collective* ranks);
 
 /// Throws std::invalid_argument if the option label_smoothing is above 0 and the task is not a
 /// classification. `method` is the name in the message.

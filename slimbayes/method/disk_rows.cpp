@@ -10,21 +10,6 @@
 
 namespace slimbayes {
 
-namespace {
-
-/// Returns x [m, ...] as the rows `first`, ..., first + m - 1 of k rows, with the other rows of the other
-/// ranks. The sum over the ranks is exact: all but one of them add 0.
-at::Tensor rows_of_all_ranks(const at::Tensor& x, int64_t first, int64_t k, const Collective& ranks) {
-  std::vector<int64_t> sizes = x.sizes().vec();
-  sizes[0] = k;
-  at::Tensor all = at::zeros(sizes, x.options());
-  all.narrow(0, first, x.size(0)).copy_(x);
-  ranks.sum(all);
-  return all;
-}
-
-}  // namespace
-
 bool are_on_disk(const Dataset& rows) { return rows.source && rows.source->on_disk(); }
 
 RankRows readable_rows(const Dataset& rows, const Collective* ranks) {
@@ -61,10 +46,7 @@ Dataset taken_rows(const Dataset& rows, const at::Tensor& index, const Collectiv
     });
   });
   Batch all{{at::cat(x)}, at::cat(y)};
-  if (own.ranks != nullptr) {
-    for (at::Tensor* part : {&all.inputs[0], &all.target})
-      *part = rows_of_all_ranks(*part, own.first, index.size(0), *own.ranks);
-  }
+  for (at::Tensor* part : {&all.inputs[0], &all.target}) *part = rows_of_all(*part, own.ranks);
   return dataset_of(rows.schema, std::move(all));
 }
 

@@ -32,8 +32,8 @@ RankRows sample_of_rank(const Dataset& rows, const at::Tensor& index, const Coll
 /// on all ranks.
 Dataset taken_rows(const Dataset& rows, const at::Tensor& index, const Collective* ranks);
 
-/// Returns rows for an estimate to which all rows would add little: the rows themselves, or of more than
-/// 65,536 rows on disk a sample, in memory on all ranks.
+/// Returns rows for an estimate to which all rows would add little: rows in memory themselves, and of rows on
+/// disk up to 65,536, which are copied into memory on all ranks.
 Dataset enough_rows(const Dataset& rows, const Stream& stream, const Collective* ranks);
 
 }  // namespace slimbayes

@@ -147,6 +147,8 @@ std::string failure_text(const std::exception_ptr& thrown) {
     return fmt::format("i{}", error.what());
   } catch (const DataError& error) {
     return fmt::format("i{}", error.what());
+  } catch (const Interrupted& error) {
+    return fmt::format("s{}", error.what());
   } catch (const std::bad_alloc&) {
     return "mout of memory; use fewer rows, a smaller model or a machine with more memory";
   } catch (const c10::Error& error) {  // what() would contain a backtrace
@@ -168,6 +170,8 @@ std::exception_ptr failure_from(const std::string& text) {
       return std::make_exception_ptr(NumericalError(message));
     case 'i':
       return std::make_exception_ptr(std::invalid_argument(message));
+    case 's':
+      return std::make_exception_ptr(Interrupted(message));
     case 'm':
       return std::make_exception_ptr(std::bad_alloc());
     default:

@@ -57,7 +57,8 @@ SLIMBAYES_EXPORT double broadcast_number(const Collective& ranks, double own);
 SLIMBAYES_EXPORT std::vector<std::string> gather_texts(const Collective& ranks, const std::string& own);
 
 /// Returns a text that tells another process of an exception, and the exception of such a text: of the same
-/// kind (NumericalError, std::invalid_argument, std::bad_alloc, else std::runtime_error) and message.
+/// kind (NumericalError, std::invalid_argument, Interrupted, std::bad_alloc, else std::runtime_error) and
+/// message.
 SLIMBAYES_EXPORT std::string failure_text(const std::exception_ptr& thrown);
 SLIMBAYES_EXPORT std::exception_ptr failure_from(const std::string& text);
 

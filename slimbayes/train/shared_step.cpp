@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
 #include <limits>
@@ -9,7 +10,6 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/train/collective.h"
-#include "slimbayes/train/rank_total.h"
 
 namespace slimbayes {
 
@@ -22,11 +22,39 @@ std::vector<at::Tensor> shared_tensors(const TrainProblem& problem) {
   return all;
 }
 
+struct RankTotal : torch::autograd::Function<RankTotal> {
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x, int64_t ranks,
+                            double share) {
+    context->saved_data["ranks"] = ranks;
+    context->saved_data["share"] = share;
+    const at::Tensor all = x.contiguous().clone();
+    collective(ranks).sum(all);
+    return all;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    const double share = context->saved_data["share"].toDouble();
+    const at::Tensor all = (gradients.at(0) * share).contiguous();
+    collective(context->saved_data["ranks"].toInt()).sum(all);
+    return {all / share, at::Tensor(), at::Tensor()};
+  }
+
+  /// A collective outlives every step; autograd stores numbers, not pointers.
+  static const Collective& collective(int64_t address) {
+    return *reinterpret_cast<const Collective*>(address);  // NOLINT(performance-no-int-to-ptr)
+  }
+};
+
 std::function<at::Tensor(const at::Tensor&)> total_of(const Collective& ranks, double share) {
   return [&ranks, share](const at::Tensor& x) { return total_over_ranks(x, ranks, share); };
 }
 
 }  // namespace
+
+at::Tensor total_over_ranks(const at::Tensor& x, const Collective& ranks, double share) {
+  return RankTotal::apply(x, reinterpret_cast<int64_t>(&ranks), share);
+}
 
 RankSum::RankSum(const Collective& ranks, std::vector<at::Tensor> tensors)
     : ranks_(ranks), tensors_(std::move(tensors)) {

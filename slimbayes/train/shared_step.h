@@ -30,6 +30,11 @@ class RankSum {
 Batch batch_of_share(const TrainProblem& problem, const at::Tensor& rows, const Stream& augmentation,
                      StepContext& context);
 
+/// Returns x summed over the ranks, where each of them takes the gradient of the mean over its share of a
+/// batch's rows. The gradient of x is such that the sum of the ranks' gradients, each times its share, is the
+/// gradient of the mean over the batch. All ranks call it in the same order, and differentiate its result.
+at::Tensor total_over_ranks(const at::Tensor& x, const Collective& ranks, double share);
+
 /// Returns the step of a problem whose ranks share the rows of every batch: each rank takes the gradient of
 /// its share, and all get the gradient of the whole batch, in one sum over the ranks. A share counts by its
 /// number of rows (StepContext::share). The buffers `batch_buffers` are averaged in the same way.

@@ -19,12 +19,19 @@ std::vector<at::Tensor> averaged_tensors(const TrainProblem& problem, const Adam
   return all;
 }
 
+/// Returns the share of the training rows that this rank takes steps over.
+double share_of_rows(const TrainProblem& problem) {
+  const auto disk = problem.source ? problem.source->on_disk() : std::nullopt;
+  if (!disk || disk->parts.size() == 2) return 1 / static_cast<double>(problem.ranks->size());
+  return static_cast<double>(disk->end() - disk->first()) / static_cast<double>(disk->parts.back());
+}
+
 }  // namespace
 
 StepsApart::StepsApart(const TrainProblem& problem, const AdamW& optimiser, int64_t every,
                        int64_t steps_per_epoch)
     : average_(*problem.ranks, averaged_tensors(problem, optimiser)),
-      weight_(1 / static_cast<double>(problem.ranks->size())),
+      weight_(share_of_rows(problem)),
       every_(every),
       steps_per_epoch_(steps_per_epoch) {}
 

@@ -94,12 +94,6 @@ class Run {
   /// Returns the problem's step; of ranks that share the rows of a batch, and sharpness-aware, where it is.
   GradientStep step_of(const TrainProblem& problem) {
     shares_ = problem.ranks != nullptr && problem.mean_of_rows && problem.source != nullptr;
-    if (!shares_ && problem.source) {
-      const auto disk = problem.source->on_disk();
-      check(!disk || disk->parts.size() == 2, "ranks",
-            "a method whose batches several processes can share, with `.cache`", "another one",
-            "start one process");
-    }
     GradientStep step = problem.step;
     if (shares_ && options_.sync_every == 1)
       step = shared_step(

@@ -20,11 +20,11 @@ Dataset of_classes(const std::vector<double>& labels, int64_t classes) {
 
 // Three rows of class 0, one of class 1, none of class 2: n / (2 n_c) for the two classes with rows.
 TEST(ClassWeights, GiveEveryClassWithRowsTheSameSum) {
-  const at::Tensor w = class_weights("balanced", of_classes({0, 0, 1, 0}, 3), "test");
+  const at::Tensor w = class_weights("balanced", of_classes({0, 0, 1, 0}, 3), "test", nullptr);
   EXPECT_FLOAT_EQ(w[0].item<float>(), 4.0F / 6);
   EXPECT_FLOAT_EQ(w[1].item<float>(), 2);
   EXPECT_EQ(w[2].item<float>(), 0);
-  EXPECT_FALSE(class_weights("none", of_classes({0, 1}, 2), "test").defined());
+  EXPECT_FALSE(class_weights("none", of_classes({0, 1}, 2), "test", nullptr).defined());
 }
 
 TEST(ClassWeights, MultiplyTheLossOfARowByItsClass) {

@@ -78,6 +78,13 @@ std::unique_ptr<Fitted> fitted_on(const std::string& method, const json& options
   return registry_row(method).make(options)->fit(split, context);
 }
 
+/// Returns the means, rates or probabilities of an answer.
+at::Tensor first_numbers(const Predictive& p) {
+  if (const auto* classes = std::get_if<Classes>(&p)) return classes->probabilities;
+  if (const auto* counts = std::get_if<Counts>(&p)) return counts->rate.log_mean;
+  return std::get<Regression>(p).mean;
+}
+
 class OnDisk : public testing::TestWithParam<DiskCase> {};
 
 TEST_P(OnDisk, HasTheLevelOfRowsInMemory) {
@@ -101,6 +108,32 @@ TEST_P(OnDisk, NeedsNoValidationRows) {
     if (options.contains(one)) options[one] = 2;
   const auto fitted = fitted_on(method, options, {on_disk(rows_of(likelihood, kRows, 1)), {}});
   EXPECT_TRUE(std::isfinite(mean_nll(fitted->predict(others), others.all().target).value_or(NAN)));
+}
+
+// Each rank can read a part of the rows alone.
+TEST_P(OnDisk, IsFittedOnThePartsOfRanks) {
+  const auto& [method, likelihood] = GetParam();
+  if (!find_method(method).shares_batches) return;
+  const Dataset train = rows_of(likelihood, kRows, 1), valid = rows_of(likelihood, kHeldOut, 2),
+                others = rows_of(likelihood, 500, 3);
+  json options = quick(method);
+  for (const char* one : {"steps", "averaged"})
+    if (options.contains(one)) options[one] = 4;
+  if (options.contains("class_weights") && likelihood == LikelihoodKind::softmax)
+    options["class_weights"] = "balanced";
+  for (const bool held_out : {true, false}) {
+    std::vector<at::Tensor> means(2);
+    const auto thrown = run_ranks(2, [&](const Collective& ranks) {
+      const Split split{on_disk(train, &ranks), held_out ? valid : Dataset{}};
+      const auto fitted = fitted_on(method, options, split, nullptr, &ranks);
+      EXPECT_EQ(fitted->summary().rows, kRows);
+      const Predictive p = fitted->predict(others);
+      EXPECT_TRUE(std::isfinite(mean_nll(p, others.all().target).value_or(NAN)));
+      means[static_cast<size_t>(ranks.rank())] = first_numbers(p);
+    });
+    EXPECT_EQ(thrown, (std::vector<std::string>{"", ""}));
+    EXPECT_TRUE(at::equal(means[0], means[1]));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, OnDisk, testing::ValuesIn(disk_cases()), [](const auto& info) {

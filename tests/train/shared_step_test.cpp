@@ -9,6 +9,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/train/plan.h"
+#include "tests/train/part_source.h"
 #include "tests/train/thread_ranks.h"
 #include "tests/train/toy.h"
 
@@ -58,23 +59,6 @@ TEST(SharedStep, SharesTheRowsOfEachBatch) {
     EXPECT_EQ(all, alone.seen[step]);
   }
 }
-
-/// The rows of a source, of which this process has a part alone.
-class PartSource : public Source {
- public:
-  PartSource(std::shared_ptr<const Source> whole, OnDisk disk) : whole_(std::move(whole)), disk_(disk) {}
-  int64_t size() const override { return whole_->size(); }
-  std::optional<OnDisk> on_disk() const override { return disk_; }
-  Batch rows(const at::Tensor& indices, const RowContext& context) const override {
-    EXPECT_GE(indices.min().item<int64_t>(), disk_.first());
-    EXPECT_LT(indices.max().item<int64_t>(), disk_.end());
-    return whole_->rows(indices, context);
-  }
-
- private:
-  std::shared_ptr<const Source> whole_;
-  OnDisk disk_;
-};
 
 // Of rows on disk each rank has another part: together they make the steps of one process with the same plan.
 TEST(SharedStep, TakesTheRowsThatARankHas) {
@@ -271,6 +255,31 @@ TEST(SharedStep, TheScoreOfRankZeroChoosesTheParameters) {
   });
   EXPECT_EQ(thrown, kNothing3);
   EXPECT_TRUE(at::equal(kept[0], kept[2]));
+}
+
+// The mean over a batch of rows scaled by a statistic of all rows, of which two ranks have 3 and 7.
+TEST(RankTotal, HasTheGradientOfTheWholeBatch) {
+  const at::Tensor rows = at::arange(1, 11, at::kDouble), start = at::tensor({0.7}, at::kDouble);
+  const auto loss = [](const at::Tensor& x, const at::Tensor& w, const auto& total) {
+    const at::Tensor y = (w * x).sin();
+    return (y * total(y.square().sum().reshape({1}))).mean();
+  };
+  const at::Tensor w = start.clone().requires_grad_();
+  const at::Tensor whole = loss(rows, w, [](const at::Tensor& x) { return x; });
+  whole.backward();
+  const auto thrown = run_ranks(2, [&](const Collective& ranks) {
+    const at::Tensor x = ranks.rank() == 0 ? rows.narrow(0, 0, 3) : rows.narrow(0, 3, 7);
+    const double share = static_cast<double>(x.size(0)) / 10;
+    const at::Tensor own = start.clone().requires_grad_();
+    const at::Tensor mean =
+        loss(x, own, [&](const at::Tensor& sum) { return total_over_ranks(sum, ranks, share); });
+    mean.backward();
+    const at::Tensor both = at::cat({own.grad(), mean.detach().reshape({1})}) * share;
+    ranks.sum(both);
+    EXPECT_NEAR(both[0].item<double>(), w.grad().item<double>(), 1e-12);
+    EXPECT_NEAR(both[1].item<double>(), whole.item<double>(), 1e-12);
+  });
+  EXPECT_EQ(thrown, (std::vector<std::string>{"", ""}));
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 #include <set>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/train/plan.h"
 #include "slimbayes/train/schedule.h"
+#include "tests/train/part_source.h"
 #include "tests/train/thread_ranks.h"
 #include "tests/train/toy.h"
 
@@ -37,7 +39,8 @@ std::vector<Toy> fitted_apart(int64_t size, const TrainingOptions& options) {
 
 /// The same steps of all ranks, one rank after another, on the rows that each has seen: AdamW on own copies,
 /// whose values and moments are averaged by hand.
-at::Tensor by_hand(const std::vector<Toy>& toys, const TrainingOptions& options, int64_t steps_per_epoch) {
+at::Tensor by_hand(const std::vector<Toy>& toys, const TrainingOptions& options, int64_t steps_per_epoch,
+                   const std::vector<double>& shares) {
   std::vector<at::Tensor> values, grads;
   std::vector<AdamW> optimisers;
   for (size_t r = 0; r < toys.size(); ++r) {
@@ -58,7 +61,7 @@ at::Tensor by_hand(const std::vector<Toy>& toys, const TrainingOptions& options,
     if (done % options.sync_every != 0 && done != steps_per_epoch) continue;
     const auto average = [&](const auto& of) {
       at::Tensor mean = at::zeros({2}, at::kDouble);
-      for (size_t r = 0; r < toys.size(); ++r) mean += of(r) / static_cast<double>(toys.size());
+      for (size_t r = 0; r < toys.size(); ++r) mean += of(r) * shares[r];
       for (size_t r = 0; r < toys.size(); ++r) of(r).copy_(mean);
     };
     average([&](size_t r) -> const at::Tensor& { return values[r]; });
@@ -75,9 +78,29 @@ TEST(StepsApart, AreAdamWOnTheOwnRowsAndAveragesBetweenThem) {
       const std::vector<Toy> toys = fitted_apart(size, options);
       EXPECT_EQ(std::ssize(toys[0].seen), 32);
       for (const Toy& toy : toys) EXPECT_TRUE(at::equal(toy.value, toys[0].value));
-      EXPECT_TRUE(at::allclose(toys[0].value, by_hand(toys, options, 4), 1e-10, 1e-12)) << size << every;
+      const std::vector<double> shares(toys.size(), 1 / static_cast<double>(size));
+      EXPECT_TRUE(at::allclose(toys[0].value, by_hand(toys, options, 4, shares), 1e-10, 1e-12))
+          << size << every;
       EXPECT_FALSE(at::allclose(toys[0].value, fitted_apart(size, apart(8, 1))[0].value, 1e-6, 1e-6));
     }
+}
+
+// Of rows on disk each rank has another part, which counts by its rows.
+TEST(StepsApart, OfUnequalPartsCountByTheirRows) {
+  const std::vector<int64_t> parts = {0, 18, 50};
+  const TrainingOptions options = apart(8, 3);
+  std::vector<Toy> toys(2);
+  const auto thrown = run_ranks(2, [&](const Collective& ranks) {
+    Toy& toy = toys[static_cast<size_t>(ranks.rank())];
+    toy.ranks = &ranks;
+    TrainProblem problem = toy.problem();
+    problem.plan = plan_of_windows(parts, 4, 16, 8);
+    problem.source = std::make_shared<PartSource>(problem.source, Source::OnDisk{8, 16, parts, ranks.rank()});
+    train(problem, options, Stream(7), nullptr, {});
+  });
+  EXPECT_EQ(thrown, (std::vector<std::string>{"", ""}));
+  EXPECT_TRUE(at::equal(toys[0].value, toys[1].value));
+  EXPECT_TRUE(at::allclose(toys[0].value, by_hand(toys, options, 4, {0.36, 0.64}), 1e-10, 1e-12));
 }
 
 // Three ranks that all take the whole batch of two rows take the same steps.

@@ -40,7 +40,7 @@ double BlockMeans::spread(int64_t window) const {
 }
 
 std::string BlockMeans::note(int64_t window) const {
-  constexpr double kLarge = 0.1;  // by chance it is at most 1 / sqrt(4096), 0.016
+  constexpr double kLarge = 0.1;  // by chance it is about 1 / sqrt(window), at most 0.016
   const double own = spread(window);
   if (own < kLarge) return "";
   return fmt::format(

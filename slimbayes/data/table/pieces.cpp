@@ -71,7 +71,7 @@ class TypedPieces : public TablePieces {
         ARROW_RETURN_NOT_OK(batch->ValidateFull());
         return arrow::Table::FromRecordBatches({batch});
       });
-      const int64_t before = std::exchange(rows_before_, rows_before_ + batch->num_rows());
+      const int64_t before = left_out() + std::exchange(rows_before_, rows_before_ + batch->num_rows());
       return from_arrow(std::move(table), {source_, reading, TableBound::of(limits_, 0), 0, before}, pool_);
     }
     return {};
@@ -191,16 +191,16 @@ class FeatherPieces : public TypedPieces {
                          options.use_threads = false;
                          return arrow::ipc::RecordBatchFileReader::Open(file, options);
                        });
-    check_any_rows(value_of(source_, "a Feather (version 2) or Arrow file", *pool_,
-                            [&] { return reader_->CountRows(); }),
-                   source_);
     rows_ = rows_at_once(rows, reader_->schema()->num_fields());
   }
 
  private:
   std::shared_ptr<arrow::RecordBatch> next_batch() override {
     while (!batch_ || begin_ >= batch_->num_rows()) {
-      if (number_ + 1 >= reader_->num_record_batches()) return nullptr;
+      if (number_ + 1 >= reader_->num_record_batches()) {
+        check_any_rows(rows_before_, source_);  // at the end: the file does not list the rows of its batches
+        return nullptr;
+      }
       ++number_;
       batch_ = value_of(source_, part(), *pool_, [&] { return reader_->ReadRecordBatch(number_); });
       begin_ = 0;

@@ -114,9 +114,10 @@ double rows_step(const DeepKernelFit& fit, const Batch& batch, const StepContext
 double events_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   const auto [nodes, weight] = random_nodes(places(batch).size(1), step_stream(fit, at));
   const at::Tensor weights = at::full({nodes.size(0)}, weight, at::kFloat);
-  const VariationalLoss loss = fit.model.backward(
-      at::cat({places(batch), nodes}), fit.rows.size(), fit.kernel.objective.beta,
-      [&](const Latent& f) { return cox_data(f, weights, fit.rows.size()); }, {true, at.stream});
+  const VariationalLoss loss =
+      fit.model.backward(at::cat({places(batch), nodes}), fit.rows.size(), fit.kernel.objective.beta,
+                         [&](const Latent& f) { return cox_data(f, weights, fit.rows.size()); },
+                         {true, at.stream, false, at.total});
   return loss.total.item<double>();
 }
 

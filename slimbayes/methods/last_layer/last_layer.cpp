@@ -210,7 +210,7 @@ class LastLayerMethod : public Method {
   /// rows or it was interrupted. A killed fit that resumes does not repeat a finished first fit.
   std::unique_ptr<Fitted> refitted(const Split& split, const FitContext& context) const {
     if (split.valid.size() == 0) return fitted(split, context, {});
-    check(!(are_on_disk(split.train) && context.ranks != nullptr), layer_.method,
+    check(rows_at_hand(split.train).size() == split.train.size(), layer_.method,
           "one process for `.refit` on rows on disk", "several, of which each holds its own training rows",
           "leave `.refit` out");
     const auto fit_first = [&](size_t, const JobContext& job) -> FirstFit {

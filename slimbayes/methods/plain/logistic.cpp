@@ -248,7 +248,7 @@ class LogisticMethod : public Method {
              std::to_string(columns), "raise `.max_columns` if time and memory permit");
     const int64_t k = std::max<int64_t>(2, rows.schema.task.outputs) - 1, size = k * (columns + 1);
     const bool full = full_logistic(k, columns, rows.size());
-    const at::Tensor weights = class_weights(options_.class_weights, rows, kLogistic);
+    const at::Tensor weights = class_weights(options_.class_weights, rows, kLogistic, context.ranks);
     Summary summary;
     summary.rows = rows.size();
     const Dataset some = search_rows_of(rows, columns, k, full, context.ranks);

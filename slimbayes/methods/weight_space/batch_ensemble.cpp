@@ -145,15 +145,17 @@ class BatchEnsembleFitted : public Fitted {
 /// One fit: the rows, the network, and the parameters of all members.
 class BatchEnsembleFit {
  public:
-  BatchEnsembleFit(const BatchEnsembleOptions& options, const Split& split, const Stream& start)
+  BatchEnsembleFit(const BatchEnsembleOptions& options, const Split& split, const FitContext& context)
       : options_(options),
         rows_(training_rows(split.train, kBatchEnsemble)),
         held_out_(validation_rows(split.valid, rows_, kBatchEnsemble)),
-        class_weights_(class_weights(options.network.class_weights, rows_, kBatchEnsemble)),
+        class_weights_(class_weights(options.network.class_weights, rows_, kBatchEnsemble, context.ranks)),
         head_(head_of(rows_.schema.task)),
         spec_(trained_network_spec(options.network, rows_.schema)),
         network_(spec_, "network"),
-        parameters_(member_parameters(network_.layout(), options.batch_members, start), at::kFloat) {
+        parameters_(
+            member_parameters(network_.layout(), options.batch_members, context.stream.split("start")),
+            at::kFloat) {
     check_label_smoothing(options.network.label_smoothing, rows_.schema.task, kBatchEnsemble);
   }
 
@@ -234,7 +236,7 @@ class BatchEnsembleMethod : public Method {
   explicit BatchEnsembleMethod(BatchEnsembleOptions options) : options_(std::move(options)) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    return BatchEnsembleFit(options_, split, context.stream.split("start")).fitted(context);
+    return BatchEnsembleFit(options_, split, context).fitted(context);
   }
 
  private:

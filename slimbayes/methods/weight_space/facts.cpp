@@ -128,6 +128,7 @@ MethodInfo batch_ensemble() {
   MethodInfo info = segmenting(
       network_method("batch-ensemble", {TaskKind::regression, TaskKind::classification, TaskKind::counts}));
   info.streams = true;
+  info.shares_batches = false;
   info.parts = SdParts::draws;
   info.summary = "An ensemble whose members scale the rows and columns of one network's matrices.";
   info.paper = "Wen, Tran and Ba 2020 (baseline of FiD-GP)";

@@ -67,17 +67,18 @@ at::Tensor negative_log_density(const Head& head, const at::Tensor& noise, const
 /// One fit: the network, the distribution over its weights, and the training problem with its steps.
 class VariationalFit {
  public:
-  VariationalFit(const VariationalNetwork& method, const Split& split, NetworkSpec spec, const Stream& start,
-                 const TrainedNetwork* trained)
+  VariationalFit(const VariationalNetwork& method, const Split& split, NetworkSpec spec,
+                 const FitContext& context, const TrainedNetwork* trained)
       : method_(method),
         rows_(training_rows(split.train, method.method)),
-        class_weights_(class_weights(method.variational.network.class_weights, rows_, method.method)),
+        class_weights_(
+            class_weights(method.variational.network.class_weights, rows_, method.method, context.ranks)),
         held_out_(validation_rows(split.valid, rows_, method.method)),
         head_(head_of(rows_.schema.task)),
         spec_(std::move(spec)),
         network_(spec_, "network"),
         random_(network_.layout(), method.plan(network_.layout())),
-        parameters_(started(start, trained)),
+        parameters_(started(context.stream.split("start"), trained)),
         weights_(random_.bound([this](const std::string& name) { return parameters_[name]; })) {
     check_label_smoothing(method.variational.network.label_smoothing, rows_.schema.task, method.method);
     if (head_.is_classes() && !rows_.schema.task.grid && !method.ood_layers.empty())
@@ -223,7 +224,7 @@ class VariationalMethod : public Method {
     VariationalFit fit(
         method_, split,
         trained != nullptr ? trained->spec : trained_network_spec(method_.variational.network, schema),
-        context.stream.split("start"), trained);
+        context, trained);
     Summary summary = fit.train(context);
     return fit.fitted(std::move(summary), context);
   }
@@ -261,7 +262,7 @@ class VariationalMethod : public Method {
     VariationalNetwork method = method_;
     NoiseOptions& noise = method.variational.noise;
     noise.noise_start = std::max(first.head.noise_var, 2 * noise.noise_floor);
-    const VariationalFit fit(method, split, first.spec, context.stream.split("start"), &first);
+    const VariationalFit fit(method, split, first.spec, context, &first);
     return fit.fitted(first.summary, context);
   }
 

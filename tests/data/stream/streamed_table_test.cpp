@@ -365,7 +365,7 @@ TEST_F(StreamedTables, RefuseAFolderWithoutRows) {
   fs::create_directories(folder_);
   write_table(folder_ / "1.parquet", take_rows(odd_table([](int64_t) { return 0.0; }), {}));
   TableStream first = stream();
-  EXPECT_THROW(streamed_table(first, options_), std::invalid_argument);
+  EXPECT_THROW(streamed_table(first, options_), DataError);
 }
 
 TEST_F(StreamedTables, RefuseATableWithoutTargets) {
