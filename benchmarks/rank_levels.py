@@ -35,7 +35,7 @@ FITS = {
     "dbk-exact": ["--method", "dbk-exact", "--hidden", "32", "--rank", "32", "--steps", "150", "--patience", "0"],
     "last-layer-laplace, classes": ["--method", "last-layer-laplace", *NETWORK, *CLASSES],
     "dnn": ["--method", "dnn", *NETWORK],
-    "dnn, batch norm": ["--method", "dnn", "--network", "tabular_resnet", "--batch-norm", *NETWORK],
+    "dnn, batch norm": ["--method", "dnn", "--network", "mlp", "--batch-norm", *NETWORK],
     "dnn, classes": ["--method", "dnn", *NETWORK, *CLASSES],
     "dbk": ["--method", "dbk", "--rank", "32", *NETWORK],
     "dbk, --sync-every 8": ["--method", "dbk", "--rank", "32", *NETWORK, "--sync-every", "8"],

@@ -153,8 +153,9 @@ void agree_on_kinds(TableStream& stream, const Collective& ranks) {
   const std::vector<std::string> all = gather_texts(ranks, text);
   together(&ranks, [&] {
     std::map<std::string, ColumnKind, std::less<>> kinds;
-    for (size_t r = 0; r < all.size(); ++r)
-      for (const auto& [name, word] : nlohmann::json::from_cbor(all[r]).items()) {
+    for (size_t r = 0; r < all.size(); ++r) {
+      const nlohmann::json of_rank = nlohmann::json::from_cbor(all[r]);
+      for (const auto& [name, word] : of_rank.items()) {
         const auto [found, fresh] = kinds.try_emplace(name, kind_named(word.get<std::string>()));
         if (!fresh && kind_name(found->second) != word.get<std::string>())
           throw DataError(stream.source(),
@@ -163,6 +164,7 @@ void agree_on_kinds(TableStream& stream, const Collective& ranks) {
                                       "in `.categorical`, or leave it out (`.ignore`)",
                                       kind_name(found->second), in_quotes(name), word.get<std::string>(), r));
       }
+    }
     stream.know(kinds);
   });
 }

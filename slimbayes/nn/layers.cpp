@@ -112,9 +112,11 @@ at::Tensor batch_norm_of_all(const at::Tensor& x, const at::Tensor& weight, cons
                    own_var = sums[1] / n - from_shift.square(),
                    scale = weight.to(at::kDouble) * at::rsqrt(own_var + kNormEpsilon);
   {
+    // The averages may lie beside the parameters in one tensor, whose values the backward pass still needs:
+    // variable_data() does not tell autograd of the change.
     const at::NoGradGuard no_grad;
-    mean.mul_(1 - momentum).add_((momentum * own_mean).to(mean.scalar_type()));
-    var.mul_(1 - momentum).add_((momentum * own_var * n / (n - 1)).to(var.scalar_type()));
+    mean.variable_data().mul_(1 - momentum).add_((momentum * own_mean).to(mean.scalar_type()));
+    var.variable_data().mul_(1 - momentum).add_((momentum * own_var * n / (n - 1)).to(var.scalar_type()));
   }
   return x * scale.view(sizes).to(x.scalar_type()) +
          (bias - own_mean * scale).view(sizes).to(x.scalar_type());

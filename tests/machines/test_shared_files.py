@@ -45,7 +45,7 @@ def held_out(folder):
     return json.loads(done[0][1])["nll"]
 
 
-@pytest.mark.parametrize("words", [DBK, [*NORMS, "--network", "tabular_resnet", "--batch-norm"]], ids=["dbk", "batch norms"])
+@pytest.mark.parametrize("words", [DBK, [*NORMS, "--network", "mlp", "--batch-norm"]], ids=["dbk", "batch norms"])
 def test_ranks_that_keep_their_own_rows_have_the_level_and_the_bits_of_themselves(folders, words):
     one = report(fitted(folders[:1], *words, *CACHE, "--json"))
     alone = held_out(folders[0])
