@@ -11,10 +11,14 @@
 #include <vector>
 
 #include "slimbayes/catalog/methods.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/trained_network.h"
+#include "slimbayes/nn/network.h"
+#include "slimbayes/nn/parameters.h"
 #include "slimbayes/storage/tensor_file.h"
+#include "slimbayes/train/shared_step.h"
 #include "tests/methods/contract.h"
 #include "tests/train/thread_ranks.h"
 
@@ -157,24 +161,37 @@ TEST_P(OnRanks, HasOneModel) {
   }
 }
 
-// The bias before a batch norm has no gradient but rounding, which AdamW scales to steps of any sign: the
-// weights of several ranks are not those of one, but the answers are.
-TEST(BatchNormOnRanks, AnswersAsOneProcess) {
-  const Split split = split_for(LikelihoodKind::gaussian);
-  const auto answers = [&](const Collective* ranks) {
-    FitContext context{Stream(5)};
-    context.ranks = ranks;
-    const json options = short_with({{"network", "mlp"}, {"batch_norm", true}});
-    const auto fitted = registry_row("dnn").make(find_method("dnn").resolve(options))->fit(split, context);
-    return contract::answer(*fitted, split.valid).mean;
-  };
-  const at::Tensor alone = answers(nullptr);
-  for (const int64_t size : {2, 3}) {
-    const auto thrown = run_ranks(size, [&](const Collective& ranks) {
-      EXPECT_TRUE(at::allclose(answers(&ranks), alone, 1e-3, 1e-3)) << size;
-    });
-    EXPECT_EQ(thrown, std::vector<std::string>(static_cast<size_t>(size), ""));
-  }
+/// The gradients of a network's parameters on a batch, and its running averages after it.
+std::vector<at::Tensor> gradients_at(const NetworkSpec& spec, const at::Tensor& x, const at::Tensor& y,
+                                     const ForwardContext& context) {
+  const Parameters parameters(network_parameters(spec, "net", "all", Stream(1)), at::kFloat);
+  const BoundNetwork network(
+      spec, "net", [&](const std::string& name) { return parameters[name]; }, Execution::libtorch);
+  (network(x, context).sum(1) - y).square().mean().backward();
+  return {parameters.grads("all").clone(), parameters.values(kBuffers).clone()};
+}
+
+// Not the weights after some steps: the bias before a batch norm has no gradient but rounding, which AdamW
+// scales to steps of any sign.
+TEST(BatchNormOnRanks, HasTheGradientOfTheWholeBatch) {
+  const NetworkSpec spec = mlp(4, 12, 2, "silu", 0, /*batch_norm=*/true);
+  const at::Tensor x = 3 + Stream(2).normal({50, 4}, at::kFloat), y = Stream(3).normal({50}, at::kFloat);
+  const std::vector<at::Tensor> whole = gradients_at(spec, x, y, {true});
+  const auto thrown = run_ranks(3, [&](const Collective& ranks) {
+    const std::vector<int64_t> parts = {0, 7, 30, 50};
+    const auto r = static_cast<size_t>(ranks.rank());
+    const int64_t first = parts[r], count = parts[r + 1] - first;
+    const double share = static_cast<double>(count) / 50;
+    ForwardContext context{true};
+    context.total = [&](const at::Tensor& sums) { return total_over_ranks(sums, ranks, share); };
+    const std::vector<at::Tensor> own =
+        gradients_at(spec, x.narrow(0, first, count), y.narrow(0, first, count), context);
+    const at::Tensor gradient = own[0] * share;
+    ranks.sum(gradient);
+    EXPECT_TRUE(at::allclose(gradient, whole[0], 1e-4, 1e-5)) << (gradient - whole[0]).abs().max();
+    EXPECT_TRUE(at::allclose(own[1], whole[1], 1e-5, 1e-5));
+  });
+  EXPECT_EQ(thrown, std::vector<std::string>(3, ""));
 }
 
 // What is a sum over rows is exact: the ranks add what one process adds, in another order.
