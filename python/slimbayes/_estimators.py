@@ -11,6 +11,7 @@ from slimbayes._answers import Answers
 from slimbayes._card import card
 from slimbayes._library import DataError, core
 from slimbayes._notes import warn
+from slimbayes._partial import learn, where_exact
 from slimbayes._progress import shown
 
 _COLUMNS_ONLY = (*_options.WINDOWS, *_options.EVENTS)
@@ -193,6 +194,15 @@ class Regressor(_Numbers):
 
     _likelihoods = ("gaussian", "student")
 
+    @where_exact
+    def partial_fit(self, X, y=None):
+        """Fits at the first call; a later call learns its rows exactly and without training, as `update` does, and keeps the network, the
+        features and the noise of the first. Give each row once, and many in the first call. `fit` begins anew.
+
+        For methods with an exact posterior, of which `sb.methods()` says that they have `updates`; other estimators do not have it.
+        """
+        return learn(self, X, y)
+
     def to_torch(self):
         """The model as a `torch.nn.Module`, differentiable in the inputs: rows [..., columns] of numbers in, `mean` and the two parts of the
         `variance` out, and with `joint(x)` the posterior of several rows together. It moves to any device.
@@ -263,6 +273,15 @@ class Classifier(ClassifierMixin, _Estimator):
     """
 
     _likelihoods = ("auto", "bernoulli", "softmax")
+
+    @where_exact
+    def partial_fit(self, X, y=None, classes=None):
+        """Fits at the first call, learns the rows of a later call exactly, as `Regressor.partial_fit`.
+
+        classes : all classes, which the rows of the first call must have, because they make the outputs of the network; later the same or
+        None. None in the first call: those of the rows.
+        """
+        return learn(self, X, y, classes)
 
     def to_torch(self):
         """The model as a `torch.nn.Module`: rows [..., columns] of numbers in, `probabilities` [..., classes], `entropy` and `mutual_information` out;
