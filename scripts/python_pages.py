@@ -44,6 +44,7 @@ def methods(cls):
         if not base.__module__.startswith("slimbayes"):
             continue
         for name, value in vars(base).items():
+            value = inspect.unwrap(value)
             if inspect.isfunction(value) and not name.startswith("_") and getattr(cls, name) is value:
                 yield name, value, value.__doc__ or next((vars(b)[name].__doc__ for b in cls.__mro__ if name in vars(b) and vars(b)[name].__doc__), "")
 

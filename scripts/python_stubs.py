@@ -58,9 +58,9 @@ def constructor(cls, types):
 RESULTS = {"predict_proba": "Floats", "predict_log_proba": "Floats", "predict_interval": "tuple[Floats, Floats]", "predict_quantiles": "Floats",
            "predict_set": "NDArray[np.bool_]", "predict_dist": "Distribution", "ood_scores": "dict[str, Floats]",
            "evaluate": "dict[str, Any]", "report": "Report", "save": "None", "predict_frame": "Any", "score": "float", "predict": "Any", "to_torch": "Any",
-           "export_onnx": "None"}
-CHANGES = ("fit", "update", "forget", "merge", "shard")  # their result is an estimator or a posterior
-ARGUMENTS = {"encoded": "bool", "X": "Any", "x": "Any", "y": "Any", "valid": "Any", "network_from": "str | PathLike[str] | None", "return_std": "bool",
+           "export_onnx": "None", "card": "str"}
+CHANGES = ("fit", "partial_fit", "update", "forget", "merge", "shard")  # their result is an estimator or a posterior
+ARGUMENTS = {"encoded": "bool", "classes": "ArrayLike | None", "name": "str | None", "license": "str | None", "X": "Any", "x": "Any", "y": "Any", "valid": "Any", "network_from": "str | PathLike[str] | None", "return_std": "bool",
              "level": "float | None", "part": "str", "q": "float | Sequence[float]", "keep": "Sequence[str]", "parts": "bool", "other": "Any",
              "path": "str | PathLike[str]", "randomised": "bool", "sample_weight": "ArrayLike | None"}
 
@@ -82,7 +82,7 @@ def method(cls, name):
 def own(cls):
     """The public methods that the package itself defines."""
     names = {name for base in cls.__mro__ if base.__module__.startswith("slimbayes") for name, value in vars(base).items()
-             if inspect.isfunction(value) and not name.startswith("_")}
+             if inspect.isfunction(inspect.unwrap(value)) and not name.startswith("_")}
     return sorted(names | ({"score"} if hasattr(cls, "score") else set()))
 
 

@@ -198,6 +198,28 @@ class Answers:
         rows = self._rows(X, with_target=True, target=y)
         return Report(*self.model_.report(rows, self._level(level), _options.text("part", part)))
 
+    def card(self, X=None, y=None, *, name=None, license=None):
+        """The model card for the Hugging Face Hub, as the text of a README.md: metadata in YAML with the scores, data, method, limits and use.
+
+        X, y : rows that the fit has not seen, to be scored. None: the scores are those of the test part of the fit, else of its
+        validation rows; a model from a file and one after an update have none.
+        name : of the model. license : as the Hub names it, such as "mit".
+
+        >>> pathlib.Path("README.md").write_text(model.card(test, "price", license="mit"))
+        >>> huggingface_hub.ModelCard(model.card(test, "price")).push_to_hub("me/prices")
+        """
+        from slimbayes._model_card import model_card
+
+        self._check_fitted()
+        found, rows, is_chosen = None, "rows given for this card", False
+        if X is not None:
+            found = self.evaluate(X, y)
+        elif any(self._facts["rows"].values()):  # else an update has changed the model since
+            found, rows = getattr(self, "test_report_", None), "rows of the test part of the fit"
+            if found is None:
+                found, rows, is_chosen = getattr(self, "valid_report_", None), "rows of the validation part of the fit", True
+        return model_card(self._facts, found, rows, self._level(None), is_chosen=is_chosen and found is not None, name=name, license=license)
+
     def update(self, X, y=None):
         """Learns more rows without training, where the method has an exact posterior. Changes this model and returns it."""
         self._check_fitted()

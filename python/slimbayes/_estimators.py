@@ -11,6 +11,7 @@ from slimbayes._answers import Answers
 from slimbayes._card import card
 from slimbayes._library import DataError, core
 from slimbayes._notes import warn
+from slimbayes._partial import learn, where_exact
 from slimbayes._progress import shown
 
 _COLUMNS_ONLY = (*_options.WINDOWS, *_options.EVENTS)
@@ -105,13 +106,17 @@ class _Estimator(Answers, BaseEstimator):
         self.feature_names_in_ = np.array(names, dtype=object)
 
     def _seen_in(self, facts):
-        """Sets what _seen sets as far as a model file knows it, which is not the place of columns that the fit ignored."""
+        """Sets what _seen sets as far as a model file knows it: the columns of an array, or the names of those that the model reads, in
+        their order in the fit. A file does not know the place of columns that the fit ignored, nor the order of those of windows."""
         names, ignored = facts["inputs"], facts["fit"]["ignore"]
-        every = None if names is None else [*names, *ignored]
-        if every is not None and sorted(every) == sorted(f"x{i}" for i in range(len(every))):  # the columns of an array
-            self.n_features_in_ = len(every)
-        elif every is not None and not ignored:
-            self.n_features_in_ = len(names)
+        if names is None and facts["kind"] == "text":
+            names, ignored = facts["columns"], []
+        if names is None:
+            return
+        every = [*names, *ignored]
+        are_of_array = sorted(every) == sorted(f"x{i}" for i in range(len(every)))
+        self.n_features_in_ = len(every) if are_of_array else len(names)
+        if not are_of_array:
             self.feature_names_in_ = np.array(names, dtype=object)
 
     def _repr_html_(self):
@@ -189,6 +194,15 @@ class Regressor(_Numbers):
 
     _likelihoods = ("gaussian", "student")
 
+    @where_exact
+    def partial_fit(self, X, y=None):
+        """Fits at the first call; a later call learns its rows exactly and without training, as `update` does, and keeps the network, the
+        features and the noise of the first. Give each row once, and many in the first call. `fit` begins anew.
+
+        For methods with an exact posterior, of which `sb.methods()` says that they have `updates`; other estimators do not have it.
+        """
+        return learn(self, X, y)
+
     def to_torch(self):
         """The model as a `torch.nn.Module`, differentiable in the inputs: rows [..., columns] of numbers in, `mean` and the two parts of the
         `variance` out, and with `joint(x)` the posterior of several rows together. It moves to any device.
@@ -259,6 +273,15 @@ class Classifier(ClassifierMixin, _Estimator):
     """
 
     _likelihoods = ("auto", "bernoulli", "softmax")
+
+    @where_exact
+    def partial_fit(self, X, y=None, classes=None):
+        """Fits at the first call, learns the rows of a later call exactly, as `Regressor.partial_fit`.
+
+        classes : all classes, which the rows of the first call must have, because they make the outputs of the network; later the same or
+        None. None in the first call: those of the rows.
+        """
+        return learn(self, X, y, classes)
 
     def to_torch(self):
         """The model as a `torch.nn.Module`: rows [..., columns] of numbers in, `probabilities` [..., classes], `entropy` and `mutual_information` out;
@@ -372,27 +395,3 @@ class Forecaster(_Numbers):
         mean, actual = (np.asarray(found[name], dtype=float) for name in ("mean", "actual"))
         known = np.isfinite(mean) & np.isfinite(actual)
         return 1 - np.mean((mean - actual)[known] ** 2) / np.var(actual[known])
-
-
-def fitted_around(model, facts):
-    """The estimator of a model that was read from a file."""
-    task = facts["task"]
-    if facts["fit"]["window"] > 0:
-        cls = Forecaster
-    else:
-        cls = {"regression": Regressor, "classification": Classifier, "counts": CountRegressor}.get(task)
-    if cls is None:
-        raise ValueError(f"load: expected a model of numbers, classes, counts or forecasts; received one of {task}; the command-line "
-                         "tool opens it")
-    known = cls().get_params()
-    usual = {option["name"]: option["default"] for option in _options.describe(facts["method"])["options"]}
-    own = {name: value for name, value in facts["options"].items() if value != usual.get(name)}
-    given = {"method": facts["method"], "seed": facts["seed"], "level": facts["level"], **facts["fit"], **own}
-    params = {name: value for name, value in given.items()
-              if name in known and value not in ([], "") and not isinstance(value, dict) and name != "likelihood"}
-    if facts["likelihood"] in cls._likelihoods and "likelihood" in known and facts["fit"]["likelihood"] != "auto":
-        params["likelihood"] = facts["likelihood"]
-    out = cls(**params)
-    out._take(model)
-    out._seen_in(facts)
-    return out

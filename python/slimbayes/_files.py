@@ -11,7 +11,7 @@ def load(path, module=None):
     as the tool. A posterior around a torch.nn.Module takes the module that it was made of as `module`. Load posteriors of TorchScript modules only
     from people that you trust: such a module is a program.
     """
-    from slimbayes import _estimators, _texts
+    from slimbayes import _texts
     from slimbayes._posterior import is_posterior, read
 
     path = _texts.path(path)
@@ -20,4 +20,31 @@ def load(path, module=None):
     if module is not None:
         raise ValueError("load: expected no module for a file that holds no posterior around one; received " + type(module).__name__)
     model = core.Model.load(path)
-    return _estimators.fitted_around(model, json.loads(model.facts()))
+    return _fitted_around(model, json.loads(model.facts()))
+
+
+def _fitted_around(model, facts):
+    """The estimator of a model that was read from a file."""
+    from slimbayes import _estimators, _options
+
+    task = facts["task"]
+    if facts["fit"]["window"] > 0:
+        cls = _estimators.Forecaster
+    else:
+        cls = {"regression": _estimators.Regressor, "classification": _estimators.Classifier,
+               "counts": _estimators.CountRegressor}.get(task)
+    if cls is None:
+        raise ValueError(f"load: expected a model of numbers, classes, counts or forecasts; received one of {task}; the command-line "
+                         "tool opens it")
+    known = cls().get_params()
+    usual = {option["name"]: option["default"] for option in _options.describe(facts["method"])["options"]}
+    own = {name: value for name, value in facts["options"].items() if value != usual.get(name)}
+    given = {"method": facts["method"], "seed": facts["seed"], "level": facts["level"], **facts["fit"], **own}
+    params = {name: value for name, value in given.items()
+              if name in known and value not in ([], "") and not isinstance(value, dict) and name != "likelihood"}
+    if facts["likelihood"] in cls._likelihoods and "likelihood" in known and facts["fit"]["likelihood"] != "auto":
+        params["likelihood"] = facts["likelihood"]
+    out = cls(**params)
+    out._take(model)
+    out._seen_in(facts)
+    return out

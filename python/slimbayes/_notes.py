@@ -1,5 +1,6 @@
 """What the library has to say about data and models, as warnings of one class."""
 
+import os
 import re
 import sys
 import warnings
@@ -13,7 +14,8 @@ _MOST = 10_000  # notes that are remembered
 class Note(UserWarning):
     """A sentence on the data, the fit or the answers that a user should read. A process says a sentence once, and at one line of a program
     once whatever its numbers are, so that the folds of a cross-validation do not repeat it. `model.notes_` keeps those of a fit.
-    ``warnings.simplefilter("always", slimbayes.Note)`` says all, ``warnings.simplefilter("ignore", slimbayes.Note)`` none."""
+    ``warnings.simplefilter("always", slimbayes.Note)`` says all, ``warnings.simplefilter("ignore", slimbayes.Note)`` none; the variable
+    SLIMBAYES_NOTES=0 of the environment silences them in the processes of a program that it starts, too."""
 
 
 def _caller():
@@ -47,6 +49,8 @@ def _is_said_once(text, frame):
 
 def warn(sentences):
     """Warns of each sentence that was not said before, at the line of the user's that called the package."""
+    if not sentences or os.environ.get("SLIMBAYES_NOTES") == "0":
+        return
     frame = _caller()
     place, new = (frame.f_code.co_filename, frame.f_lineno), {}
     for text in dict.fromkeys(core.printable(sentence) for sentence in sentences if sentence):

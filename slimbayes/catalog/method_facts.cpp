@@ -44,6 +44,7 @@ json method_facts(const MethodInfo& info, bool options) {
                 {"input_scale", info.input_scale},
                 {"seeded", info.seeded},
                 {"resumable", info.resumable},
+                {"updates", info.updates},
                 {"splits_uncertainty", info.parts == SdParts::calibrated},
                 {"parts", meaning_of(info.parts)},
                 {"variance_grows_away", info.variance_grows_away},

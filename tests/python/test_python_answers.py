@@ -8,6 +8,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import slimbayes as sb
+import toys
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from slimbayes import _library
 
 pytestmark = pytest.mark.filterwarnings("ignore::slimbayes.Note")
@@ -59,6 +62,17 @@ def test_a_report_speaks_of_keywords_as_python_has_them():
 def test_answers_keep_the_index_of_the_frame():
     frame, y = hourly(60)[["y"]], np.arange(60.0)
     assert sb.Regressor("ridge").fit(frame, y).predict_frame(frame.iloc[20:30]).index.tolist() == list(range(20, 30))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_pipeline_hands_frames_with_their_index_on(library):
+    frame, y = toys.table()
+    frame = frame[["a", "b"]].set_index(pd.MultiIndex.from_product([range(100), ["x", "y", "z"]]))
+    pipe = make_pipeline(StandardScaler(), sb.Regressor("ridge")).set_output(transform=library).fit(frame, y)
+    found = pipe[-1].predict_frame(pipe[:-1].transform(frame[::-2]))
+    assert pipe[-1].feature_names_in_.tolist() == ["a", "b"] and type(found).__module__.startswith(library)
+    assert library == "polars" or found.index.equals(frame[::-2].index)
+    assert (np.asarray(found["mean"]) == pipe.predict(frame[::-2])).all()
 
 
 def test_quantiles_say_that_they_are_not_calibrated():

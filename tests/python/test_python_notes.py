@@ -7,7 +7,7 @@ import warnings
 import pytest
 import slimbayes as sb
 import toys
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from slimbayes import _notes
 
 
@@ -94,6 +94,15 @@ def test_a_filter_by_message_is_heard():
     assert [str(w.message) for w in caught] == ["loud", "quiet", "loud"]
 
 
+def test_a_variable_of_the_environment_silences_notes(monkeypatch):
+    X, y = toys.matrix(60)
+    monkeypatch.setenv("SLIMBAYES_NOTES", "0")
+    assert said("error", lambda: cross_val_score(sb.Regressor("ridge"), X, y, cv=2, error_score="raise")) == []
+    assert sb.Regressor("ridge").fit(X, y).notes_
+    monkeypatch.setenv("SLIMBAYES_NOTES", "1")
+    assert said("default", lambda: sb.Regressor("ridge").fit(X, y))
+
+
 def test_the_memory_is_bounded(monkeypatch):
     monkeypatch.setattr(_notes, "_MOST", 100)
     said("default", lambda: [_notes.warn([f"sentence {'a' * i}"]) for i in range(100)])
@@ -115,6 +124,16 @@ def test_folds_say_a_note_once():
     assert caught_here(X, y, model)
     assert len([note for note in every if "validation rows" in note]) == 4 and len([note for note in once if "validation rows" in note]) == 1
     assert len([note for note in once if "outside the training range" in note]) <= 1 < len(once) < len(every)
+
+
+def test_folds_say_a_note_on_each_column_once():
+    frame, y = toys.table(200)
+    frame = frame.assign(c=1.0, d=2.0)
+    search = GridSearchCV(sb.Regressor("ridge"), {"valid_fraction": [0.1, 0.2]}, cv=3)
+    once, again, every = (said(action, lambda: search.fit(frame, y)) for action in ("default", "default", "always"))
+    for name in "c", "d":
+        sentence = f"column '{name}' is constant on the training rows: dropped"
+        assert (once.count(sentence), again.count(sentence), every.count(sentence)) == (1, 0, 7)
 
 
 def test_predictions_say_a_note_once():

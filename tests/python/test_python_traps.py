@@ -46,9 +46,19 @@ def test_a_loaded_model_of_a_frame_knows_its_names(tmp_path):
         assert (loaded.predict(X) == model.predict(frame)).all()
     sb.Regressor("ridge", ignore="b").fit(frame, y).save(tmp_path / "i.safetensors")
     loaded = sb.load(tmp_path / "i.safetensors")  # the file does not say where the ignored column was
-    assert not hasattr(loaded, "n_features_in_") and not hasattr(loaded, "feature_names_in_")
-    with pytest.raises(ValueError, match="data frame with the columns"):
+    assert loaded.n_features_in_ == 2 and loaded.feature_names_in_.tolist() == ["z", "a"]
+    with pytest.raises(ValueError, match="X has 3 features, but Regressor is expecting 2"):
         loaded.predict(X)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        assert (loaded.predict(X[:, [0, 2]]) == loaded.predict(frame)).all()
+
+
+def test_a_loaded_model_of_texts_knows_its_column(tmp_path):
+    frame = pd.DataFrame({"words": ["a good film", "a bad film"] * 30, "other": range(60)})
+    sb.Classifier("dnn", steps=5, text="words").fit(frame, [0, 1] * 30).save(tmp_path / "m.safetensors")
+    loaded = sb.load(tmp_path / "m.safetensors")
+    assert loaded.n_features_in_ == 1 and loaded.feature_names_in_.tolist() == ["words"]
+    assert (loaded.predict(frame) == loaded.predict(frame[["words"]])).all()
 
 
 def labelled(rows=300):
