@@ -55,6 +55,9 @@ void add_predict(CLI::App& root, Parsed& p) {
   add_sets(app, p.predict.sets);
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
+  app.add_flag("--json", p.predict.json,
+               "print one JSON object: task, levels and rows, an object for each line with the columns below "
+               "as keys, null where a cell is empty");
   app.footer(
       "Columns: mean, sd, lower, upper, in the target's units, with median after mean if the answer is no "
       "Gaussian (auto), and with sd_aleatoric (noise in the data) and sd_epistemic (uncertainty of the "
@@ -68,7 +71,8 @@ void add_predict(CLI::App& root, Parsed& p) {
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --keep id\n"
       "  slimbayes predict scenes.safetensors camvid_test.bin.gz --maps maps --out images.csv\n"
-      "  slimbayes predict model.safetensors new.csv --level 0.5,0.9 | head");
+      "  slimbayes predict model.safetensors new.csv --level 0.5,0.9 | head\n"
+      "  slimbayes predict model.safetensors new.csv --json | jq '.rows[].mean'");
 }
 
 void add_evaluate(CLI::App& root, Parsed& p) {

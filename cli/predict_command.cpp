@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/edge.h"
@@ -45,10 +46,19 @@ std::vector<double> levels_of(const PredictRequest& r) {
   return r.levels;
 }
 
+/// Writes the answers: the lines of the table, as a table or as JSON.
+void write_answers(const PredictRequest& r, const Model& model, AnswerTable answer) {
+  if (!r.json) return print_or_write(r.out, std::move(answer.table), answer.exact);
+  PredictionReport report{.task = std::string(name_of(model.schema().task.kind)), .levels = r.levels};
+  print_rows(std::move(report), std::move(answer.table), answer.exact);
+}
+
 }  // namespace
 
 int run_command(const PredictRequest& r) {
   check_model_first("predict", r.model, r.data);
+  check(!r.json || r.out == "-", "predict", "--json without --out, as JSON goes to stdout", "both",
+        "leave one of them out");
   const ColumnChanges changes = column_changes(r.rename, r.fill);
   if (r.out != "-") {
     for (const std::string& file : r.files) check_not_input("predict", "--out", r.out, file);
@@ -80,9 +90,9 @@ int run_command(const PredictRequest& r) {
   check_answered(r, data, a.bad);
   TableOptions shown{std::move(kept), {}, r.parts};
   if (r.keep_outside) shown.more.push_back({"outside", ColumnKind::numeric, far->beyond, {}});
-  const AnswerTable answer = answer_table(model, data, a, shown);
-  print_or_write(r.out, r.on_bad_row == "skip" ? take_rows(answer.table, a.rows) : answer.table,
-                 answer.exact);
+  AnswerTable answer = answer_table(model, data, a, shown);
+  if (r.on_bad_row == "skip") answer.table = take_rows(answer.table, a.rows);
+  write_answers(r, model, std::move(answer));
   for (const std::string& note : notes_for(model.encoder(), data)) log_line("note: " + note);
   if (far && far->rows > 0)
     log_line(fmt::format("note: {}{}", outside_text(*far, std::get<Table>(data)),

@@ -52,6 +52,7 @@ struct PredictRequest {
   std::string on_bad_row = "blank";  // for rows without a finite answer: or "skip", "error"
   std::vector<double> levels = {0.95};
   std::string sets = "randomised";  // sets of classes: or "deterministic"
+  bool json = false;                // print JSON in place of CSV; with `out` on stdout alone
 };
 
 struct EvaluateRequest {

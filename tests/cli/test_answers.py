@@ -63,6 +63,25 @@ def test_several_levels(folder):
     assert {"set_50", "set_90"} < set(sets) and "set" not in sets
 
 
+def test_json_has_the_cells_of_the_table(folder):
+    write_csv(folder / "ids.csv", ["id", *header(2)], [[f"00{i}" if i % 2 else "", *row] for i, row in enumerate(toy_rows(9, seed=7))])
+    write_csv(folder / "far.csv", header(2), [*toy_rows(2), [1e200, 0, 0]])
+    for model, data, *more in (("vbll", "ids.csv", "--level", ".5,.9", "--keep", "id,x0"), ("classes", "new.csv"), ("vbll", "far.csv"),
+                               ("dbk", "far.csv", "--on-bad-row", "skip"), ("dbk", "t.csv")):
+        done, text = (run(folder, "predict", model, data, *more, *flag) for flag in (["--json"], []))
+        assert done.returncode == 0 and done.stderr == text.stderr
+        found, lines = json.loads(done.stdout), list(csv.DictReader(io.StringIO(text.stdout)))
+        assert found["task"] == ("classification" if model == "classes" else "regression")
+        assert found["levels"] == ([0.5, 0.9] if "--level" in more else [0.95]) and "split" not in found
+        assert [list(row) for row in found["rows"]] == [list(line) for line in lines]  # the order of the columns, too
+        for row, line in zip(found["rows"], lines):
+            for name, value in row.items():
+                assert line[name] == (value or "") if isinstance(value, (str, type(None))) else float(line[name]) == value
+    rows = json.loads(run(folder, "predict", "vbll", "far.csv", "--json").stdout)["rows"]
+    assert set(rows[2].values()) == {None} and None not in rows[0].values()
+    assert "--json without --out" in refused(folder, "predict", "vbll", "t.csv", "--json", "--out", "a.csv")
+
+
 def members(cell):
     return set(cell.split("|")) if cell else set()
 

@@ -11,6 +11,7 @@
 #include "slimbayes/fit/fit_report.h"
 #include "slimbayes/model/evaluation_report.h"
 #include "slimbayes/report/facts.h"
+#include "slimbayes/serve/prediction_report.h"
 #include "tests/report/toy.h"
 
 namespace slimbayes {
@@ -42,6 +43,10 @@ std::string page_of_fields() {
          "from the\n"
          "descriptions beside the structs (`describe`, `catalog/fields.h`):\n"
          "`SLIMBAYES_WRITE_PAGES=1 build/checks/test_report --gtest_filter='ReportFacts.*'`.\n" +
+         section(
+             "predict --json",
+             "The keys of a row are the columns of `predict`, in their order. An empty cell is null.",
+             field_docs<PredictionReport>()) +
          section(
              "evaluate --json",
              "[Metrics](metrics.md) explains them. Which there are depends on the target: a field that may "
