@@ -51,8 +51,10 @@ struct PredictRequest {
   bool parts = false;                // also write parts of the sd that are not aleatoric and epistemic
   std::string on_bad_row = "blank";  // for rows without a finite answer: or "skip", "error"
   std::vector<double> levels = {0.95};
-  std::string sets = "randomised";  // sets of classes: or "deterministic"
-  bool json = false;                // print JSON in place of CSV; with `out` on stdout alone
+  std::vector<double> quantiles = {};  // probabilities in (0, 1) of quantiles to write
+  std::string split;                   // part of the fit's data to answer, such as "test"; empty: all
+  std::string sets = "randomised";     // sets of classes: or "deterministic"
+  bool json = false;                   // print JSON in place of CSV; with `out` on stdout alone
 };
 
 struct EvaluateRequest {

@@ -46,8 +46,11 @@ void start_maps(const std::string& folder, const Model& model) {
 }
 
 void check_flags(const PredictRequest& r) {
-  const std::pair<bool, const char*> flags[] = {
-      {!r.keep.empty(), "--keep"}, {r.keep_outside, "--keep-outside"}, {r.parts, "--parts"}};
+  const std::pair<bool, const char*> flags[] = {{!r.keep.empty(), "--keep"},
+                                                {r.keep_outside, "--keep-outside"},
+                                                {r.parts, "--parts"},
+                                                {!r.quantiles.empty(), "--quantiles"},
+                                                {!r.split.empty(), "--split"}};
   for (const auto& [given, flag] : flags)
     check(!given, "predict", "only --out, --maps, --json and --on-bad-row with segmentation", flag,
           "leave it out");
