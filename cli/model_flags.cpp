@@ -110,6 +110,13 @@ void add_evaluate(CLI::App& root, Parsed& p) {
       ->type_name("PART")
       ->check(one_of({"train", "valid", "calibration", "test"}));
   app.add_option(
+         "--folds", p.evaluate.folds,
+         "fit the model's method with its options anew without each of K folds of DATA, and score the fold: "
+         "the scores of all of DATA, each row by a fit that did not see it, and their sd over the folds. "
+         "Takes the time of K fits; a model of tuned options keeps those")
+      ->type_name("K")
+      ->check(within<ComparisonPlan>("a number of folds", "folds"));
+  app.add_option(
          "--ood", p.evaluate.ood,
          "foreign data: prints how well each score, larger for foreign rows, tells it from DATA\n"
          "epistemic_sd, total_sd: of numbers, the sd that the method offers for this\n"
@@ -147,6 +154,7 @@ void add_evaluate(CLI::App& root, Parsed& p) {
       "docs/metrics.md; all of them, and the points of the plots, are in --json.\n\nExamples:\n"
       "  slimbayes evaluate model.safetensors houses.csv --split test\n"
       "  slimbayes evaluate model.safetensors houses.csv --split test --plots plots\n"
+      "  slimbayes evaluate model.safetensors houses.csv --folds 5\n"
       "  slimbayes evaluate red.safetensors wine_red.csv --ood wine_white.csv --json\n"
       "  slimbayes evaluate m.safetensors here.csv --ood there.csv --rename Temp=temperature --fill site=B");
 }

@@ -62,6 +62,7 @@ struct EvaluateRequest {
   std::vector<std::string> files;  // tables that are read as one, or one file of images; `data`: the first
   std::string ood;                 // file of foreign data; empty: none
   std::string split;               // part of the fit's data to score, such as "test"; empty: all
+  int folds = 0;                   // of a cross-validation of the model's method; 0: score the model
   std::string plots;               // folder for plots; empty: none
   std::vector<std::string> rename, fill;  // --rename and --fill, for both files
   std::string on_bad_row = "error";       // for rows without a finite answer: or "skip"
