@@ -18,7 +18,7 @@ void add_answer(CLI::App& app, PredictRequest& r) {
   app.add_option(
          "--keep", r.keep,
          "columns of DATA to copy unchanged into the output, before the answer's columns, comma-separated. "
-         "From a CSV into .parquet or .feather they are texts, except numeric inputs of the model. For "
+         "From a CSV into .parquet, .feather or JSON they are texts, except numeric inputs of the model. For "
          "windows, the values are those of the last row seen; its time comes first, as last_time")
       ->type_name("COLUMN,...")
       ->allow_extra_args(false);

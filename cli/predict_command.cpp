@@ -64,15 +64,30 @@ Column row_numbers(const Examples& all, const std::vector<int64_t>& places) {
   return column;
 }
 
-/// Keeps those examples that belong to the part --split, in the order of the file, and returns their numbers.
-/// Returns nothing, and keeps all, without that flag.
-std::optional<Column> keep_part(const PredictRequest& r, const Model& model, Examples& data) {
-  if (r.split.empty()) return {};
+/// What is answered, and with --split the numbers of these examples.
+struct AskedExamples {
+  Examples data;
+  std::optional<Column> numbers = {};
+};
+
+/// Reads the data; with --split only that part, in the order of the file.
+AskedExamples read_asked(const PredictRequest& r, const Model& model, const DataSource& source,
+                         const ColumnChanges& changes) {
+  const bool of_part = !r.split.empty();
+  // The parts are lists of the rows that a fit reads, which have a target.
+  const auto read = [&](const std::vector<std::string>& kept) {
+    return read_for(model, r.data, source, /*with_target=*/of_part, nullptr, kept, changes);
+  };
+  if (!of_part) return {read(perhaps_named(r.keep))};
+  check(r.keep.empty() || r.data != "-", "predict", "a file for --split with --keep, which reads it twice",
+        "'-', standard input", "name the file, or leave --keep out");
+  Examples data = read({});
   std::vector<int64_t> places = rows_of_part(model, data, r.split);
   std::ranges::sort(places);
   Column numbers = row_numbers(data, places);
-  data = take(data, places);
-  return numbers;
+  // Columns to keep are read as text, so that a table with them has not the hash of the fit's data.
+  if (!r.keep.empty()) data = read(perhaps_named(r.keep));
+  return {take(data, places), std::move(numbers)};
 }
 
 /// Puts the column of row numbers before the others.
@@ -116,10 +131,8 @@ int run_command(const PredictRequest& r) {
     refuse("predict", "a model of segmentation for --maps",
            fmt::format("one of {}", name_of(kind_of(model.encoder()))), "leave it out");
   check_quantiles(model, r.quantiles);
-  // The parts are rows of the data as a fit reads them, without rows that have no target.
-  Examples data = read_for(model, r.data, source, /*with_target=*/!r.split.empty(), nullptr,
-                           perhaps_named(r.keep), changes);
-  std::optional<Column> numbers = keep_part(r, model, data);
+  AskedExamples asked = read_asked(r, model, source, changes);
+  const Examples& data = asked.data;
   std::vector<std::string> kept;
   if (!r.keep.empty()) {
     const auto rows = last_rows(data);
@@ -134,7 +147,7 @@ int run_command(const PredictRequest& r) {
   TableOptions shown{std::move(kept), {}, r.parts, r.quantiles};
   if (r.keep_outside) shown.more.push_back({"outside", ColumnKind::numeric, far->beyond, {}});
   AnswerTable answer = answer_table(model, data, a, shown);
-  add_numbers(std::move(numbers), answer);
+  add_numbers(std::move(asked.numbers), answer);
   if (r.on_bad_row == "skip") answer.table = take_rows(answer.table, a.rows);
   write_answers(r, model, std::move(answer));
   for (const std::string& note : notes_for(model.encoder(), data)) log_line("note: " + note);

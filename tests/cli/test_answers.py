@@ -127,13 +127,14 @@ def test_a_part_of_the_fit_has_the_numbers_of_its_rows(toy):
 
 
 def test_numbers_count_the_rows_without_a_target(tmp_path):
-    rows = [[*x, "" if i % 7 == 3 else y] for i, (*x, y) in enumerate(toy_rows(90))]
-    write_csv(tmp_path / "holes.csv", header(2), rows)
+    rows = [[f"{i}.50", *x, "" if i % 7 == 3 else y] for i, (*x, y) in enumerate(toy_rows(90))]
+    write_csv(tmp_path / "holes.csv", ["id", *header(2)], rows)
     write_csv(tmp_path / "other.csv", header(2), toy_rows(9))
-    done = run(tmp_path, "fit", "holes.csv", "--target", "y", "--method", "ridge", "--model", "m", "--test-fraction", 0.3)
+    done = run(tmp_path, "fit", "holes.csv", "--target", "y", "--method", "ridge", "--model", "m", "--test-fraction", 0.3, "--ignore", "id")
     assert done.returncode == 0, done.stderr
-    lines = lines_of(tmp_path, "m", "holes.csv", "--split", "test", "--keep", "x0")
-    assert len(lines) > 20 and all(line["x0"] == str(rows[int(line["row"]) - 1][0]) for line in lines)
+    lines = lines_of(tmp_path, "m", "holes.csv", "--split", "test", "--keep", "id,x0")
+    assert len(lines) > 20 and all([line["id"], line["x0"]] == [str(cell) for cell in rows[int(line["row"]) - 1][:2]] for line in lines)
+    assert "a file for --split with --keep" in refused(tmp_path, "predict", "m", "-", "--split", "test", "--keep", "id")
     assert "the data that the model was fitted on, for --split" in refused(tmp_path, "predict", "m", "other.csv", "--split", "test")
     rows = [[i, *row] for i, row in enumerate(toy_rows(60))]
     write_csv(tmp_path / "numbered.csv", ["row", *header(2)], rows)
