@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/files.h"
+#include "cli/folds.h"
 #include "cli/plots.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -112,6 +113,7 @@ void print_text(const EvaluateRequest& r, const Model& model, const EvaluationRe
 }  // namespace
 
 int run_command(const EvaluateRequest& r) {
+  if (r.folds > 0) return score_folds(r);
   check_model_first("evaluate", r.model, r.data);
   const Model model = Model::load(r.model);
   log_interrupted(model);

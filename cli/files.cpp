@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 #include "cli/edge.h"
 #include "cli/terminal.h"
@@ -70,9 +72,18 @@ bool is_model(const std::string& path) {
   return head[kHead - 1] == '{' && size > 0 && !unknown && size < all;
 }
 
-void print_text(const std::string& text) {
-  if (!print_result(text))
+/// Prints data on stdout (data_for).
+void print_data(std::string text) {
+  if (!print_result(data_for(STDOUT_FILENO, std::move(text))))
     throw std::runtime_error("standard output could not be written; it is closed or its disk is full");
+}
+
+/// Rounds the numbers of the columns from `exact` on as shorten().
+void shorten_from(size_t exact, Table& table) {
+  const Column* found = table.find("sd");
+  const std::vector<double> sd = found == nullptr ? std::vector<double>{} : found->values;
+  for (size_t i = exact; i < table.columns.size(); ++i)
+    shorten(table.columns[i], found == nullptr ? nullptr : &sd);
 }
 
 }  // namespace
@@ -84,15 +95,22 @@ bool keeps_all_digits(const std::string& out) {
 }
 
 void print_or_write(const std::string& out, Table table, size_t exact) {
-  const Column* found = table.find("sd");
-  const std::vector<double> sd = found == nullptr ? std::vector<double>{} : found->values;
-  const bool text = !keeps_all_digits(out);
-  for (size_t i = exact; text && i < table.columns.size(); ++i)
-    shorten(table.columns[i], found == nullptr ? nullptr : &sd);
+  if (!keeps_all_digits(out)) shorten_from(exact, table);
   if (out == "-")
-    print_text(data_for(STDOUT_FILENO, format_csv(table, ',')));
+    print_data(format_csv(table, ','));
   else
     write_table(out, table);
+}
+
+void print_rows(PredictionReport report, Table table, size_t exact) {
+  shorten_from(exact, table);
+  nlohmann::json head = fields_to_json(std::move(report));
+  head.erase("rows");
+  std::string text = head.dump();
+  text.pop_back();  // the closing brace, which follows the rows
+  print_data(text + ",\"rows\":[\n");
+  format_json_rows(table, [](std::string_view piece) { print_data(std::string(piece)); });
+  print_data("]}\n");
 }
 
 void check_not_input(const std::string& command, const std::string& flag, const std::string& out,

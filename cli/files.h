@@ -4,6 +4,7 @@
 #include <string>
 
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/serve/prediction_report.h"
 
 namespace slimbayes::cli {
 
@@ -13,6 +14,11 @@ namespace slimbayes::cli {
 /// seven digits. `lower` is rounded down and `upper` up, so that an interval never becomes narrower. Parquet
 /// and Feather keep all digits.
 void print_or_write(const std::string& out, Table table, size_t exact = SIZE_MAX);
+
+/// Prints the report as JSON, with the lines of a table as its rows. They have the numbers that
+/// print_or_write() prints. The rows are written one after the other, so that a long table is not in memory as
+/// text.
+void print_rows(PredictionReport report, Table table, size_t exact);
 
 /// Returns whether print_or_write() keeps all digits in this file.
 bool keeps_all_digits(const std::string& out);

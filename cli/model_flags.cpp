@@ -10,6 +10,43 @@
 namespace slimbayes::cli {
 namespace {
 
+/// Adds the flags that say which columns an answer has.
+void add_answer(CLI::App& app, PredictRequest& r) {
+  OptionDoc probability;
+  probability.type = "number";
+  probability.range = Range{0, 1, /*without_low=*/true, /*without_high=*/true};
+  app.add_option(
+         "--keep", r.keep,
+         "columns of DATA to copy unchanged into the output, before the answer's columns, comma-separated. "
+         "From a CSV into .parquet, .feather or JSON they are texts, except numeric inputs of the model. For "
+         "windows, the values are those of the last row seen; its time comes first, as last_time")
+      ->type_name("COLUMN,...")
+      ->allow_extra_args(false);
+  app.add_flag(
+      "--keep-outside", r.keep_outside,
+      "add a column outside: how far the row lies beyond the training range, the largest distance over\n"
+      "its numeric columns in half-ranges; 0 within");
+  app.add_flag("--parts", r.parts,
+               "add the two parts of the sd for a method whose parts are not aleatoric and epistemic: "
+               "sd_noise, the noise of all rows, and sd_function, the sd of the function");
+  app.add_option("--level", r.levels,
+                 "probability of the interval or set, or several, comma-separated [default 0.95]")
+      ->type_name("P[,P]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(within<RunOptions>("a probability", "level"));
+  app.add_option(
+         "--quantiles", r.quantiles,
+         "probabilities, comma-separated, above 0 and below 1: adds the quantiles of numbers, counts and "
+         "events as columns q0.05, ...; of a calibrated model q0.05 and q0.95 are the ends of its 90 % "
+         "interval")
+      ->type_name("Q[,Q]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(within("a probability", probability));
+  add_sets(app, r.sets);
+}
+
 void add_predict(CLI::App& root, Parsed& p) {
   CLI::App& app = *root.add_subcommand(
       "predict", "Predict: mean, uncertainty, interval of each row, window, image or text");
@@ -19,42 +56,32 @@ void add_predict(CLI::App& root, Parsed& p) {
          "data of the kind that was fitted on, - for CSV on stdin; several files, or a folder of them, "
          "as one table; no target is needed, but windows need its past")
       ->required();
+  app.add_option(
+         "--split", p.predict.split,
+         "train, valid, calibration or test part of the data that were fitted on, in the order of DATA; "
+         "a column row comes first, the number of each row in DATA from 1 (of windows that of the last "
+         "row seen)")
+      ->type_name("PART")
+      ->check(one_of({"train", "valid", "calibration", "test"}));
   app.add_option("--out", p.predict.out, ".csv, .tsv, .parquet, .feather, or - for CSV on stdout [default -]")
       ->type_name("FILE");
-  app.add_option(
-         "--keep", p.predict.keep,
-         "columns of DATA to copy unchanged into the output, before the answer's columns, comma-separated. "
-         "From a CSV into .parquet or .feather they are texts, except numeric inputs of the model. For "
-         "windows, the values are those of the last row seen; its time comes first, as last_time")
-      ->type_name("COLUMN,...")
-      ->allow_extra_args(false);
+  add_answer(app, p.predict);
   app.add_option(
          "--maps", p.predict.maps,
          "of segmentation: folder for a map of the classes and of the uncertainty of each image, as PNG, "
          "and classes.csv, the numbers, names and colours of the classes")
       ->type_name("DIR");
   add_column_changes(app, p.predict.rename, p.predict.fill, "DATA", "--keep takes the new names");
-  app.add_flag(
-      "--keep-outside", p.predict.keep_outside,
-      "add a column outside: how far the row lies beyond the training range, the largest distance over\n"
-      "its numeric columns in half-ranges; 0 within");
   add_on_bad_row(
       app, p.predict.on_bad_row,
       "with a row that has no finite answer (a cell too far from the training rows, an overflow)\n"
       "blank: its cells are empty; skip: its line is left out; error: nothing is answered [default blank]",
       true);
-  app.add_flag("--parts", p.predict.parts,
-               "add the two parts of the sd for a method whose parts are not aleatoric and epistemic: "
-               "sd_noise, the noise of all rows, and sd_function, the sd of the function");
-  app.add_option("--level", p.predict.levels,
-                 "probability of the interval or set, or several, comma-separated [default 0.95]")
-      ->type_name("P[,P]")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(within<RunOptions>("a probability", "level"));
-  add_sets(app, p.predict.sets);
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
+  app.add_flag("--json", p.predict.json,
+               "print one JSON object: task, levels and rows, an object for each line with the columns below "
+               "as keys, null where a cell is empty");
   app.footer(
       "Columns: mean, sd, lower, upper, in the target's units, with median after mean if the answer is no "
       "Gaussian (auto), and with sd_aleatoric (noise in the data) and sd_epistemic (uncertainty of the "
@@ -68,7 +95,10 @@ void add_predict(CLI::App& root, Parsed& p) {
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --keep id\n"
       "  slimbayes predict scenes.safetensors camvid_test.bin.gz --maps maps --out images.csv\n"
-      "  slimbayes predict model.safetensors new.csv --level 0.5,0.9 | head");
+      "  slimbayes predict model.safetensors new.csv --level 0.5,0.9 | head\n"
+      "  slimbayes predict model.safetensors houses.csv --split test --keep price\n"
+      "  slimbayes predict model.safetensors new.csv --quantiles 0.05,0.5,0.95\n"
+      "  slimbayes predict model.safetensors new.csv --json | jq '.rows[].mean'");
 }
 
 void add_evaluate(CLI::App& root, Parsed& p) {
@@ -79,6 +109,13 @@ void add_evaluate(CLI::App& root, Parsed& p) {
                  "train, valid, calibration or test part of the data that were fitted on")
       ->type_name("PART")
       ->check(one_of({"train", "valid", "calibration", "test"}));
+  app.add_option(
+         "--folds", p.evaluate.folds,
+         "fit the model's method with its options anew without each of K folds of DATA, and score the fold: "
+         "the scores of all of DATA, each row by a fit that did not see it, and their sd over the folds. "
+         "Takes the time of K fits; a model of tuned options keeps those")
+      ->type_name("K")
+      ->check(within<ComparisonPlan>("a number of folds", "folds"));
   app.add_option(
          "--ood", p.evaluate.ood,
          "foreign data: prints how well each score, larger for foreign rows, tells it from DATA\n"
@@ -117,6 +154,7 @@ void add_evaluate(CLI::App& root, Parsed& p) {
       "docs/metrics.md; all of them, and the points of the plots, are in --json.\n\nExamples:\n"
       "  slimbayes evaluate model.safetensors houses.csv --split test\n"
       "  slimbayes evaluate model.safetensors houses.csv --split test --plots plots\n"
+      "  slimbayes evaluate model.safetensors houses.csv --folds 5\n"
       "  slimbayes evaluate red.safetensors wine_red.csv --ood wine_white.csv --json\n"
       "  slimbayes evaluate m.safetensors here.csv --ood there.csv --rename Temp=temperature --fill site=B");
 }

@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/edge.h"
@@ -11,6 +15,7 @@
 #include "cli/segmentation.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/model/answer_table.h"
+#include "slimbayes/model/held_out.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/printable.h"
 
@@ -45,10 +50,70 @@ std::vector<double> levels_of(const PredictRequest& r) {
   return r.levels;
 }
 
+/// Returns the column "row": the number of each of these examples in its file, from 1, as messages have it; of
+/// a window that of the last row that it sees.
+Column row_numbers(const Examples& all, const std::vector<int64_t>& places) {
+  Column column{"row", ColumnKind::numeric, {}, {}};
+  for (const int64_t place : places) {
+    int64_t number = place + 1;  // of images
+    if (const auto* table = std::get_if<Table>(&all)) number = row_number(*table, place);
+    if (const auto* windows = std::get_if<WindowTable>(&all))
+      number = row_number(*windows->table, last_row(*windows, place));
+    column.values.push_back(static_cast<double>(number));
+  }
+  return column;
+}
+
+/// What is answered, and with --split the numbers of these examples.
+struct AskedExamples {
+  Examples data;
+  std::optional<Column> numbers = {};
+};
+
+/// Reads the data; with --split only that part, in the order of the file.
+AskedExamples read_asked(const PredictRequest& r, const Model& model, const DataSource& source,
+                         const ColumnChanges& changes) {
+  const bool of_part = !r.split.empty();
+  // The parts are lists of the rows that a fit reads, which have a target.
+  const auto read = [&](const std::vector<std::string>& kept) {
+    return read_for(model, r.data, source, /*with_target=*/of_part, nullptr, kept, changes);
+  };
+  if (!of_part) return {read(perhaps_named(r.keep))};
+  check(r.keep.empty() || r.data != "-", "predict", "a file for --split with --keep, which reads it twice",
+        "'-', standard input", "name the file, or leave --keep out");
+  Examples data = read({});
+  std::vector<int64_t> places = rows_of_part(model, data, r.split);
+  std::ranges::sort(places);
+  Column numbers = row_numbers(data, places);
+  // Columns to keep are read as text, so that a table with them has not the hash of the fit's data.
+  if (!r.keep.empty()) data = read(perhaps_named(r.keep));
+  return {take(data, places), std::move(numbers)};
+}
+
+/// Puts the column of row numbers before the others.
+void add_numbers(std::optional<Column> numbers, AnswerTable& answer) {
+  if (!numbers) return;
+  std::vector<Column>& columns = answer.table.columns;
+  check(answer.table.find(numbers->name) == nullptr, "predict",
+        "another name for --keep than row, a column of --split", "'row'", "rename that column");
+  columns.insert(columns.begin(), *std::move(numbers));
+  ++answer.exact;
+}
+
+/// Writes the answers: the lines of the table, as a table or as JSON.
+void write_answers(const PredictRequest& r, const Model& model, AnswerTable answer) {
+  if (!r.json) return print_or_write(r.out, std::move(answer.table), answer.exact);
+  PredictionReport report{.task = std::string(name_of(model.schema().task.kind)), .levels = r.levels};
+  if (!r.split.empty()) report.split = r.split;
+  print_rows(std::move(report), std::move(answer.table), answer.exact);
+}
+
 }  // namespace
 
 int run_command(const PredictRequest& r) {
   check_model_first("predict", r.model, r.data);
+  check(!r.json || r.out == "-", "predict", "--json without --out, as JSON goes to stdout", "both",
+        "leave one of them out");
   const ColumnChanges changes = column_changes(r.rename, r.fill);
   if (r.out != "-") {
     for (const std::string& file : r.files) check_not_input("predict", "--out", r.out, file);
@@ -65,8 +130,9 @@ int run_command(const PredictRequest& r) {
   if (!r.maps.empty())
     refuse("predict", "a model of segmentation for --maps",
            fmt::format("one of {}", name_of(kind_of(model.encoder()))), "leave it out");
-  const Examples data =
-      read_for(model, r.data, source, /*with_target=*/false, nullptr, perhaps_named(r.keep), changes);
+  check_quantiles(model, r.quantiles);
+  AskedExamples asked = read_asked(r, model, source, changes);
+  const Examples& data = asked.data;
   std::vector<std::string> kept;
   if (!r.keep.empty()) {
     const auto rows = last_rows(data);
@@ -78,11 +144,12 @@ int run_command(const PredictRequest& r) {
   const Answers a = answers_with_progress("predict", model, data, {levels_of(r), r.sets == "deterministic"});
   const std::optional<Outside> far = outside_of(model, data, r.keep_outside);
   check_answered(r, data, a.bad);
-  TableOptions shown{std::move(kept), {}, r.parts};
+  TableOptions shown{std::move(kept), {}, r.parts, r.quantiles};
   if (r.keep_outside) shown.more.push_back({"outside", ColumnKind::numeric, far->beyond, {}});
-  const AnswerTable answer = answer_table(model, data, a, shown);
-  print_or_write(r.out, r.on_bad_row == "skip" ? take_rows(answer.table, a.rows) : answer.table,
-                 answer.exact);
+  AnswerTable answer = answer_table(model, data, a, shown);
+  add_numbers(std::move(asked.numbers), answer);
+  if (r.on_bad_row == "skip") answer.table = take_rows(answer.table, a.rows);
+  write_answers(r, model, std::move(answer));
   for (const std::string& note : notes_for(model.encoder(), data)) log_line("note: " + note);
   if (far && far->rows > 0)
     log_line(fmt::format("note: {}{}", outside_text(*far, std::get<Table>(data)),

@@ -32,27 +32,6 @@ std::string number(const Numbers& metrics, const std::string& key) {
   return found == metrics.end() ? "" : rounded(found->second);
 }
 
-/// Returns the label of a metric in the table: its name, and for some metrics an explanation, such as the
-/// level of the interval.
-std::string label_of(const std::string& key, const Evaluation& report, double level, std::string_view noun) {
-  if (key == "coverage" || key == "width" || key == "interval_score")
-    return fmt::format("{} at {:g} %", key, 100 * level);
-  if (key == "coverage_epistemic" || key == "width_epistemic")
-    return fmt::format("{} at {:g} %, epistemic sd alone", key.substr(0, key.find('_')), 100 * level);
-  if (key == "base_rate")
-    return fmt::format("base_rate, {} for every {}", class_name(report.classes.value().base_class),
-                       report.pixels ? "pixel" : noun);
-  if (key == "miou") return "miou, mean intersection over union";
-  if (key == "mpa") return "mpa, mean accuracy of the classes";
-  if (key == "mean_entropy" || key == "mean_mutual_information") return key + ", nats";
-  if (key == "f1") return fmt::format("f1 of {}", class_name(report.classes.value().classes.at(1)));
-  if (key == "set_size") return "set_size, classes in a set";
-  if (key == "empty") return "empty, share of sets without a class";
-  if (key == "f1_macro") return "f1_macro, mean over classes";
-  if (key == "brier") return "brier, summed over classes";
-  return key;
-}
-
 /// Returns the name of a forecast without a model. If the forecast has no value for some of the n windows,
 /// the number of windows for which it has one follows.
 std::string forecast_label(const ForecastScores& forecast, int64_t n) {
@@ -92,6 +71,25 @@ std::string confusion_table(const ClassScores& scores) {
 }
 
 }  // namespace
+
+std::string label_of(const std::string& key, const Evaluation& report, double level, std::string_view noun) {
+  if (key == "coverage" || key == "width" || key == "interval_score")
+    return fmt::format("{} at {:g} %", key, 100 * level);
+  if (key == "coverage_epistemic" || key == "width_epistemic")
+    return fmt::format("{} at {:g} %, epistemic sd alone", key.substr(0, key.find('_')), 100 * level);
+  if (key == "base_rate")
+    return fmt::format("base_rate, {} for every {}", class_name(report.classes.value().base_class),
+                       report.pixels ? "pixel" : noun);
+  if (key == "miou") return "miou, mean intersection over union";
+  if (key == "mpa") return "mpa, mean accuracy of the classes";
+  if (key == "mean_entropy" || key == "mean_mutual_information") return key + ", nats";
+  if (key == "f1") return fmt::format("f1 of {}", class_name(report.classes.value().classes.at(1)));
+  if (key == "set_size") return "set_size, classes in a set";
+  if (key == "empty") return "empty, share of sets without a class";
+  if (key == "f1_macro") return "f1_macro, mean over classes";
+  if (key == "brier") return "brier, summed over classes";
+  return key;
+}
 
 std::vector<std::string> metrics_of(const Numbers& metrics) {
   std::vector<std::string> present;

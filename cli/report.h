@@ -17,6 +17,10 @@ namespace slimbayes::cli {
 /// they are shown. It knows the metrics of every task.
 std::vector<std::string> metrics_of(const std::map<std::string, double>& metrics);
 
+/// Returns the name of a metric for a person, with its level or class where it has one. `report` is one that
+/// has the metric, and `level`, `noun` are as below.
+std::string label_of(const std::string& key, const Evaluation& report, double level, std::string_view noun);
+
 /// Returns the metrics as a text table, one line per metric. A regression has two columns: scores in the
 /// target's units and scores on the standardised target. For windows, the scores of forecasts without a model
 /// follow; for classes, the confusion matrix. `level` is the level of the reported interval. `noun` is the

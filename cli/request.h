@@ -51,7 +51,10 @@ struct PredictRequest {
   bool parts = false;                // also write parts of the sd that are not aleatoric and epistemic
   std::string on_bad_row = "blank";  // for rows without a finite answer: or "skip", "error"
   std::vector<double> levels = {0.95};
-  std::string sets = "randomised";  // sets of classes: or "deterministic"
+  std::vector<double> quantiles = {};  // probabilities in (0, 1) of quantiles to write
+  std::string split;                   // part of the fit's data to answer, such as "test"; empty: all
+  std::string sets = "randomised";     // sets of classes: or "deterministic"
+  bool json = false;                   // print JSON in place of CSV; with `out` on stdout alone
 };
 
 struct EvaluateRequest {
@@ -59,6 +62,7 @@ struct EvaluateRequest {
   std::vector<std::string> files;  // tables that are read as one, or one file of images; `data`: the first
   std::string ood;                 // file of foreign data; empty: none
   std::string split;               // part of the fit's data to score, such as "test"; empty: all
+  int folds = 0;                   // of a cross-validation of the model's method; 0: score the model
   std::string plots;               // folder for plots; empty: none
   std::vector<std::string> rename, fill;  // --rename and --fill, for both files
   std::string on_bad_row = "error";       // for rows without a finite answer: or "skip"

@@ -35,12 +35,14 @@ bool is_plain(const PredictRequest& r) {
   std::error_code unknown;
   const std::set<double> levels(r.levels.begin(), r.levels.end());
   return !keeps_all_digits(r.out) && r.keep.empty() && r.rename.empty() && r.fill.empty() && r.maps.empty() &&
-         !r.keep_outside && !r.parts && r.files.size() == 1 && levels.size() == r.levels.size() &&
-         fs::is_regular_file(r.data, unknown) && fs::file_size(r.data, unknown) <= kLargestFile && !unknown;
+         !r.keep_outside && !r.parts && r.quantiles.empty() && r.split.empty() && (!r.json || r.out == "-") &&
+         r.files.size() == 1 && levels.size() == r.levels.size() && fs::is_regular_file(r.data, unknown) &&
+         fs::file_size(r.data, unknown) <= kLargestFile && !unknown;
 }
 
 /// What is written.
 struct Answered {
+  TaskKind task;
   Table table;
   size_t exact = 0;  // columns, the first ones, that are written as they were given
   std::vector<std::string> notes;
@@ -108,7 +110,8 @@ std::optional<Answered> answered(const Request& request) {
   auto answers = table_answers(served, inputs, {r.levels, r.sets == "deterministic", threads});
   if (!answers) return {};
   const size_t own = answers->columns.size();
-  Answered all{table_of(served, inputs, std::move(answers->columns)), 0, notes_on(served.encoder, inputs)};
+  Answered all{schema_of(served.encoder).task.kind, table_of(served, inputs, std::move(answers->columns)), 0,
+               notes_on(served.encoder, inputs)};
   all.exact = all.table.columns.size() - own;
   if (served.interrupted) all.notes.insert(all.notes.begin(), kInterruptedNote);
   std::ranges::move(answers->notes, std::back_inserter(all.notes));
@@ -130,7 +133,11 @@ int slimbayes_predict_rows(const slimbayes::cli::Request& request) {
   }
   if (!all) return kLeftToTheEngine;
   return guarded([&] {
-    print_or_write(asked->out, std::move(all->table), all->exact);
+    if (asked->json)
+      print_rows({.task = std::string(name_of(all->task)), .levels = asked->levels}, std::move(all->table),
+                 all->exact);
+    else
+      print_or_write(asked->out, std::move(all->table), all->exact);
     for (const std::string& note : all->notes) log_line("note: " + note);
     return static_cast<int>(kDone);
   });

@@ -46,10 +46,14 @@ void start_maps(const std::string& folder, const Model& model) {
 }
 
 void check_flags(const PredictRequest& r) {
-  const std::pair<bool, const char*> flags[] = {
-      {!r.keep.empty(), "--keep"}, {r.keep_outside, "--keep-outside"}, {r.parts, "--parts"}};
+  const std::pair<bool, const char*> flags[] = {{!r.keep.empty(), "--keep"},
+                                                {r.keep_outside, "--keep-outside"},
+                                                {r.parts, "--parts"},
+                                                {!r.quantiles.empty(), "--quantiles"},
+                                                {!r.split.empty(), "--split"}};
   for (const auto& [given, flag] : flags)
-    check(!given, "predict", "only --out, --maps and --on-bad-row with segmentation", flag, "leave it out");
+    check(!given, "predict", "only --out, --maps, --json and --on-bad-row with segmentation", flag,
+          "leave it out");
 }
 
 }  // namespace
@@ -69,8 +73,11 @@ void predict_pixels(const PredictRequest& r, const Model& model) {
     log_line("note: " +
              bad_examples_text(images, all.bad, r.on_bad_row == "skip" ? "left out" : "left blank"));
   }
-  const bool skips = r.on_bad_row == "skip";
-  print_or_write(r.out, skips ? take_rows(all.table, rows_without(all.bad, count(images))) : all.table, 1);
+  if (r.on_bad_row == "skip") all.table = take_rows(all.table, rows_without(all.bad, count(images)));
+  if (r.json)
+    print_rows({.task = std::string(name_of(model.schema().task.kind))}, std::move(all.table), 1);
+  else
+    print_or_write(r.out, std::move(all.table), 1);
 }
 
 Evaluation report_by_pixel(const EvaluateRequest& r, const Model& model, const Examples& images,

@@ -62,6 +62,7 @@ RESULTS = {"predict_proba": "Floats", "predict_log_proba": "Floats", "predict_in
 CHANGES = ("fit", "partial_fit", "update", "forget", "merge", "shard")  # their result is an estimator or a posterior
 ARGUMENTS = {"encoded": "bool", "classes": "ArrayLike | None", "name": "str | None", "license": "str | None", "X": "Any", "x": "Any", "y": "Any", "valid": "Any", "network_from": "str | PathLike[str] | None", "return_std": "bool",
              "level": "float | None", "part": "str", "q": "float | Sequence[float]", "keep": "Sequence[str]", "parts": "bool", "other": "Any",
+             "quantiles": "Sequence[float]",
              "path": "str | PathLike[str]", "randomised": "bool", "sample_weight": "ArrayLike | None"}
 
 

@@ -138,14 +138,15 @@ py::dict ood_scores(const Answered& a) {
 }
 
 /// The table that the tool's `predict` writes, as an Arrow stream.
-py::capsule answer_stream(const Answered& a, const Words& kept, bool parts) {
+py::capsule answer_stream(const Answered& a, const Words& kept, bool parts,
+                          const std::vector<double>& quantiles) {
   auto* stream = new ArrowArrayStream{};
   py::capsule capsule(stream, "arrow_array_stream", [](PyObject* self) {
     auto* held = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(self, "arrow_array_stream"));
     if (held->release != nullptr) held->release(held);
     delete held;
   });
-  write_stream(answer_table(*a.model, *a.examples, a.answers, {kept, {}, parts}).table, *stream);
+  write_stream(answer_table(*a.model, *a.examples, a.answers, {kept, {}, parts, quantiles}).table, *stream);
   return capsule;
 }
 
@@ -180,7 +181,7 @@ void bind_answers(py::module_& module) {
       .def("quantile", &quantile_at)
       .def("ood", &ood_scores)
       .def("evaluate", &evaluated, py::arg("level"))
-      .def("stream", &answer_stream, py::arg("kept"), py::arg("parts"))
+      .def("stream", &answer_stream, py::arg("kept"), py::arg("parts"), py::arg("quantiles"))
       .def_readonly("notes", &Answered::notes);
 }
 

@@ -138,15 +138,17 @@ class Answers:
         columns = [answered.quantile(_options.number("q", one)) for one in q]
         return np.stack(columns, axis=1) if columns else np.empty((len(answered.part("mean")), 0))
 
-    def predict_frame(self, X, level=None, keep=(), parts=False):
+    def predict_frame(self, X, level=None, keep=(), parts=False, quantiles=()):
         """The table that `slimbayes predict` writes, as a data frame of X's library (else pandas or pyarrow): the answers, for series
         the time of each forecast too, in the time zone of X's times, with whole numbers where X's times and groups are. `keep`: columns
-        of X to copy. `parts`: show the parts of the sd for every method."""
+        of X to copy. `parts`: show the parts of the sd for every method. `quantiles`: probabilities whose quantiles are columns, such
+        as "q0.05" for 0.05; calibrated if the model is."""
         import pyarrow as pa
 
         X, keep = _data.as_table(X), list(dict.fromkeys(_options.names(keep, "keep")))
+        quantiles = [_options.number("quantiles", one) for one in np.atleast_1d(quantiles)]
         answered = self._answered(X, [self._level(level)], kept=keep)
-        table = pa.table(_Stream(answered.stream(keep, bool(parts))))
+        table = pa.table(_Stream(answered.stream(keep, bool(parts), quantiles)))
         table = self._in_own_types(table, X, keep)
         library = type(X).__module__.partition(".")[0]
         if library == "polars":

@@ -19,7 +19,8 @@ def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fr
     frame : data frame with the column `target`, or an array X with the targets as `target`.
     methods : names, or pairs of a name and the options of the method, such as ["ridge", ("dbk", {"rank": 8})]; None: all that take these
         data. The plain ones (a straight line, a constant) are added.
-    seeds : fits of a method on each split; repeats : random splits; folds : cross-validation in the place of random test parts.
+    seeds : fits of a method on each split, with the seeds from `seed` (0) on; repeats : random splits; folds : cross-validation in the
+        place of random test parts.
     options : those of a fit that all methods share, such as valid_fraction=0.1, window=24, calibrate="conformal".
 
     The frame's `attrs["runs"]` holds the report of every fit, `attrs["notes"]` what the fits had to say, `attrs["failures"]` why a method

@@ -38,6 +38,7 @@ const Names& names_of_calls() {
                               {"cross_validate", "integer"},
                               {"keep", "list"},
                               {"parts", "boolean"},
+                              {"quantiles", "list"},
                               {"maps", "text"},
                               {"ood", "text"},
                               {"json", "boolean"},

@@ -192,7 +192,7 @@ nlohmann::json request_of(const Examples& examples, const FitOptions& fit,
                           const std::vector<MethodChoice>& methods, const ComparisonPlan& plan) {
   nlohmann::json all = options_to_json(fit);
   all.update(options_to_json(plan));
-  all.update({{"data", hash_of(examples)}, {"level", fit.level}});
+  all.update({{"data", hash_of(examples)}, {"level", fit.level}, {"seed", fit.seed}});
   for (const MethodChoice& one : methods)
     all["methods"].push_back(nlohmann::json::array({one.method, one.options}));
   return all;
@@ -217,11 +217,11 @@ std::vector<ComparedFit> fits_of(const FitOptions& fit, const std::vector<Method
       }
       const int seeds = find_method(own.method).seeded ? plan.seeds : 1;
       for (int seed = 0; seed < seeds; ++seed) {
-        own.seed = static_cast<uint64_t>(seed);
+        own.seed = fit.seed + static_cast<uint64_t>(seed);
         all.push_back({i, own,
-                       splits == 1 ? fmt::format("{} seed {}", own.method, seed)
+                       splits == 1 ? fmt::format("{} seed {}", own.method, own.seed)
                                    : fmt::format("{} {} {} seed {}", own.method,
-                                                 plan.folds > 0 ? "fold" : "split", repeat, seed)});
+                                                 plan.folds > 0 ? "fold" : "split", repeat, own.seed)});
       }
     }
   }

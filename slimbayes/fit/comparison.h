@@ -79,9 +79,9 @@ SLIMBAYES_EXPORT std::vector<MethodChoice> methods_to_compare(const Examples& ex
                                                               const std::vector<MethodChoice>& methods,
                                                               bool named);
 
-/// Fits every method on every split with the seeds 0 to seeds - 1, reports on the test examples, and returns
-/// one result per method. All methods use the same splits, so that only method and seed differ. `fit` holds
-/// all options except method, method options and seed; its test_fraction must be above 0. `notes` are notes
+/// Fits every method on every split with the seeds fit.seed, fit.seed + 1, ..., reports on the test examples,
+/// and returns one result per method. All methods use the same splits, so that only method and seed differ.
+/// `fit` holds all options except method and method options; its test_fraction must be above 0. `notes` are notes
 /// on the data; the notes of every report begin with them.
 ///
 /// Methods that start from a trained network (MethodInfo::takes_network) train it once per seed and share it

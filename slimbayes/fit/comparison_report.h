@@ -11,7 +11,7 @@
 
 namespace slimbayes {
 
-// What `compare` says as JSON: structs of catalog/fields.h.
+// What `compare`, and `evaluate` with folds, say as JSON: structs of catalog/fields.h.
 
 /// What a comparison says of a method.
 struct ComparedMethod {
@@ -86,6 +86,33 @@ void describe(ComparisonReport& f, V& v) {
   v("level", f.level, "level of the intervals");
   v("leading", f.leading, "the two methods with the lowest NLL; with several splits");
   v("interrupted", f.interrupted, "true if the comparison was interrupted; else absent");
+}
+
+/// The report of the tool's `evaluate` with folds: a model's method and options, fitted anew without each fold
+/// and scored on it.
+struct FoldsReport {
+  std::string method = {}, data = {};
+  int folds = 0;
+  double level = 0;
+  int64_t n = 0;
+  std::map<std::string, double> pooled = {}, sd = {};
+  std::vector<MethodRun> runs = {};
+  std::optional<bool> interrupted = {};
+};
+
+template <class V>
+void describe(FoldsReport& f, V& v) {
+  v("method", f.method, "name of the method");
+  v("data", f.data, "name of the data file");
+  v("folds", f.folds, "number of folds");
+  v("level", f.level, "level of the intervals and sets");
+  v("n", f.n, "number of examples that were scored, each by a fit that did not see it");
+  v("pooled", f.pooled,
+    "each metric over these examples; one that is no mean over examples, such as an area under a curve, is "
+    "the mean over the folds weighted by their examples");
+  v("sd", f.sd, "sd of each metric over the folds; with several of them");
+  v("runs", f.runs, "the report of every fit on its fold");
+  v("interrupted", f.interrupted, "true if folds are missing because of an interrupt; else absent");
 }
 
 }  // namespace slimbayes

@@ -8,11 +8,16 @@
 #include <cmath>
 #include <iterator>
 #include <optional>
+#include <stdexcept>
 
 #include "slimbayes/answers/count_distribution.h"
+#include "slimbayes/answers/density.h"
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/density/conformal_rank.h"
+#include "slimbayes/density/unit.h"
 #include "slimbayes/serve/answer_columns.h"
 #include "slimbayes/serve/forecast_columns.h"
 
@@ -88,6 +93,43 @@ Columns level_columns(const Answers& a, const std::vector<std::string>& names) {
   return columns;
 }
 
+/// Returns the level of the central interval that ends at the quantile of probability q.
+double level_of(double q) { return std::abs(1 - 2 * q); }
+
+/// Returns the quantile of each row at probability q. [m]
+at::Tensor quantile_at(const Regression& p, const Model& model, double q) {
+  if (model.calibration().groups > 0 && q != 0.5) {
+    const Interval ends = model.interval(p, level_of(q));
+    return q < 0.5 ? ends.lower : ends.upper;
+  }
+  const double z = normal_quantile(q);
+  if (!p.density.empty()) return quantile(p, z);
+  const at::Tensor at_z = p.mean + z * total_var(p).sqrt();
+  return std::isfinite(p.least) ? at_z.clamp_min(p.least) : at_z;
+}
+
+at::Tensor quantile_at(const Counts& p, const Model&, double q) {
+  return poisson_lognormal_quantile(p.rate, q);
+}
+
+at::Tensor quantile_at(const Intensity& p, const Model&, double q) {
+  return at::exp(p.rate.log_mean + normal_quantile(q) * p.rate.log_var.sqrt());
+}
+
+at::Tensor quantile_at(const Classes&, const Model&, double) {
+  throw std::logic_error("quantile_at: classes passed check_quantiles");
+}
+
+Columns quantile_columns(const Answers& a, const Model& model, const std::vector<double>& probabilities) {
+  check_quantiles(model, probabilities);
+  Columns columns;
+  for (const double q : probabilities) {
+    const at::Tensor x = std::visit([&](const auto& p) { return quantile_at(p, model, q); }, a.answer);
+    columns.push_back(column(fmt::format("q{}", q), at::where(x.isfinite(), x, kMissing)));
+  }
+  return columns;
+}
+
 /// Spreads columns of the answered examples over a table of `all` rows: cell i of each column moves to row
 /// rows[i]. Rows without an answer get missing cells (NaN).
 Columns spread(Columns columns, const std::vector<int64_t>& rows, int64_t all) {
@@ -122,6 +164,28 @@ std::string tail_note(const Examples& examples, const Answers& a, double level) 
 
 }  // namespace
 
+void check_quantiles(const Model& model, const std::vector<double>& probabilities) {
+  if (probabilities.empty()) return;
+  check(model.schema().task.kind != TaskKind::classification, "predict",
+        "a model of numbers, counts or events for `.quantiles`", "one of classes",
+        "leave it out: the columns p_CLASS have the probabilities");
+  const int64_t groups = model.calibration().groups;
+  for (auto q = probabilities.begin(); q != probabilities.end(); ++q) {
+    if (!(*q > 0 && *q < 1))
+      refuse("predict", "probabilities above 0 and below 1 for `.quantiles`", fmt::format("{}", *q),
+             "write 0.05 for 5 %");
+    if (std::find(probabilities.begin(), q, *q) != q)
+      refuse("predict", "each probability once for `.quantiles`", fmt::format("{} twice", *q));
+    const double level = level_of(*q);
+    if (groups > 0 && !(level <= kMostLevel && conformal_rank(groups, level) <= groups))
+      refuse("predict",
+             fmt::format("calibration rows enough for the quantile {}, an end of the interval of level {:g}",
+                         *q, level),
+             fmt::format("{}", groups),
+             "take one nearer to 0.5, or fit with a larger `.calibration_fraction`");
+  }
+}
+
 AnswerTable answer_table(const Model& model, const Examples& examples, const Answers& a,
                          const TableOptions& options) {
   check_same(examples, a);
@@ -130,6 +194,7 @@ AnswerTable answer_table(const Model& model, const Examples& examples, const Ans
   const std::vector<std::string>& kept = options.kept;
   Columns answer = std::visit([&](const auto& p) { return columns_of(p, model, options.parts); }, a.answer);
   std::ranges::move(level_columns(a, model.schema().task.levels), std::back_inserter(answer));
+  std::ranges::move(quantile_columns(a, model, options.quantiles), std::back_inserter(answer));
   answer = spread(std::move(answer), a.rows, n);
   std::ranges::copy(options.more, std::back_inserter(answer));
   const auto clashes = [&](const std::string& name) {
@@ -202,6 +267,10 @@ std::vector<std::string> answer_notes(const Model& model, const Examples& exampl
         "`.level` says nothing of these classes: only a model fitted with `.calibrate=conformal` gives sets "
         "of "
         "them");
+  if (!options.quantiles.empty() && model.calibration().groups > 0)
+    notes.emplace_back(
+        "the quantiles are the ends of calibrated intervals: q and 1 - q together hold their level, a single "
+        "quantile need not");
   std::erase(notes, "");
   return notes;
 }

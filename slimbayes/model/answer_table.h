@@ -20,7 +20,13 @@ struct TableOptions {
   std::vector<std::string> kept = {};  // columns of the data to copy, before the answer
   std::vector<Column> more = {};       // columns to add after the answer
   bool parts = false;                  // show the parts of the sd for every method
+  std::vector<double> quantiles = {};  // probabilities, in (0, 1), whose quantiles are columns
 };
+
+/// Throws std::invalid_argument unless this model's answers have these quantiles: for classes, a probability
+/// that is not in (0, 1) or given twice, and one so far from 0.5 that the model has too few calibration rows
+/// for it.
+SLIMBAYES_EXPORT void check_quantiles(const Model& model, const std::vector<double>& probabilities);
 
 /// Returns a table with one line per example. The columns, in this order:
 /// - for windows, if `kept` names any column: "last_time", the time of the last row of the window;
@@ -37,12 +43,17 @@ struct TableOptions {
 ///            class; and for a calibrated model set, the plausible classes joined by "|"
 ///   counts   mean, sd, sd_aleatoric, sd_epistemic, lower, upper
 ///   events   mean, sd, lower, upper of the intensity
+/// - the quantiles, such as "q0.05" for the probability 0.05: of numbers in the target's units, of counts the
+///   least whole number at which the cdf reaches it, of events that of the intensity. A model with conformal
+///   calibration scales distances from the median: below 0.5 the quantile at q is the lower end of the
+///   interval of level 1 - 2q, above it the upper end of that of level 2q - 1; so the pair q, 1 - q holds the
+///   level, while one quantile alone need not. A quantile too large for a double is a missing cell
 /// - the columns `more`.
 /// If `answers` has several levels, each level has its own columns lower_90, upper_90 or set_90 (for the
 /// level 0.9). The cells of an example without an answer are missing. Throws std::invalid_argument if
 /// `answers` has no level or is for another number of examples; if a column to keep or a group column has the
-/// name of an answer's column or, for windows, is called last_time, forecast_time or actual; and for `kept`
-/// with images, which have no columns.
+/// name of an answer's column or, for windows, is called last_time, forecast_time or actual; for `kept` with
+/// images, which have no columns; and as check_quantiles().
 SLIMBAYES_EXPORT AnswerTable answer_table(const Model& model, const Examples& examples,
                                           const Answers& answers, const TableOptions& options = {});
 
@@ -54,7 +65,7 @@ SLIMBAYES_EXPORT std::string parts_note(const Model& model, bool shown = false);
 /// report: negative variances from rounding that were set to 0; what the two parts of an sd mean, if each
 /// part alone is not calibrated; means of rates that lie above their interval; lower bounds below 0 although
 /// all training targets were above 0; levels that have no effect on classes because the model is not
-/// calibrated; and which row of a window the kept columns come from.
+/// calibrated; which row of a window the kept columns come from; and what quantiles of a calibrated model are.
 SLIMBAYES_EXPORT std::vector<std::string> answer_notes(const Model& model, const Examples& examples,
                                                        const Answers& answers,
                                                        const TableOptions& options = {});

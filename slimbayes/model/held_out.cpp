@@ -16,16 +16,17 @@ std::optional<Evaluation> report_on(const Model& model, const Examples& examples
   return report;
 }
 
-Examples part_of(const Model& model, const Examples& examples, const std::string& part) {
+const std::vector<int64_t>& rows_of_part(const Model& model, const Examples& examples,
+                                         const std::string& part) {
   const SplitRows& known = model.split();
   check(!(known.train.empty() && known.valid.empty() && known.test.empty()), "evaluate",
         "a model as it was fitted, for `.split`",
         "one that gave up its split in an update, forget or merge, or was fitted with `.cache`",
-        "score with the model of the fit, or leave `.split` out");
+        "take the model of the fit, or leave `.split` out");
   if (hash_of(examples) != model.data_hash())
     refuse("evaluate", "the data that the model was fitted on, for `.split`",
            fmt::format("others, '{}'", foreign_text(source_of(examples))),
-           "leave `.split` out to score everything");
+           "leave `.split` out to take all of them");
   const SplitRows& split = model.split();
   const auto& rows = part == "train"         ? split.train
                      : part == "valid"       ? split.valid
@@ -35,7 +36,11 @@ Examples part_of(const Model& model, const Examples& examples, const std::string
     refuse("evaluate", fmt::format("a model that was fitted with {} rows", part), "one without",
            part == "calibration" ? "fit with `.calibrate=conformal`"
                                  : fmt::format("fit with `.{}_fraction`", part));
-  return take(examples, rows);
+  return rows;
+}
+
+Examples part_of(const Model& model, const Examples& examples, const std::string& part) {
+  return take(examples, rows_of_part(model, examples, part));
 }
 
 }  // namespace slimbayes

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,9 +15,13 @@ namespace slimbayes {
 std::optional<Evaluation> report_on(const Model& model, const Examples& examples, double level,
                                     std::vector<std::string>& notes);
 
-/// Returns a part of `examples`, which must be the examples that the model was fitted on. `part` is "train",
-/// "valid", "calibration" or "test". Throws std::invalid_argument if the examples have another hash than
-/// those of the fit, if the model has no split (it was updated or merged), or if the part is empty.
+/// Returns the indices of a part of `examples`, which must be the examples that the model was fitted on. `part`
+/// is "train", "valid", "calibration" or "test". Throws std::invalid_argument if the examples have another
+/// hash than those of the fit, if the model has no split (it was updated or merged), or if the part is empty.
+const std::vector<int64_t>& rows_of_part(const Model& model, const Examples& examples,
+                                         const std::string& part);
+
+/// Returns the examples of rows_of_part(), and throws as it does.
 Examples part_of(const Model& model, const Examples& examples, const std::string& part);
 
 }  // namespace slimbayes

@@ -1,4 +1,4 @@
-"""What predict shows: parts of the sd under names that they are, several levels, two kinds of sets."""
+"""What predict shows: parts of the sd under names that they are, several levels, quantiles, parts of a fit, two kinds of sets, JSON."""
 
 import csv
 import io
@@ -61,6 +61,85 @@ def test_several_levels(folder):
     assert "each level once" in refused(folder, "predict", "vbll", "t.csv", "--level", ".5,0.50")
     sets = predicted(folder, "classes", "new.csv", "--level", ".5,.9")
     assert {"set_50", "set_90"} < set(sets) and "set" not in sets
+
+
+def test_json_has_the_cells_of_the_table(folder):
+    write_csv(folder / "ids.csv", ["id", *header(2)], [[f"00{i}" if i % 2 else "", *row] for i, row in enumerate(toy_rows(9, seed=7))])
+    write_csv(folder / "far.csv", header(2), [*toy_rows(2), [1e200, 0, 0]])
+    for model, data, *more in (("vbll", "ids.csv", "--level", ".5,.9", "--keep", "id,x0"), ("classes", "new.csv"), ("vbll", "far.csv"),
+                               ("dbk", "far.csv", "--on-bad-row", "skip"), ("dbk", "t.csv")):
+        done, text = (run(folder, "predict", model, data, *more, *flag) for flag in (["--json"], []))
+        assert done.returncode == 0 and done.stderr == text.stderr
+        found, lines = json.loads(done.stdout), list(csv.DictReader(io.StringIO(text.stdout)))
+        assert found["task"] == ("classification" if model == "classes" else "regression")
+        assert found["levels"] == ([0.5, 0.9] if "--level" in more else [0.95]) and "split" not in found
+        assert [list(row) for row in found["rows"]] == [list(line) for line in lines]  # the order of the columns, too
+        for row, line in zip(found["rows"], lines):
+            for name, value in row.items():
+                assert line[name] == (value or "") if isinstance(value, (str, type(None))) else float(line[name]) == value
+    rows = json.loads(run(folder, "predict", "vbll", "far.csv", "--json").stdout)["rows"]
+    assert set(rows[2].values()) == {None} and None not in rows[0].values()
+    assert "--json without --out" in refused(folder, "predict", "vbll", "t.csv", "--json", "--out", "a.csv")
+
+
+def test_quantiles_are_those_of_the_interval(folder):
+    done = run(folder, "fit", "t.csv", "--target", "y", "--method", "ridge", "--calibrate", "conformal", "--calibration-fraction", 0.3,
+               "--model", "calibrated")
+    assert done.returncode == 0, done.stderr
+    for model in "vbll", "calibrated":
+        found = predicted(folder, model, "t.csv", "--level", 0.9, "--quantiles", "0.05,0.5,0.95,0.3")
+        assert list(found)[-4:] == ["q0.05", "q0.5", "q0.95", "q0.3"]
+        assert found["q0.05"] == pytest.approx(found["lower"], rel=1e-12) and found["q0.95"] == pytest.approx(found["upper"], rel=1e-12)
+        assert found["q0.5"] == found["mean"]
+        assert all(a < b <= c < d for a, b, c, d in zip(*(found[f"q{q}"] for q in (0.05, 0.3, 0.5, 0.95))))
+    words = ["predict", "calibrated", "t.csv", "--quantiles"]
+    assert "q and 1 - q together hold their level" in run(folder, *words, "0.1").stderr
+    assert "q and 1 - q" not in run(folder, "predict", "vbll", "t.csv", "--quantiles", "0.1").stderr
+    assert "calibration rows enough for the quantile 0.0001, an end of the interval of level 0.9998" in refused(folder, *words, "0.0001")
+    for wrong in "0", "1", "-0.1", "half":
+        assert "a probability above 0 and below 1 for --quantiles" in refused(folder, *words, wrong)
+    assert "each probability once for --quantiles; received 0.5 twice" in refused(folder, *words, "0.5,.50")
+    assert "numbers, counts or events for --quantiles; received one of classes" in refused(folder, "predict", "classes", "new.csv",
+                                                                                             "--quantiles", "0.5")
+
+
+def lines_of(folder, *words):
+    done = run(folder, "predict", *words)
+    assert done.returncode == 0, done.stderr
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def test_a_part_of_the_fit_has_the_numbers_of_its_rows(toy):
+    model = ["fitted.safetensors", "toy.csv"]
+    every = lines_of(toy, *model, "--keep", "y")
+    numbers = []
+    for part in "train", "valid", "test":
+        lines = lines_of(toy, *model, "--keep", "y", "--split", part)
+        own = [int(line.pop("row")) for line in lines]
+        assert own == sorted(own) and lines == [every[number - 1] for number in own]
+        numbers += own
+    assert sorted(numbers) == list(range(1, 301))
+    report = json.loads(run(toy, "evaluate", *model, "--split", "test", "--json").stdout)
+    assert report["n"] == len(lines) and report["mae"] == pytest.approx(sum(abs(float(line["mean"]) - float(line["y"])) for line in lines) / len(lines))
+    found = json.loads(run(toy, "predict", *model, "--split", "test", "--json").stdout)
+    assert found["split"] == "test" and [row["row"] for row in found["rows"]] == own and list(found["rows"][0])[0] == "row"
+    assert "fitted with calibration rows" in refused(toy, "predict", *model, "--split", "calibration")
+
+
+def test_numbers_count_the_rows_without_a_target(tmp_path):
+    rows = [[f"{i}.50", *x, "" if i % 7 == 3 else y] for i, (*x, y) in enumerate(toy_rows(90))]
+    write_csv(tmp_path / "holes.csv", ["id", *header(2)], rows)
+    write_csv(tmp_path / "other.csv", header(2), toy_rows(9))
+    done = run(tmp_path, "fit", "holes.csv", "--target", "y", "--method", "ridge", "--model", "m", "--test-fraction", 0.3, "--ignore", "id")
+    assert done.returncode == 0, done.stderr
+    lines = lines_of(tmp_path, "m", "holes.csv", "--split", "test", "--keep", "id,x0")
+    assert len(lines) > 20 and all([line["id"], line["x0"]] == [str(cell) for cell in rows[int(line["row"]) - 1][:2]] for line in lines)
+    assert "a file for --split with --keep" in refused(tmp_path, "predict", "m", "-", "--split", "test", "--keep", "id")
+    assert "the data that the model was fitted on, for --split" in refused(tmp_path, "predict", "m", "other.csv", "--split", "test")
+    rows = [[i, *row] for i, row in enumerate(toy_rows(60))]
+    write_csv(tmp_path / "numbered.csv", ["row", *header(2)], rows)
+    assert run(tmp_path, "fit", "numbered.csv", "--target", "y", "--method", "ridge", "--model", "m", "--test-fraction", 0.3).returncode == 0
+    assert "another name for --keep than row" in refused(tmp_path, "predict", "m", "numbered.csv", "--split", "test", "--keep", "row")
 
 
 def members(cell):

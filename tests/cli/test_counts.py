@@ -15,7 +15,7 @@ def test_counts(tmp_path):
     ok(tmp_path, "generate", "counts", "--rows", 300, "--seed", 1, "--out", "new.csv")
     ok(tmp_path, "fit", "train.csv", "--target", "y", "--likelihood", "poisson", "--method", "sv-rbf", "--model", "m",
        "--ignore", "true_mean,true_sd", "--steps", 1500, *SMALL)
-    answers = predicted(tmp_path, "m", "new.csv", "--level", 0.8)
+    answers = predicted(tmp_path, "m", "new.csv", "--level", 0.8, "--quantiles", "0.1,0.5,0.9")
     report = json.loads(ok(tmp_path, "evaluate", "m", "new.csv", "--level", 0.8, "--json"))
     new = records((tmp_path / "new.csv").read_text())
     y, mean, lower, upper = column(new, "y"), *(column(answers, name) for name in ("mean", "lower", "upper"))
@@ -24,6 +24,9 @@ def test_counts(tmp_path):
     assert report["coverage"] == pytest.approx(((lower <= y) & (y <= upper)).mean())
     assert report["coverage"] > 0.75
     assert (lower == numpy.floor(lower)).all() and (upper >= lower).all()
+    median = column(answers, "q0.5")
+    assert (column(answers, "q0.1") == lower).all() and (column(answers, "q0.9") == upper).all()
+    assert (median == numpy.floor(median)).all() and (lower <= median).all() and (median <= upper).all()
     sd = numpy.hypot(column(answers, "sd_aleatoric"), column(answers, "sd_epistemic"))
     assert column(answers, "sd") == pytest.approx(sd, rel=1e-9)
     assert column(answers, "sd_aleatoric") ** 2 == pytest.approx(mean, rel=1e-9)

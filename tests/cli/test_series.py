@@ -38,6 +38,13 @@ def test_a_fit_learns_the_series(folder):
     assert any("where the future is like" in note for note in report["notes"])  # conformal
 
 
+def test_a_part_of_the_windows_has_the_rows_that_they_see_last(folder):
+    rows = list(csv.DictReader((folder / "air.csv").read_text().splitlines()))
+    found, _ = answers(folder, "air.csv", "--split", "test")
+    assert len(found) == json.loads((folder / "fit.json").read_text())["test"]["n"]
+    assert all(float(rows[int(row["row"])]["y"]) == pytest.approx(float(row["actual"])) for row in found)  # the row after that one
+
+
 def test_predict_answers_with_the_time_of_each_forecast(folder):
     rows = list(csv.reader((folder / "air.csv").open()))
     write_csv(folder / "last.csv", rows[0], rows[-8:])  # three windows of six

@@ -81,6 +81,18 @@ def test_quantiles_say_that_they_are_not_calibrated():
         sb.Regressor("ridge", calibrate="conformal").fit(frame, y).predict_quantiles(frame, 0.5)
 
 
+def test_the_frame_has_quantiles_calibrated_as_the_interval():
+    frame, y = hourly()[["y"]], np.random.default_rng(1).normal(size=240)
+    plain = sb.Regressor("ridge").fit(frame, y)
+    found = plain.predict_frame(frame, quantiles=[0.05, 0.5])
+    assert np.allclose(found[["q0.05", "q0.5"]], plain.predict_quantiles(frame, [0.05, 0.5]))
+    calibrated = sb.Regressor("ridge", calibrate="conformal").fit(frame, y)
+    found = calibrated.predict_frame(frame, level=0.9, quantiles=(0.05, 0.95))
+    assert np.allclose(found["q0.05"], found["lower"]) and np.allclose(found["q0.95"], found["upper"])
+    with pytest.raises(ValueError, match="above 0 and below 1 for quantiles"):
+        plain.predict_frame(frame, quantiles=[1.5])
+
+
 def test_groups_and_numbered_times_stay_whole_numbers():
     frame = pd.DataFrame({"step": np.tile(np.arange(60), 2), "place": np.repeat([3, 5], 60), "y": hourly(120)["y"]})
     model = sb.Forecaster("ridge", window=4, time="step", group="place").fit(frame, "y")

@@ -11,6 +11,7 @@
 #include "slimbayes/fit/fit_report.h"
 #include "slimbayes/model/evaluation_report.h"
 #include "slimbayes/report/facts.h"
+#include "slimbayes/serve/prediction_report.h"
 #include "tests/report/toy.h"
 
 namespace slimbayes {
@@ -42,11 +43,18 @@ std::string page_of_fields() {
          "from the\n"
          "descriptions beside the structs (`describe`, `catalog/fields.h`):\n"
          "`SLIMBAYES_WRITE_PAGES=1 build/checks/test_report --gtest_filter='ReportFacts.*'`.\n" +
+         section("predict --json",
+                 "The keys of a row are the columns of `predict`, in their order. An empty cell is null.",
+                 field_docs<PredictionReport>()) +
          section(
              "evaluate --json",
              "[Metrics](metrics.md) explains them. Which there are depends on the target: a field that may "
              "be absent is\nabsent where the data do not define it.",
              field_docs<EvaluationReport>()) +
+         section(
+             "evaluate --folds --json",
+             "Beside its fields a run has the metrics of `evaluate --json`; `pooled` and `sd` are of them.",
+             without_metrics(field_docs<FoldsReport>(), "runs[]")) +
          section("fit --json", "The fields of `test` and `valid` are metrics of `evaluate --json`.",
                  without(without(field_docs<FitReport>(), "test"), "valid")) +
          section(

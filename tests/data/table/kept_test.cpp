@@ -46,6 +46,22 @@ TEST_F(kept, cells_are_written_as_the_file_has_them) {
   }
 }
 
+TEST_F(kept, rows_as_json_keep_every_digit) {
+  Reading reading;
+  reading.kept = {"b", "x", "n"};
+  reading.kinds = {{"b", ColumnKind::boolean}, {"x", ColumnKind::numeric}};
+  const std::string text = "b,x,n,y\nyes,9007199254740993,NA,0.1\nno,,007,\nYES,1.50,\"a \"\"b\"\"\",2\n";
+  Table table = read_table(write("t.csv", text), reading);
+  table.columns.push_back({"day \"one\"", ColumnKind::datetime, {0, kMissing, 86400}, {}});
+  std::string rows;
+  format_json_rows(table, [&](std::string_view piece) { rows += piece; });
+  EXPECT_EQ(rows,
+            R"({"b": true, "x": 9007199254740993, "n": null, "y": 0.1, "day \"one\"": "1970-01-01"},
+{"b": false, "x": null, "n": "007", "y": null, "day \"one\"": null},
+{"b": true, "x": 1.50, "n": "a \"b\"", "y": 2, "day \"one\"": "1970-01-02"}
+)");
+}
+
 TEST_F(kept, text_is_kept_as_it_is_spelt) {
   Reading reading;
   reading.kept = {"b", "x", "n"};
