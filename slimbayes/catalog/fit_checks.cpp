@@ -92,6 +92,8 @@ void check_columns(const FitOptions& fit, InputKind kind) {
   if (are_images(kind)) {
     require(fit.target.empty() && !fit.likelihood, "images, whose labels lie beside them",
             "a target or a likelihood", "leave `.target` and `.likelihood` out");
+    require(fit.split != "time", "rows of a table for `.split=time`", "images, which have no times",
+            "leave it out");
     return;
   }
   const bool events = fit.likelihood == LikelihoodKind::cox;

@@ -57,7 +57,7 @@ struct FitOptions {
 
   int64_t window = 0;                   // consecutive rows that a forecast sees; 0: not a time series
   int64_t horizon = 1;                  // rows from the last row that a forecast sees to the predicted row
-  std::vector<std::string> time = {};   // columns that give the time
+  std::vector<std::string> time = {};   // columns that give the time, also for the split "time" of a table
   std::vector<std::string> group = {};  // columns whose values tell one series from another
   bool fill_gaps = false;               // insert rows at missing steps and carry missing inputs forward
 
@@ -73,10 +73,11 @@ struct FitOptions {
 
   double valid_fraction = 0.1;  // share of all examples, rounded up, that choose the best parameters
   double test_fraction = 0;     // share of all examples, rounded up, that only the report uses
-  std::string split = "auto";   // "grouped": equal inputs stay together; "random"; "auto"
-  uint64_t split_seed = 0;      // seed of the split; `seed` does not change the split
+  /// "grouped": equal inputs stay together; "random"; "auto"; "time": the latest rows of a table are held out.
+  std::string split = "auto";
+  uint64_t split_seed = 0;  // seed of the split; `seed` does not change the split
   /// With test_folds above 0 the examples are dealt into so many folds, and the test part is the fold with
-  /// the number test_fold, from 0, in the place of a random part. Not for a time series. compare() sets both.
+  /// the number test_fold, from 0, in the place of a random part. Not for a split by time. compare() sets both.
   int64_t test_folds = 0, test_fold = 0;
 
   /// Model file of an earlier fit. The new fit takes its trained network, its encoder of the inputs and, for
@@ -93,8 +94,8 @@ struct FitOptions {
 
 /// Returns what one example is according to the options: segmentation if `format` is camvid, images if it
 /// names another image format, text if `text` is set, windows if `window` is above 0, else a table row.
-/// Throws std::invalid_argument for options of two kinds of input at once, and for `time` or `group` without
-/// `window`.
+/// Throws std::invalid_argument for options of two kinds of input at once, for `group` without `window`, and
+/// for `time` without `window` or the split "time".
 SLIMBAYES_EXPORT InputKind input_kind(const FitOptions& options);
 
 /// Returns the texts in FitOptions::na, one by one: each entry is split at its commas, and empty texts are
@@ -184,7 +185,8 @@ void describe_windows(FitOptions& o, V& v) {
   v("horizon", o.horizon, "number of rows from the last row seen to the row that is predicted",
     Range{1, kLongestWindow}, "");
   v("time", o.time,
-    "the column of times, or several columns named year, month, day, hour, minute, second, comma-separated",
+    "the column of times, or several columns named year, month, day, hour, minute, second, comma-separated. "
+    "Also for `.split=time`",
     ValueName{"COLUMN"}, "");
   v("group", o.group, "columns whose values tell one series from another, comma-separated",
     ValueName{"COLUMN"}, "");
@@ -238,8 +240,11 @@ void describe_split(FitOptions& o, V& v) {
   v("split", o.split,
     "grouped: examples with identical inputs stay in the same part\nrandom: each example by itself\nauto: "
     "grouped, but random if one input is too frequent to be held out, or if inputs repeat more than ten "
-    "times on average; windows are split by time",
-    Choices{{"auto", "grouped", "random"}}, "");
+    "times on average; windows are split by time\ntime: the latest rows of a table are held out, in the "
+    "order "
+    "training, validation, calibration, test; rows of one time stay together. `.time` names the column, by "
+    "default the only one of dates",
+    Choices{{"auto", "grouped", "random", "time"}}, "");
   v("split_seed", o.split_seed, "seed of the split; `.seed` does not change the split",
     Range{0, 18446744073709549568.0}, "");
 }
