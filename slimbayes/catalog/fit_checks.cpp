@@ -82,11 +82,25 @@ void check_network(const nlohmann::json& options, InputKind kind) {
     check_heads(options.at("hidden").get<int64_t>(), options.at("heads").get<int64_t>());
 }
 
+void check_notation(const FitOptions& fit) {
+  const std::string_view separators = ",. '";
+  require(fit.thousands.empty() ||
+              (fit.thousands.size() == 1 && separators.find(fit.thousands) != std::string_view::npos),
+          "one of , . ' and a blank for `.thousands`", quoted(fit.thousands),
+          "leave it out where digits stand in no groups");
+  require(fit.decimal == "." || fit.decimal == ",", "a point or a comma for `.decimal`", quoted(fit.decimal),
+          "leave it out for a point");
+  require(fit.thousands != fit.decimal, "other signs for `.thousands` than for `.decimal`",
+          quoted(fit.decimal) + " as both",
+          fit.decimal == "." ? "add `.decimal` ','" : "leave `.thousands` out, or give its own sign");
+}
+
 }  // namespace
 
 void check_columns(const FitOptions& fit, InputKind kind) {
   for (const std::string& mark : fit.na)
     require(is_utf8(mark), "texts in UTF-8 for `.na`", "other bytes", "name the mark as the file spells it");
+  check_notation(fit);
   require(kind != InputKind::segmentation || fit.calibrate == "none", "a regression or classes to calibrate",
           std::string(name_of(kind)), "leave `.calibrate` out");
   if (are_images(kind)) {

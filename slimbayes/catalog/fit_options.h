@@ -48,6 +48,8 @@ struct FitOptions {
   std::vector<std::string> ignore = {};           // columns that are not inputs
   std::vector<std::string> categorical = {};      // columns of categories, even if cells look like numbers
   std::vector<std::string> na = {};  // further texts of a missing cell, such as "-,-999" (comma-separated)
+  std::string thousands = "";        // sign between groups of three digits in a text file: , . ' or a blank
+  std::string decimal = ".";         // decimal sign of the numbers in a text file, "." or ","
   std::string scale = "auto";        // scale of numeric inputs: "min-max", "standard" or the method's choice
   std::string scale_on = "train";    // rows that the scale is computed from: "train" or "all"
   std::string target_scale = "standard";  // scale of a numeric target: "standard" or "centred" (mean 0)
@@ -156,6 +158,14 @@ void describe_columns(FitOptions& o, V& v) {
     "further texts that mean a missing cell, comma-separated, such as -,-999. An empty cell, NA, NaN, null, "
     "None and ? always do. The model reads later data in the same way",
     ValueName{"TEXT"}, "");
+  v("thousands", o.thousands,
+    "sign between groups of three digits in a text file: , . ' or a blank. With `.thousands=,` the cell "
+    "\"1,234.5\" is a number; digits in other groups are none. The model reads later data in the same way",
+    ValueName{"SIGN"}, "");
+  v("decimal", o.decimal,
+    "decimal sign of the numbers in a text file, . or a comma. With `.thousands=.` and `.decimal=,` the cell "
+    "\"1.234,5\" is 1234.5, and 1.5 no number",
+    ValueName{"SIGN"}, "");
   v("scale", o.scale,
     "scale of numeric inputs. min-max: to [-1, 1]; standard: mean 0, sd 1; auto: the method's choice",
     Choices{{"auto", "min-max", "standard"}}, "N section 4");

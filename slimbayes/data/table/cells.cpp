@@ -41,19 +41,22 @@ bool is_large(std::string_view cell, double number) {
   return cell != "9007199254740992";
 }
 
-Count read_numbers(std::span<const std::string_view> cells, std::vector<double>& values) {
+Count read_numbers(std::span<const std::string_view> cells, const Notation& notation,
+                   std::vector<double>& values) {
   Count count;
+  std::string memory;
   for (size_t i = 0; i < cells.size(); ++i) {
     std::string_view cell = trimmed(cells[i]);
     values[i] = kMissing;
     if (cell.empty()) continue;
-    if (std::optional<double> number = parse_number(cell)) {
+    const std::string_view plain = plain_number(cell, notation, memory);
+    if (std::optional<double> number = parse_number(plain)) {
       values[i] = *number;
       if (std::isnan(*number)) continue;
       ++count.numbers;
       if (std::isinf(*number) && count.first_infinite < 0) count.first_infinite = static_cast<int64_t>(i);
-      if (is_padded(cell) && count.padded++ == 0) count.first_padded = static_cast<int64_t>(i);
-      if (count.first_large < 0 && is_large(cell, *number)) count.first_large = static_cast<int64_t>(i);
+      if (is_padded(plain) && count.padded++ == 0) count.first_padded = static_cast<int64_t>(i);
+      if (count.first_large < 0 && is_large(plain, *number)) count.first_large = static_cast<int64_t>(i);
     } else if (!is_missing(cell)) {
       ++count.others;
     }
@@ -94,24 +97,31 @@ void read_levels(std::span<const std::string_view> cells, Column& column) {
   }
 }
 
-bool is_number(std::string_view cell) { return parse_number(cell).has_value(); }
-
-bool is_finite_number(std::string_view cell) {
-  const std::optional<double> number = parse_number(cell);
-  return number && std::isfinite(*number);
+/// Returns the report on cells that are no numbers in this notation.
+BadCell not_numbers(const std::string& column, std::span<const std::string_view> cells,
+                    const Notation& notation, bool as_most_cells) {
+  const auto is_number = [&](std::string_view cell) { return parse_number(cell, notation).has_value(); };
+  const std::string what = numbers_text(notation);
+  return wrong_cells(column, cells, {what, as_most_cells, is_number, true});
 }
 
 bool is_time(std::string_view cell) { return parse_datetime(cell).has_value(); }
 
 /// Returns the numeric column with Column::large and large_row set by `count`. Throws BadCell if a cell is an
 /// infinite number.
-Column finite(Column column, std::span<const std::string_view> cells, const Count& count) {
+Column finite(Column column, std::span<const std::string_view> cells, const Count& count,
+              const Notation& notation) {
+  std::string memory;
   if (count.first_large >= 0) {
-    column.large = trimmed(cells[static_cast<size_t>(count.first_large)]);
+    column.large = plain_number(trimmed(cells[static_cast<size_t>(count.first_large)]), notation, memory);
     column.large_row = count.first_large;
   }
   if (count.first_infinite < 0) return column;
-  throw wrong_cells(column.name, cells, {"finite numbers", false, is_finite_number});
+  const auto is_finite = [&](std::string_view cell) {
+    const std::optional<double> number = parse_number(cell, notation);
+    return number && std::isfinite(*number);
+  };
+  throw wrong_cells(column.name, cells, {"finite numbers", false, is_finite});
 }
 
 /// Returns whether a column of numbers holds codes, such as 02139: all cells are digits alone, some have
@@ -161,12 +171,14 @@ void count_offsets(std::span<const std::string_view> cells, Column& column) {
 
 }  // namespace
 
-bool PlainNumbers::append(std::span<const std::string_view> cells) {
+bool PlainNumbers::append(std::span<const std::string_view> cells, const Notation& notation) {
+  std::string memory;
   for (const std::string_view raw : cells) {
     const std::string_view cell = trimmed(raw);
-    const std::optional<double> number = cell.empty() ? std::nullopt : parse_number(cell);
+    const std::string_view plain = plain_number(cell, notation, memory);
+    const std::optional<double> number = plain.empty() ? std::nullopt : parse_number(plain);
     if (!number && !is_missing(cell)) return false;
-    if (number && (std::isinf(*number) || is_padded(cell) || is_large(cell, *number))) return false;
+    if (number && (std::isinf(*number) || is_padded(plain) || is_large(plain, *number))) return false;
     values_.push_back(number.value_or(kMissing));
   }
   return true;
@@ -176,10 +188,11 @@ Column PlainNumbers::column(std::string name) && {
   return {std::move(name), ColumnKind::numeric, std::move(values_), {}};
 }
 
-Column column_from_cells(std::string name, std::span<const std::string_view> cells, bool codes) {
+Column column_from_cells(std::string name, std::span<const std::string_view> cells, bool codes,
+                         const Notation& notation) {
   Column column{std::move(name), ColumnKind::numeric, std::vector<double>(cells.size()), {}};
   auto text = [&](int64_t row) { return trimmed(cells[static_cast<size_t>(row)]); };
-  Count count = read_numbers(cells, column.values);
+  Count count = read_numbers(cells, notation, column.values);
   if (codes && count.others == 0 && are_codes(cells, count)) {
     column.kind = ColumnKind::categorical;
     read_levels(cells, column);
@@ -187,10 +200,9 @@ Column column_from_cells(std::string name, std::span<const std::string_view> cel
   }
   if (count.others == 0) {
     if (count.padded > 0) column.words = {std::string(text(count.first_padded))};
-    return finite(std::move(column), cells, count);
+    return finite(std::move(column), cells, count, notation);
   }
-  if (count.numbers >= count.others)
-    throw wrong_cells(column.name, cells, {"numbers", true, is_number, true});
+  if (count.numbers >= count.others) throw not_numbers(column.name, cells, notation, true);
   int64_t parsed = 0;
   column.kind = ColumnKind::boolean;
   if (read_all(cells, column.values, parsed, parse_boolean) < 0) {
@@ -209,7 +221,8 @@ Column column_from_cells(std::string name, std::span<const std::string_view> cel
   return column;
 }
 
-Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::string_view> cells) {
+Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::string_view> cells,
+                      const Notation& notation) {
   Column column{std::move(name), kind, std::vector<double>(cells.size()), {}};
   if (kind == ColumnKind::categorical) {
     read_levels(cells, column);
@@ -217,9 +230,9 @@ Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::st
   }
   int64_t parsed = 0;
   if (kind == ColumnKind::numeric) {
-    const Count count = read_numbers(cells, column.values);
-    if (count.others > 0) throw wrong_cells(column.name, cells, {"numbers", false, is_number, true});
-    return finite(std::move(column), cells, count);
+    const Count count = read_numbers(cells, notation, column.values);
+    if (count.others > 0) throw not_numbers(column.name, cells, notation, false);
+    return finite(std::move(column), cells, count, notation);
   }
   if (kind == ColumnKind::boolean) {
     const auto is_bit = [](std::string_view cell) { return parse_bit(cell).has_value(); };
