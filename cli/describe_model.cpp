@@ -184,11 +184,13 @@ std::string rows_section(const std::map<std::string, int64_t>& rows, std::string
   return text;
 }
 
-/// Returns the options by which the model reads the cells of a text file, as flags; "" for plain numbers.
+/// Returns the options by which the model reads the cells of a text file, as flags; "" for plain numbers and
+/// ISO dates.
 std::string notation_text(const json& fit) {
   std::string text;
-  for (const auto& [name, flag, plain_value] :
-       {std::tuple{"thousands", "--thousands", ""}, {"decimal", "--decimal", "."}}) {
+  for (const auto& [name, flag, plain_value] : {std::tuple{"thousands", "--thousands", ""},
+                                                {"decimal", "--decimal", "."},
+                                                {"date_format", "--date-format", ""}}) {
     const json given = fit.is_object() ? fit.value(name, json()) : json();
     if (given.is_string() && given != plain_value)
       text += fmt::format("{}{} '{}'", text.empty() ? "" : " ", flag, plain(given));

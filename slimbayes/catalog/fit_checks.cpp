@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/notation.h"
 #include "slimbayes/catalog/option.h"
 #include "slimbayes/storage/printable.h"
 
@@ -93,6 +94,15 @@ void check_notation(const FitOptions& fit) {
   require(fit.thousands != fit.decimal, "other signs for `.thousands` than for `.decimal`",
           quoted(fit.decimal) + " as both",
           fit.decimal == "." ? "add `.decimal` ','" : "leave `.thousands` out, or give its own sign");
+  if (fit.date_format.empty()) return;
+  require(is_utf8(fit.date_format), "a text in UTF-8 for `.date_format`", "other bytes",
+          "name the format as the file has it");
+  const std::string fault = fault_of_date_format(fit.date_format);
+  require(fault.empty(),
+          "a year (%Y, %y), a month (%m, %b) and perhaps a day (%d) and a time (%H or %I %p, %M, %S) for "
+          "`.date_format`",
+          fmt::format("{} in {}", foreign_text(fault), quoted(fit.date_format)),
+          "for instance `.date_format` '%d.%m.%Y' or '%m/%d/%Y %H:%M'");
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ struct FitOptions {
   std::vector<std::string> na = {};  // further texts of a missing cell, such as "-,-999" (comma-separated)
   std::string thousands = "";        // sign between groups of three digits in a text file: , . ' or a blank
   std::string decimal = ".";         // decimal sign of the numbers in a text file, "." or ","
+  std::string date_format = "";      // of dates in a text file beside ISO 8601, such as "%d.%m.%Y"
   std::string scale = "auto";        // scale of numeric inputs: "min-max", "standard" or the method's choice
   std::string scale_on = "train";    // rows that the scale is computed from: "train" or "all"
   std::string target_scale = "standard";  // scale of a numeric target: "standard" or "centred" (mean 0)
@@ -75,11 +76,13 @@ struct FitOptions {
 
   double valid_fraction = 0.1;  // share of all examples, rounded up, that choose the best parameters
   double test_fraction = 0;     // share of all examples, rounded up, that only the report uses
-  /// "grouped": equal inputs stay together; "random"; "auto"; "time": the latest rows of a table are held out.
+  /// "grouped": equal inputs stay together; "random"; "auto"; "time": the latest rows of a table are held
+  /// out.
   std::string split = "auto";
   uint64_t split_seed = 0;  // seed of the split; `seed` does not change the split
   /// With test_folds above 0 the examples are dealt into so many folds, and the test part is the fold with
-  /// the number test_fold, from 0, in the place of a random part. Not for a split by time. compare() sets both.
+  /// the number test_fold, from 0, in the place of a random part. Not for a split by time. compare() sets
+  /// both.
   int64_t test_folds = 0, test_fold = 0;
 
   /// Model file of an earlier fit. The new fit takes its trained network, its encoder of the inputs and, for
@@ -166,6 +169,13 @@ void describe_columns(FitOptions& o, V& v) {
     "decimal sign of the numbers in a text file, . or a comma. With `.thousands=.` and `.decimal=,` the cell "
     "\"1.234,5\" is 1234.5, and 1.5 no number",
     ValueName{"SIGN"}, "");
+  v("date_format", o.date_format,
+    "format of the dates in a text file where it is not ISO 8601, such as \"%d.%m.%Y\" or \"%m/%d/%Y "
+    "%H:%M\": "
+    "%d day, %m month, %b its English name, %Y year, %y of two digits, %H hours (%I with %p for AM and PM), "
+    "%M "
+    "minutes, %S seconds. ISO dates stay dates. The model reads later data in the same way",
+    ValueName{"FORMAT"}, "");
   v("scale", o.scale,
     "scale of numeric inputs. min-max: to [-1, 1]; standard: mean 0, sd 1; auto: the method's choice",
     Choices{{"auto", "min-max", "standard"}}, "N section 4");

@@ -32,7 +32,7 @@ std::optional<double> parsed(const Encoder::Feature& feature, std::string_view c
     case ColumnKind::boolean:
       return as_double(parse_bit(cell));
     case ColumnKind::datetime:
-      return parse_datetime(cell);
+      return parse_datetime(cell, notation);
     default:
       break;
   }

@@ -21,7 +21,7 @@ struct RowDistance {
 
 /// Returns the number of a cell without categories as a file's reader would: NaN for a missing cell, 0 or 1
 /// for yes and no, seconds since 1970 UTC for a date. `missing`: further texts of a missing cell, `notation`:
-/// how the file spells numbers. Throws
+/// how the file spells numbers and dates. Throws
 /// DataError for a text that is none of the column's kind.
 double cell_number(const Encoder::Feature& column, std::string_view cell,
                    const std::vector<std::string>& missing, const Notation& notation);
@@ -30,7 +30,8 @@ double cell_number(const Encoder::Feature& column, std::string_view cell,
 /// Immutable.
 class RowEncoder {
  public:
-  /// `missing`: further texts of a missing cell (Reading::missing); `notation`: how cells spell numbers.
+  /// `missing`: further texts of a missing cell (Reading::missing); `notation`: how cells spell numbers and
+  /// dates.
   explicit RowEncoder(const Encoder& encoder, std::vector<std::string> missing = {}, Notation notation = {});
 
   /// Returns the columns that give inputs, in the order of training.

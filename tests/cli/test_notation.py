@@ -1,5 +1,6 @@
-"""Text files that spell numbers in another way (--thousands, --decimal)."""
+"""Text files that spell numbers and dates in another way (--thousands, --decimal, --date-format)."""
 
+import datetime
 import json
 
 from conftest import FEW, predicted, refused, run, toy_rows, write_csv
@@ -43,3 +44,22 @@ def test_the_options_are_named_and_checked(tmp_path):
     assert "one of , . ' and a blank for --thousands; received '_'" in refused(tmp_path, *words, "--thousands", "_")
     assert "a point or a comma for --decimal" in refused(tmp_path, *words, "--decimal", ";")
     assert "add --decimal ','" in refused(tmp_path, *words, "--thousands", ".")
+
+
+def test_dates_of_a_format(tmp_path):
+    days = [datetime.date(2014, 1, 1) + datetime.timedelta(day) for day in range(120)]
+    rows = toy_rows(120)
+    for name, form in ("iso.csv", "%Y-%m-%d"), ("german.csv", "%d.%m.%Y"):
+        write_csv(tmp_path / name, ["day", "x0", "x1", "y"], [[day.strftime(form), *row] for day, row in zip(days, rows)])
+    common = ["--target", "y", "--method", "dbk", "--threads", 1, *FEW]
+    for words in (["iso.csv", "--model", "p"], ["german.csv", "--model", "m", "--date-format", "%d.%m.%Y"]):
+        done = run(tmp_path, "fit", *words, *common)
+        assert done.returncode == 0, done.stderr
+    assert predicted(tmp_path, "m", "german.csv") == predicted(tmp_path, "m", "iso.csv") == predicted(tmp_path, "p", "iso.csv")
+    assert "--date-format '%d.%m.%Y'" in run(tmp_path, "describe", "m").stdout
+    done = run(tmp_path, "fit", "german.csv", "--model", "n", *common, "--split", "time", "--date-format", "%d.%m.%Y")
+    assert "split by time ('day'): 108 training rows up to 2014-04-18" in done.stderr
+    line = refused(tmp_path, "fit", "german.csv", *common, "--date-format", "%d.%m")
+    assert "for --date-format; received no year in '%d.%m'" in line
+    done = run(tmp_path, "fit", "german.csv", "--model", "n", *common)
+    assert "fit --date-format names their format" in done.stderr

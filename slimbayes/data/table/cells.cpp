@@ -105,8 +105,6 @@ BadCell not_numbers(const std::string& column, std::span<const std::string_view>
   return wrong_cells(column, cells, {what, as_most_cells, is_number, true});
 }
 
-bool is_time(std::string_view cell) { return parse_datetime(cell).has_value(); }
-
 /// Returns the numeric column with Column::large and large_row set by `count`. Throws BadCell if a cell is an
 /// infinite number.
 Column finite(Column column, std::span<const std::string_view> cells, const Count& count,
@@ -140,7 +138,13 @@ bool are_codes(std::span<const std::string_view> cells, const Count& count) {
   return one_length || 2 * count.padded > count.numbers;
 }
 
-constexpr std::string_view kTimes = "ISO dates (2014-12-31 or 2014-12-31T23:00:00)";
+/// Returns the report on cells that are no times in this notation.
+BadCell not_times(const std::string& column, std::span<const std::string_view> cells,
+                  const Notation& notation, bool as_most_cells) {
+  const auto is_time = [&](std::string_view cell) { return parse_datetime(cell, notation).has_value(); };
+  const std::string what = times_text(notation);
+  return wrong_cells(column, cells, {what, as_most_cells, is_time});
+}
 
 /// Sets Column::words of a boolean column, the first spellings of false and of true, from its cells and its
 /// values. It stays empty unless both values occur.
@@ -155,11 +159,13 @@ void read_words(std::span<const std::string_view> cells, Column& column) {
 }
 
 /// Sets Column::offsets, with_offset, without_offset and first_without of a date-time column from its cells.
-/// The last three are 0 unless some cells give an offset from UTC and others do not.
-void count_offsets(std::span<const std::string_view> cells, Column& column) {
+/// The last three are 0 unless some cells give an offset from UTC and others do not. A time of the notation's
+/// date format gives none.
+void count_offsets(std::span<const std::string_view> cells, const Notation& notation, Column& column) {
   for (size_t i = 0; i < cells.size(); ++i) {
     if (std::isnan(column.values[i])) continue;
-    if (has_offset(trimmed(cells[i])))
+    const std::string_view cell = trimmed(cells[i]);
+    if (has_offset(cell) && (notation.date_format.empty() || parse_datetime(cell)))
       ++column.with_offset;
     else if (column.without_offset++ == 0)
       column.first_without = static_cast<int64_t>(i);
@@ -192,6 +198,13 @@ Column column_from_cells(std::string name, std::span<const std::string_view> cel
                          const Notation& notation) {
   Column column{std::move(name), ColumnKind::numeric, std::vector<double>(cells.size()), {}};
   auto text = [&](int64_t row) { return trimmed(cells[static_cast<size_t>(row)]); };
+  int64_t parsed = 0;
+  const auto parse_time = [&](std::string_view cell) { return parse_datetime(cell, notation); };
+  if (size_of_dates(notation) > 0 && read_all(cells, column.values, parsed, parse_time) < 0 && parsed > 0) {
+    column.kind = ColumnKind::datetime;
+    count_offsets(cells, notation, column);
+    return column;
+  }
   Count count = read_numbers(cells, notation, column.values);
   if (codes && count.others == 0 && are_codes(cells, count)) {
     column.kind = ColumnKind::categorical;
@@ -203,19 +216,17 @@ Column column_from_cells(std::string name, std::span<const std::string_view> cel
     return finite(std::move(column), cells, count, notation);
   }
   if (count.numbers >= count.others) throw not_numbers(column.name, cells, notation, true);
-  int64_t parsed = 0;
   column.kind = ColumnKind::boolean;
   if (read_all(cells, column.values, parsed, parse_boolean) < 0) {
     read_words(cells, column);
     return column;
   }
   column.kind = ColumnKind::datetime;
-  if (read_all(cells, column.values, parsed, parse_datetime) < 0) {
-    count_offsets(cells, column);
+  if (read_all(cells, column.values, parsed, parse_time) < 0) {
+    count_offsets(cells, notation, column);
     return column;
   }
-  if (2 * parsed >= count.numbers + count.others)
-    throw wrong_cells(column.name, cells, {kTimes, true, is_time});
+  if (2 * parsed >= count.numbers + count.others) throw not_times(column.name, cells, notation, true);
   column.kind = ColumnKind::categorical;
   read_levels(cells, column);
   return column;
@@ -241,9 +252,10 @@ Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::st
     read_words(cells, column);
     return column;
   }
-  if (read_all(cells, column.values, parsed, parse_datetime) >= 0)
-    throw wrong_cells(column.name, cells, {kTimes, false, is_time});
-  count_offsets(cells, column);
+  const auto parse_time = [&](std::string_view cell) { return parse_datetime(cell, notation); };
+  if (read_all(cells, column.values, parsed, parse_time) >= 0)
+    throw not_times(column.name, cells, notation, false);
+  count_offsets(cells, notation, column);
   return column;
 }
 

@@ -36,7 +36,8 @@ class PlainNumbers {
 /// text in a column where at least half of the cells that are not missing are numbers (or dates), since such
 /// text is a typing error far more often than a category. With `codes`, a column of digits alone, some with
 /// leading zeros (02139), is categorical if all cells have one length or most have leading zeros. `notation`:
-/// how the cells spell numbers (Reading::notation).
+/// how the cells spell numbers and dates (Reading::notation). With a date format that looks like a number
+/// (size_of_dates), a column whose cells all have it is one of dates.
 Column column_from_cells(std::string name, std::span<const std::string_view> cells, bool codes = true,
                          const Notation& notation = {});
 

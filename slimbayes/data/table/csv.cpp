@@ -198,14 +198,16 @@ std::shared_ptr<arrow::Array> texts(const Body& body, const CsvRecords& records,
 }
 
 /// Returns whether a column may be read by PlainNumbers, as long as its cells are plain numbers: `reading`
-/// neither gives it another kind than numeric nor asks to keep its cells.
+/// neither gives it another kind than numeric, nor asks to keep its cells, nor has dates that look like
+/// numbers.
 bool may_be_numbers(const std::string& name, const Reading& reading) {
   const auto in = [&](const std::vector<std::string>& list) {
     return std::ranges::find(list, name) != list.end();
   };
   const auto known = reading.kinds.find(name);
+  const bool perhaps_dates = size_of_dates(reading.notation) > 0;
   return !in(reading.names) && !in(reading.kept) &&
-         (known == reading.kinds.end() || known->second == ColumnKind::numeric);
+         (known == reading.kinds.end() ? !perhaps_dates : known->second == ColumnKind::numeric);
 }
 
 /// Returns the column of these cells, of the kind that `reading` gives it, or else of the kind that the cells

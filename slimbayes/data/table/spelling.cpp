@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <clocale>
+#include <ctime>
 #include <vector>
 
 #include "slimbayes/data/table/cell.h"
@@ -50,6 +53,53 @@ bool append_groups(std::string_view whole, char separator, std::string& out) {
     at = end + 1;
   }
   return true;
+}
+
+/// As size_of_dates(), of this format.
+size_t size_of(std::string_view format) {
+  size_t size = 0, signs = 0;
+  for (size_t at = 0; at < format.size(); ++at) {
+    const bool field = format[at] == '%';
+    if (field && ++at == format.size()) return 0;
+    if (!field && format[at] != '.' && format[at] != ',') return 0;
+    if (field && std::string_view("YymdHMS").find(format[at]) == std::string_view::npos) return 0;
+    signs += field ? 0 : 1;
+    size += !field ? 1 : format[at] == 'Y' ? 4 : 2;
+  }
+  return signs < 2 ? size : 0;
+}
+
+/// Returns the time of a cell in this format, in seconds since 1970. strptime of the C library reads it, as
+/// Arrow's parser does, which serving is without; in the "C" locale, whose month names are English. It takes
+/// the 31st of every month, and a year of any number of digits.
+std::optional<double> time_by_format(std::string_view cell, const std::string& format) {
+  namespace chrono = std::chrono;
+  constexpr int kFirstYear = 1000;
+  static const locale_t english = newlocale(LC_ALL_MASK, "C", nullptr);
+  std::array<char, 64> text{};  // ends with a zero
+  if (cell.empty() || cell.size() >= text.size()) return std::nullopt;
+  if (const size_t size = size_of(format); size > 0 && cell.size() != size) return std::nullopt;
+  std::ranges::copy(cell, text.begin());
+  std::tm parts{};
+  parts.tm_mday = 1;
+  if (strptime_l(text.data(), format.c_str(), &parts, english) != text.data() + cell.size())
+    return std::nullopt;
+  const chrono::year_month_day date{chrono::year(parts.tm_year + 1900),
+                                    chrono::month(static_cast<unsigned>(parts.tm_mon + 1)),
+                                    chrono::day(static_cast<unsigned>(parts.tm_mday))};
+  if (!date.ok() || parts.tm_year + 1900 < kFirstYear || parts.tm_sec > 60) return std::nullopt;
+  return 86400.0 * static_cast<double>(chrono::sys_days(date).time_since_epoch().count()) +
+         3600 * parts.tm_hour + 60 * parts.tm_min + parts.tm_sec;
+}
+
+/// Returns whether the format reads a cell in ISO 8601 as another time.
+bool contradicts_iso(const std::string& format) {
+  constexpr std::array kCells = {"2001-02-03", "2001-02-03 04:05", "2001-02-03 04:05:06", "2001-02-03T04:05",
+                                 "2001-02-03T04:05:06"};
+  return std::ranges::any_of(kCells, [&](std::string_view cell) {
+    const std::optional<double> time = time_by_format(cell, format);
+    return time && time != parse_datetime(cell);
+  });
 }
 
 struct Reads {
@@ -97,6 +147,15 @@ std::optional<double> parse_number(std::string_view cell, const Notation& notati
   return parse_number(plain_number(cell, notation, memory));
 }
 
+std::optional<double> parse_datetime(std::string_view cell, const Notation& notation) {
+  if (notation.date_format.empty()) return parse_datetime(cell);
+  if (const auto time = time_by_format(cell, notation.date_format)) return time;
+  const std::optional<double> iso = parse_datetime(cell);
+  return iso && !contradicts_iso(notation.date_format) ? iso : std::nullopt;
+}
+
+size_t size_of_dates(const Notation& notation) { return size_of(notation.date_format); }
+
 bool is_mark(std::string_view cell, std::span<const std::string> marks, const Notation& notation) {
   if (notation.plain_numbers()) return is_mark(cell, marks);
   const std::optional<double> number = is_padded(cell) ? std::nullopt : parse_number(cell, notation);
@@ -108,6 +167,12 @@ bool is_mark(std::string_view cell, std::span<const std::string> marks, const No
 std::string numbers_text(const Notation& notation) {
   if (notation.plain_numbers()) return "numbers";
   return fmt::format("numbers such as 1{}234{}5", notation.thousands, notation.decimal);
+}
+
+std::string times_text(const Notation& notation) {
+  constexpr const char* kIso = "ISO dates (2014-12-31 or 2014-12-31T23:00:00)";
+  if (notation.date_format.empty()) return kIso;
+  return fmt::format("dates of the format {}, or {}", in_quotes(notation.date_format), kIso);
 }
 
 std::string notation_advice(std::span<const std::string> texts) {

@@ -223,7 +223,10 @@ std::vector<std::string> category_notes(const std::vector<std::string>& levels, 
                                         const std::string& whole) {
   std::vector<std::string> notes;
   if (const Meant meant = meant_as(levels, 0.5); !meant.as.empty() && !declared) {
-    const std::string advice = meant.as == "numbers" ? notation_advice(levels) : "";
+    const std::string advice =
+        meant.as == "numbers" ? notation_advice(levels)
+        : meant.as == "dates" ? "in a text file, fit `.date_format` names their format, such as '%d.%m.%Y'"
+                              : "";
     notes.push_back(
         fmt::format("{}: its categories look like {} ({}): to have them on a scale, write them as {}{}{}",
                     whole, meant.as, in_quotes(meant.example),

@@ -21,7 +21,8 @@ namespace slimbayes {
 /// here.
 class SingleWindowEncoder {
  public:
-  /// `missing`: further texts of a missing cell (Reading::missing); `notation`: how cells spell numbers.
+  /// `missing`: further texts of a missing cell (Reading::missing); `notation`: how cells spell numbers and
+  /// dates.
   explicit SingleWindowEncoder(const WindowEncoder& encoder, std::vector<std::string> missing = {},
                                Notation notation = {});
 

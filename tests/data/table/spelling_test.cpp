@@ -70,6 +70,58 @@ TEST(notation, of_a_text_file) {
   EXPECT_EQ(other.find("y")->kind, ColumnKind::categorical);
 }
 
+Notation dates(std::string format) { return {"", ".", std::move(format)}; }
+
+TEST(parse_datetime, by_a_format) {
+  const auto day = [](const char* iso) { return parse_datetime(iso); };
+  EXPECT_EQ(parse_datetime("31.12.2014", dates("%d.%m.%Y")), day("2014-12-31"));
+  EXPECT_EQ(parse_datetime("1.2.2014", dates("%d.%m.%Y")), day("2014-02-01"));
+  EXPECT_EQ(parse_datetime("12/31/2014 11:30 PM", dates("%m/%d/%Y %I:%M %p")), day("2014-12-31 23:30"));
+  EXPECT_EQ(parse_datetime("31.12.14 08:09:10", dates("%d.%m.%y %H:%M:%S")), day("2014-12-31 08:09:10"));
+  EXPECT_EQ(parse_datetime("3 Feb 2014", dates("%d %b %Y")), day("2014-02-03"));
+  EXPECT_EQ(parse_datetime("02/2014", dates("%m/%Y")), day("2014-02-01"));
+  EXPECT_EQ(parse_datetime("20141231", dates("%Y%m%d")), day("2014-12-31"));
+  for (const char* text : {"31.02.2014", "31.12.14", "31.13.2014", "31.12.2014x", "31/12/2014", "", "soon"})
+    EXPECT_FALSE(parse_datetime(text, dates("%d.%m.%Y"))) << text;
+  EXPECT_FALSE(parse_datetime("2014123", dates("%Y%m%d")));
+  EXPECT_FALSE(parse_datetime(std::string_view("31.12.2014\0", 11), dates("%d.%m.%Y")));
+}
+
+TEST(parse_datetime, in_iso_beside_a_format) {
+  EXPECT_EQ(parse_datetime("2014-12-31T23:00Z", dates("%d.%m.%Y")), parse_datetime("2014-12-31T23:00Z"));
+  EXPECT_EQ(parse_datetime("2014-05-06", dates("%Y-%d-%m")), parse_datetime("2014-06-05"));
+  EXPECT_FALSE(parse_datetime("2014-12-31", dates("%Y-%d-%m")));  // no second meaning in one column
+  EXPECT_EQ(parse_datetime("2014-12-31", dates("%Y-%m-%d %H:%M")), parse_datetime("2014-12-31"));
+}
+
+TEST(notation, dates_of_a_text_file) {
+  const std::string text = "d,iso,x,id\n31.12.2014,2014-01-01,1,7\nNA,2014-01-02,2,8\n01.01.2015,,3,9\n";
+  const Table t = parse_csv(text, ',', {"t.csv", in(dates("%d.%m.%Y"))});
+  EXPECT_EQ(t.find("d")->kind, ColumnKind::datetime);
+  EXPECT_EQ(t.find("d")->values[2], parse_datetime("2015-01-01"));
+  EXPECT_EQ(t.find("iso")->kind, ColumnKind::datetime);
+  EXPECT_EQ(t.find("x")->kind, ColumnKind::numeric);
+  EXPECT_EQ(parse_csv(text, ',', {"t.csv"}).find("d")->kind, ColumnKind::categorical);
+  const Table compact =
+      parse_csv("d,x\n20141231,7\n20150101,20150101\n", ',', {"t.csv", in(dates("%Y%m%d"))});
+  EXPECT_EQ(compact.find("d")->values[0], parse_datetime("2014-12-31"));
+  EXPECT_EQ(compact.find("x")->kind, ColumnKind::numeric);
+  const Table months = parse_csv("d\n12.2014\n01.2015\n", ',', {"t.csv", in(dates("%m.%Y"))});
+  EXPECT_EQ(months.find("d")->values[1], parse_datetime("2015-01-01"));
+  const std::string error = error_of("d\n31.12.2014\n30.12.2014\n31.02.2014\n", in(dates("%d.%m.%Y")));
+  EXPECT_TRUE(
+      error.starts_with("t.csv:4:1: expected dates of the format '%d.%m.%Y', or ISO dates (2014-12-31 "
+                        "or 2014-12-31T23:00:00) in column 'd', as in most of its cells; received "
+                        "'31.02.2014' (data row 3): 1 of 3 cells"))
+      << error;
+}
+
+TEST(notation, a_time_of_a_format_has_no_offset) {
+  const Table t = parse_csv("d\n31/12/2014 10-30\n", ',', {"t.csv", in(dates("%d/%m/%Y %H-%M"))});
+  EXPECT_EQ(t.find("d")->values[0], parse_datetime("2014-12-31 10:30"));
+  EXPECT_FALSE(t.find("d")->offsets);
+}
+
 TEST(notation, wrong_groups_are_wrong_cells) {
   const std::string text = "x\n\"1,234\"\n\"5,678.5\"\n\"1,23,4\"\n";
   const std::string error = error_of(text, in(kEnglish));
