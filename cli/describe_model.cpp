@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -183,6 +184,20 @@ std::string rows_section(const std::map<std::string, int64_t>& rows, std::string
   return text;
 }
 
+/// Returns the options by which the model reads the cells of a text file, as flags; "" for plain numbers and
+/// ISO dates.
+std::string notation_text(const json& fit) {
+  std::string text;
+  for (const auto& [name, flag, plain_value] : {std::tuple{"thousands", "--thousands", ""},
+                                                {"decimal", "--decimal", "."},
+                                                {"date_format", "--date-format", ""}}) {
+    const json given = fit.is_object() ? fit.value(name, json()) : json();
+    if (given.is_string() && given != plain_value)
+      text += fmt::format("{}{} '{}'", text.empty() ? "" : " ", flag, plain(given));
+  }
+  return text;
+}
+
 }  // namespace
 
 /// Returns whether the tensor of this name in a model file is no trained parameter: rows or sums of them,
@@ -267,6 +282,7 @@ std::string model_text(const ModelFacts& all) {
   }
   const json fit = facts.value("fit", json()), marks = fit.is_object() ? fit.value("na", json()) : json();
   if (marks.is_array() && !marks.empty()) row("also missing", shortened(marks));
+  row("notation", notation_text(fit));
   row(classes ? "sets" : "interval", calibration_text(facts, noun));
   row("noise", noise_text(facts));
   text += encoder_sections(whole);

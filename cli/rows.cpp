@@ -103,6 +103,7 @@ std::optional<Answered> answered(const Request& request) {
   if (!served.parts_note) return {};  // a file of an older version, which may lack notes
   Reading reading = reading_of(served.encoder);
   reading.missing = served.missing;
+  reading.notation = served.notation;
   const ServedInputs inputs =
       served_inputs(served.encoder, read_table(r.data, reading, {.memory = request.table_memory}));
   const int64_t cores = std::max(1U, std::thread::hardware_concurrency());

@@ -14,7 +14,7 @@ from slimbayes._notes import warn
 from slimbayes._partial import learn, where_exact
 from slimbayes._progress import shown
 
-_COLUMNS_ONLY = (*_options.WINDOWS, *_options.EVENTS)
+_COLUMNS_ONLY = (*(name for name in _options.WINDOWS if name != "time"), *_options.EVENTS)  # `time` is for split="time" too
 
 
 class _Estimator(Answers, BaseEstimator):

@@ -18,6 +18,7 @@ from slimbayes import _texts
 from slimbayes._library import core, is_forked
 
 OWN = ("target", "likelihood", "format", "network_from")  # set by the estimators and by `fit`
+FILES = ("thousands", "decimal", "date_format")  # how text files are read; frames have numbers and dates
 WINDOWS = ("window", "horizon", "time", "group", "fill_gaps")
 TEXT = ("text", "vocabulary", "longest")
 IMAGES = ("crop", "flip", "pixel_divisor")
@@ -111,7 +112,7 @@ def keywords(likelihoods, left_out=(), defaults=None):
         option = {**option, "choices": likelihoods, "default": likelihoods[0]}
         own.append(_fit_keyword(option))
     for option in description()["fit"]:
-        if option["name"] not in (*OWN, *left_out):
+        if option["name"] not in (*OWN, *FILES, *left_out):
             own.append(_fit_keyword(option, (defaults or {}).get(option["name"])))
     taken = {keyword.name for keyword in own}
     return [*own, *(keyword for keyword in _method_keywords() if keyword.name not in taken)]

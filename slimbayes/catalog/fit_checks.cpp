@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/notation.h"
 #include "slimbayes/catalog/option.h"
 #include "slimbayes/storage/printable.h"
 
@@ -82,16 +83,41 @@ void check_network(const nlohmann::json& options, InputKind kind) {
     check_heads(options.at("hidden").get<int64_t>(), options.at("heads").get<int64_t>());
 }
 
+void check_notation(const FitOptions& fit) {
+  const std::string_view separators = ",. '";
+  require(fit.thousands.empty() ||
+              (fit.thousands.size() == 1 && separators.find(fit.thousands) != std::string_view::npos),
+          "one of , . ' and a blank for `.thousands`", quoted(fit.thousands),
+          "leave it out where digits stand in no groups");
+  require(fit.decimal == "." || fit.decimal == ",", "a point or a comma for `.decimal`", quoted(fit.decimal),
+          "leave it out for a point");
+  require(fit.thousands != fit.decimal, "other signs for `.thousands` than for `.decimal`",
+          quoted(fit.decimal) + " as both",
+          fit.decimal == "." ? "add `.decimal` ','" : "leave `.thousands` out, or give its own sign");
+  if (fit.date_format.empty()) return;
+  require(is_utf8(fit.date_format), "a text in UTF-8 for `.date_format`", "other bytes",
+          "name the format as the file has it");
+  const std::string fault = fault_of_date_format(fit.date_format);
+  require(fault.empty(),
+          "a year (%Y, %y), a month (%m, %b) and perhaps a day (%d) and a time (%H or %I %p, %M, %S) for "
+          "`.date_format`",
+          fmt::format("{} in {}", foreign_text(fault), quoted(fit.date_format)),
+          "for instance `.date_format` '%d.%m.%Y' or '%m/%d/%Y %H:%M'");
+}
+
 }  // namespace
 
 void check_columns(const FitOptions& fit, InputKind kind) {
   for (const std::string& mark : fit.na)
     require(is_utf8(mark), "texts in UTF-8 for `.na`", "other bytes", "name the mark as the file spells it");
+  check_notation(fit);
   require(kind != InputKind::segmentation || fit.calibrate == "none", "a regression or classes to calibrate",
           std::string(name_of(kind)), "leave `.calibrate` out");
   if (are_images(kind)) {
     require(fit.target.empty() && !fit.likelihood, "images, whose labels lie beside them",
             "a target or a likelihood", "leave `.target` and `.likelihood` out");
+    require(fit.split != "time", "rows of a table for `.split=time`", "images, which have no times",
+            "leave it out");
     return;
   }
   const bool events = fit.likelihood == LikelihoodKind::cox;

@@ -20,11 +20,11 @@ InputKind input_kind(const FitOptions& o) {
         "[fit] expected one kind of input; received several of `.window`, `.text` and `.format`; leave all "
         "but "
         "one out");
-  if (o.window == 0 && (!o.time.empty() || !o.group.empty()))
+  if (o.window == 0 && ((!o.time.empty() && o.split != "time") || !o.group.empty()))
     throw std::invalid_argument(
         "[fit] expected `.window` with `.time` or `.group`; received none; `.window=24` lets a forecast see "
-        "24 "
-        "rows, `.ignore` keeps a column from being an input");
+        "24 rows, `.split=time` holds out the latest rows by `.time`, `.ignore` keeps a column from being an "
+        "input");
   if (images) return o.format == "camvid" ? InputKind::segmentation : InputKind::images;
   if (!o.text.empty()) return InputKind::text;
   return o.window > 0 ? InputKind::windows : InputKind::table;
@@ -56,7 +56,8 @@ void check_sections(const FitOptions& o, InputKind kind) {
   const nlohmann::json given = options_to_json(o);
   for (const OptionDoc& doc : option_docs<FitOptions>()) {
     const std::string_view section = doc.section;
-    const bool foreign = (section == kWindowSection && kind != InputKind::windows) ||
+    const bool by_time = doc.name == "time" && o.split == "time" && !are_images(kind);
+    const bool foreign = (section == kWindowSection && kind != InputKind::windows && !by_time) ||
                          (section == kTextSection && kind != InputKind::text) ||
                          (section == kImageSection && !are_images(kind) && doc.name != "format") ||
                          (section == kColumnSection && are_images(kind)) || has_no_effect(doc.name, kind);

@@ -48,6 +48,9 @@ struct FitOptions {
   std::vector<std::string> ignore = {};           // columns that are not inputs
   std::vector<std::string> categorical = {};      // columns of categories, even if cells look like numbers
   std::vector<std::string> na = {};  // further texts of a missing cell, such as "-,-999" (comma-separated)
+  std::string thousands = "";        // sign between groups of three digits in a text file: , . ' or a blank
+  std::string decimal = ".";         // decimal sign of the numbers in a text file, "." or ","
+  std::string date_format = "";      // of dates in a text file beside ISO 8601, such as "%d.%m.%Y"
   std::string scale = "auto";        // scale of numeric inputs: "min-max", "standard" or the method's choice
   std::string scale_on = "train";    // rows that the scale is computed from: "train" or "all"
   std::string target_scale = "standard";  // scale of a numeric target: "standard" or "centred" (mean 0)
@@ -57,7 +60,7 @@ struct FitOptions {
 
   int64_t window = 0;                   // consecutive rows that a forecast sees; 0: not a time series
   int64_t horizon = 1;                  // rows from the last row that a forecast sees to the predicted row
-  std::vector<std::string> time = {};   // columns that give the time
+  std::vector<std::string> time = {};   // columns that give the time, also for the split "time" of a table
   std::vector<std::string> group = {};  // columns whose values tell one series from another
   bool fill_gaps = false;               // insert rows at missing steps and carry missing inputs forward
 
@@ -73,10 +76,13 @@ struct FitOptions {
 
   double valid_fraction = 0.1;  // share of all examples, rounded up, that choose the best parameters
   double test_fraction = 0;     // share of all examples, rounded up, that only the report uses
-  std::string split = "auto";   // "grouped": equal inputs stay together; "random"; "auto"
-  uint64_t split_seed = 0;      // seed of the split; `seed` does not change the split
+  /// "grouped": equal inputs stay together; "random"; "auto"; "time": the latest rows of a table are held
+  /// out.
+  std::string split = "auto";
+  uint64_t split_seed = 0;  // seed of the split; `seed` does not change the split
   /// With test_folds above 0 the examples are dealt into so many folds, and the test part is the fold with
-  /// the number test_fold, from 0, in the place of a random part. Not for a time series. compare() sets both.
+  /// the number test_fold, from 0, in the place of a random part. Not for a split by time. compare() sets
+  /// both.
   int64_t test_folds = 0, test_fold = 0;
 
   /// Model file of an earlier fit. The new fit takes its trained network, its encoder of the inputs and, for
@@ -93,8 +99,8 @@ struct FitOptions {
 
 /// Returns what one example is according to the options: segmentation if `format` is camvid, images if it
 /// names another image format, text if `text` is set, windows if `window` is above 0, else a table row.
-/// Throws std::invalid_argument for options of two kinds of input at once, and for `time` or `group` without
-/// `window`.
+/// Throws std::invalid_argument for options of two kinds of input at once, for `group` without `window`, and
+/// for `time` without `window` or the split "time".
 SLIMBAYES_EXPORT InputKind input_kind(const FitOptions& options);
 
 /// Returns the texts in FitOptions::na, one by one: each entry is split at its commas, and empty texts are
@@ -155,6 +161,21 @@ void describe_columns(FitOptions& o, V& v) {
     "further texts that mean a missing cell, comma-separated, such as -,-999. An empty cell, NA, NaN, null, "
     "None and ? always do. The model reads later data in the same way",
     ValueName{"TEXT"}, "");
+  v("thousands", o.thousands,
+    "sign between groups of three digits in a text file: , . ' or a blank. With `.thousands=,` the cell "
+    "\"1,234.5\" is a number; digits in other groups are none. The model reads later data in the same way",
+    ValueName{"SIGN"}, "");
+  v("decimal", o.decimal,
+    "decimal sign of the numbers in a text file, . or a comma. With `.thousands=.` and `.decimal=,` the cell "
+    "\"1.234,5\" is 1234.5, and 1.5 no number",
+    ValueName{"SIGN"}, "");
+  v("date_format", o.date_format,
+    "format of the dates in a text file where it is not ISO 8601, such as \"%d.%m.%Y\" or \"%m/%d/%Y "
+    "%H:%M\": "
+    "%d day, %m month, %b its English name, %Y year, %y of two digits, %H hours (%I with %p for AM and PM), "
+    "%M "
+    "minutes, %S seconds. ISO dates stay dates. The model reads later data in the same way",
+    ValueName{"FORMAT"}, "");
   v("scale", o.scale,
     "scale of numeric inputs. min-max: to [-1, 1]; standard: mean 0, sd 1; auto: the method's choice",
     Choices{{"auto", "min-max", "standard"}}, "N section 4");
@@ -184,7 +205,8 @@ void describe_windows(FitOptions& o, V& v) {
   v("horizon", o.horizon, "number of rows from the last row seen to the row that is predicted",
     Range{1, kLongestWindow}, "");
   v("time", o.time,
-    "the column of times, or several columns named year, month, day, hour, minute, second, comma-separated",
+    "the column of times, or several columns named year, month, day, hour, minute, second, comma-separated. "
+    "Also for `.split=time`",
     ValueName{"COLUMN"}, "");
   v("group", o.group, "columns whose values tell one series from another, comma-separated",
     ValueName{"COLUMN"}, "");
@@ -238,8 +260,11 @@ void describe_split(FitOptions& o, V& v) {
   v("split", o.split,
     "grouped: examples with identical inputs stay in the same part\nrandom: each example by itself\nauto: "
     "grouped, but random if one input is too frequent to be held out, or if inputs repeat more than ten "
-    "times on average; windows are split by time",
-    Choices{{"auto", "grouped", "random"}}, "");
+    "times on average; windows are split by time\ntime: the latest rows of a table are held out, in the "
+    "order "
+    "training, validation, calibration, test; rows of one time stay together. `.time` names the column, by "
+    "default the only one of dates",
+    Choices{{"auto", "grouped", "random", "time"}}, "");
   v("split_seed", o.split_seed, "seed of the split; `.seed` does not change the split",
     Range{0, 18446744073709549568.0}, "");
 }

@@ -8,6 +8,7 @@
 #include "slimbayes/catalog/fit_checks.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/split/time_split.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/windows/window_split.h"
 #include "slimbayes/encoding/target_cells.h"
@@ -22,7 +23,7 @@ SplitOptions split_options(const FitOptions& o) {
   const bool calibrated = o.calibrate != "none";
   return {.valid_fraction = o.valid_fraction,
           .test_fraction = o.test_fraction,
-          .kind = o.split,
+          .kind = o.split == "time" ? "auto" : o.split,
           .not_inputs = not_inputs,
           .declared = o.categorical,
           .calibration_fraction = calibrated ? o.calibration_fraction : 0,
@@ -99,6 +100,10 @@ SplitRows split_examples(const Examples& examples, const FitOptions& options) {
   SplitOptions split = split_options(options);
   if (const auto* w = std::get_if<WindowTable>(&examples))
     return split_windows(*w->windows, w->selected, window_options(options), split);
+  if (const auto* table = std::get_if<Table>(&examples); table != nullptr && options.split == "time")
+    return split_by_time(*table, options.time, split);
+  check(options.split != "time", "fit", "rows of a table for `.split=time`", "images, which have no times",
+        "leave it out");
   const Stream stream = Stream(options.split_seed).split("split");
   if (const auto* images = std::get_if<Images>(&examples)) {
     split.noun = noun_of(InputKind::images);

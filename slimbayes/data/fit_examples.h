@@ -36,7 +36,8 @@ SLIMBAYES_EXPORT InputKind kind_asked(const Examples& examples, const FitOptions
 SLIMBAYES_EXPORT const Table* table_of(const Examples& examples);
 
 /// Splits the examples into training, validation, calibration and test parts: windows by their time
-/// (split_windows), other examples at random (split_rows).
+/// (split_windows), rows with the split "time" by theirs (split_by_time), other examples at random
+/// (split_rows).
 SLIMBAYES_EXPORT SplitRows split_examples(const Examples& examples, const FitOptions& options);
 
 /// Returns the groups of examples that split_examples deals as a whole: normally the examples with identical

@@ -11,6 +11,7 @@
 
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/looks.h"
+#include "slimbayes/data/table/spelling.h"
 #include "slimbayes/encoding/column_statistics.h"
 #include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/storage/check.h"
@@ -80,9 +81,12 @@ void check_class_column(const Column& column) {
   if (column.kind == ColumnKind::datetime)
     refuse("target", fmt::format("numbers, booleans or categories in the target {}", in_quotes(column.name)),
            "a datetime column");
-  if (meant_as(column.levels).as == "numbers")
+  if (meant_as(column.levels).as == "numbers") {
+    const std::string advice = notation_advice(column.levels);
     refuse("target", fmt::format("numbers or names of classes in {}", in_quotes(column.name)),
-           column.levels.empty() ? "none" : in_quotes(column.levels.front()), "write numbers as 13000.5");
+           column.levels.empty() ? "none" : in_quotes(column.levels.front()),
+           fmt::format("write numbers as 13000.5{}{}", advice.empty() ? "" : "; ", advice));
+  }
   if (!column.large.empty())
     refuse("target",
            fmt::format("classes in {} that are names, or numbers up to 2^53", in_quotes(column.name)),

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/table/spelling.h"
 #include "slimbayes/encoding/bits.h"
 #include "slimbayes/encoding/feature_cell.h"
 #include "slimbayes/encoding/outside.h"
@@ -25,16 +26,17 @@ std::optional<double> as_double(std::optional<bool> flag) {
 }
 
 /// Returns the number of a cell of a column without categories; nullopt for a text of another kind.
-std::optional<double> parsed(const Encoder::Feature& feature, std::string_view cell) {
+std::optional<double> parsed(const Encoder::Feature& feature, std::string_view cell,
+                             const Notation& notation) {
   switch (feature.kind) {
     case ColumnKind::boolean:
       return as_double(parse_bit(cell));
     case ColumnKind::datetime:
-      return parse_datetime(cell);
+      return parse_datetime(cell, notation);
     default:
       break;
   }
-  std::optional<double> number = parse_number(cell);
+  std::optional<double> number = parse_number(cell, notation);
   if (!number && feature.held_bits()) number = as_double(parse_boolean(cell));
   return number && std::isinf(*number) ? std::nullopt : number;  // NaN in any spelling is a missing cell
 }
@@ -42,18 +44,18 @@ std::optional<double> parsed(const Encoder::Feature& feature, std::string_view c
 }  // namespace
 
 double cell_number(const Encoder::Feature& column, std::string_view cell,
-                   const std::vector<std::string>& missing) {
+                   const std::vector<std::string>& missing, const Notation& notation) {
   cell = trimmed(cell);
-  if (is_missing(cell) || is_mark(cell, missing)) return kMissing;
-  const std::optional<double> number = parsed(column, cell);
+  if (is_missing(cell) || is_mark(cell, missing, notation)) return kMissing;
+  const std::optional<double> number = parsed(column, cell, notation);
   if (!number)
     throw DataError(kFunction, fmt::format("expected a {} cell in column {}; received {}",
                                            kind_name(column.kind), in_quotes(column.name), in_quotes(cell)));
   return *number;
 }
 
-RowEncoder::RowEncoder(const Encoder& encoder, std::vector<std::string> missing)
-    : missing_(std::move(missing)) {
+RowEncoder::RowEncoder(const Encoder& encoder, std::vector<std::string> missing, Notation notation)
+    : missing_(std::move(missing)), notation_(std::move(notation)) {
   for (const Encoder::Feature& feature : encoder.columns()) {
     if (feature.width() == 0) continue;
     if (!feature.levels.empty() && categorical_.empty()) categorical_ = feature.name;
@@ -80,9 +82,10 @@ int64_t RowEncoder::level_of(size_t j, std::string_view cell) const {
 
 double RowEncoder::number_of(size_t j, std::string_view cell) const {
   const Encoder::Feature& feature = features_[j];
-  if (feature.kind != ColumnKind::categorical) return cell_number(feature, cell, missing_);
+  if (feature.kind != ColumnKind::categorical) return cell_number(feature, cell, missing_, notation_);
   cell = trimmed(cell);
-  return is_missing(cell) || is_mark(cell, missing_) ? kMissing : static_cast<double>(level_of(j, cell));
+  if (is_missing(cell) || is_mark(cell, missing_, notation_)) return kMissing;
+  return static_cast<double>(level_of(j, cell));
 }
 
 void RowEncoder::read(std::span<const std::string_view> cells, std::span<double> out) const {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slimbayes/catalog/notation.h"
 #include "slimbayes/encoding/encoder.h"
 
 namespace slimbayes {
@@ -19,22 +20,25 @@ struct RowDistance {
 };
 
 /// Returns the number of a cell without categories as a file's reader would: NaN for a missing cell, 0 or 1
-/// for yes and no, seconds since 1970 UTC for a date. `missing`: further texts of a missing cell. Throws
+/// for yes and no, seconds since 1970 UTC for a date. `missing`: further texts of a missing cell, `notation`:
+/// how the file spells numbers and dates. Throws
 /// DataError for a text that is none of the column's kind.
 double cell_number(const Encoder::Feature& column, std::string_view cell,
-                   const std::vector<std::string>& missing);
+                   const std::vector<std::string>& missing, const Notation& notation);
 
 /// Encodes single rows as Encoder::inputs does those of a table, without a table and without an allocation.
 /// Immutable.
 class RowEncoder {
  public:
-  /// `missing`: further texts of a missing cell (Reading::missing).
-  explicit RowEncoder(const Encoder& encoder, std::vector<std::string> missing = {});
+  /// `missing`: further texts of a missing cell (Reading::missing); `notation`: how cells spell numbers and
+  /// dates.
+  explicit RowEncoder(const Encoder& encoder, std::vector<std::string> missing = {}, Notation notation = {});
 
   /// Returns the columns that give inputs, in the order of training.
   const std::vector<Encoder::Feature>& columns() const { return features_; }
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<std::string>& missing() const { return missing_; }
+  const Notation& notation() const { return notation_; }
   size_t cells() const { return features_.size(); }    // texts of a row
   size_t numbers() const { return features_.size(); }  // of a row, before it is encoded
   int64_t width() const { return width_; }             // d, numbers of an encoded row
@@ -64,6 +68,7 @@ class RowEncoder {
 
   std::vector<Encoder::Feature> features_;
   std::vector<std::string> names_, missing_;
+  Notation notation_;
   /// Of a column of categories that mean yes and no: the places of no and of yes among its levels; else -1.
   std::vector<std::array<int64_t, 2>> bits_;
   std::string categorical_;

@@ -8,20 +8,24 @@
 #include <utility>
 
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/table/spelling.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes {
 
-SingleTextEncoder::SingleTextEncoder(TextEncoder encoder, std::vector<std::string> missing)
-    : encoder_(std::move(encoder)), missing_(std::move(missing)), columns_(1) {
+SingleTextEncoder::SingleTextEncoder(TextEncoder encoder, std::vector<std::string> missing, Notation notation)
+    : encoder_(std::move(encoder)),
+      missing_(std::move(missing)),
+      notation_(std::move(notation)),
+      columns_(1) {
   columns_[0].name = encoder_.options().column;
   columns_[0].kind = ColumnKind::categorical;
 }
 
 void SingleTextEncoder::read(std::span<const std::string_view> cells, std::span<double> out) const {
   const std::string_view cell = trimmed(cells[0]);
-  const bool missing = is_missing(cell) || is_mark(cell, missing_);
+  const bool missing = is_missing(cell) || is_mark(cell, missing_, notation_);
   if (!is_utf8_text(cells[0]))
     throw DataError("row",
                     fmt::format("expected text in UTF-8 in column {}; received other bytes; convert it",

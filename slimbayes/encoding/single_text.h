@@ -15,8 +15,10 @@ namespace slimbayes {
 /// zeros (kPadding) up to TextOptions::longest. Immutable.
 class SingleTextEncoder {
  public:
-  /// `missing`: further texts that count as a missing cell, which is an empty text.
-  explicit SingleTextEncoder(TextEncoder encoder, std::vector<std::string> missing = {});
+  /// `missing`: further texts that count as a missing cell, which is an empty text; `notation`: how texts
+  /// spell the numbers among these.
+  explicit SingleTextEncoder(TextEncoder encoder, std::vector<std::string> missing = {},
+                             Notation notation = {});
 
   const std::vector<Encoder::Feature>& columns() const { return columns_; }  // the one of text
   size_t cells() const { return 1; }
@@ -37,6 +39,7 @@ class SingleTextEncoder {
  private:
   TextEncoder encoder_;
   std::vector<std::string> missing_;
+  Notation notation_;
   std::vector<Encoder::Feature> columns_;
 };
 

@@ -182,9 +182,11 @@ void check_plan(const ComparisonPlan& plan, const FitOptions& fit, InputKind kin
   if (!(plan.folds == 0 || (plan.folds > 1 && plan.repeats == 1)))
     refuse("compare", "two or more folds of one repeat",
            fmt::format("{} folds and {} repeats", plan.folds, plan.repeats), "leave `.repeats` out");
-  if (splits != 1 && kind == InputKind::windows)
-    refuse("compare", "one split of a time series, which is split by time", fmt::format("{} splits", splits),
-           "leave `.repeats` and `.cross_validate` out");
+  if (splits != 1 && (kind == InputKind::windows || fit.split == "time"))
+    refuse("compare",
+           kind == InputKind::windows ? "one split of a time series, which is split by time"
+                                      : "one split by time, as `.split=time` makes it",
+           fmt::format("{} splits", splits), "leave `.repeats` and `.cross_validate` out");
 }
 
 /// Returns what decides the results, which is the same on all ranks.

@@ -92,8 +92,8 @@ SLIMBAYES_EXPORT std::vector<MethodChoice> methods_to_compare(const Examples& ex
 /// many (train/jobs.h). `callback` (nullptr: none) is told what runs, such as "dbk seed 0". If a method
 /// fails, its message is recorded and the other methods are fitted. If the callback's stop() returns true,
 /// unfinished fits are dropped, and the results of the finished ones are returned. Throws
-/// std::invalid_argument if test_fraction is 0, for repeats with folds, or for several splits of a time
-/// series, which is split by time.
+/// std::invalid_argument if test_fraction is 0, for repeats with folds, or for several splits of what is
+/// split by time: a time series, or a table with FitOptions::split "time".
 ///
 /// With `ranks` (nullptr: this process alone), several processes that call compare() with the same arguments
 /// share the fits (train/job_ranks.h). Each of them trains the networks that its own fits need. Rank 0

@@ -46,7 +46,8 @@ void check_training(const MethodInfo& info, const nlohmann::json& options, const
 
 /// Returns whether the method holds out rows of this table by itself (MethodInfo::most_fold_rows), unless the
 /// user asked for another share of validation rows than the default one. Where the time is short, the folds
-/// of more rows than MethodInfo::most_fold_rows, which the classes may have, would be ended early.
+/// of more rows than MethodInfo::most_fold_rows, which the classes may have, would be ended early. Its folds
+/// are random: with the split "time" it gets the latest training rows to validate on.
 bool holds_out_itself(const ResolvedFit& request, const Examples& examples) {
   constexpr double kShort = 60;  // seconds
   const MethodInfo& info = *request.method;
@@ -54,7 +55,7 @@ bool holds_out_itself(const ResolvedFit& request, const Examples& examples) {
   const bool classes = task_asked(examples, request.fit) == TaskKind::classification;
   const bool patient = limit == 0 || limit >= kShort;
   const int64_t most = classes && patient ? info.most_fold_rows_of_classes : info.most_fold_rows;
-  return request.kind == InputKind::table && count(examples) <= most &&
+  return request.kind == InputKind::table && request.fit.split != "time" && count(examples) <= most &&
          request.fit.valid_fraction == FitOptions{}.valid_fraction;
 }
 

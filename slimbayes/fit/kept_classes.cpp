@@ -32,7 +32,7 @@ int64_t move_group(const std::vector<int64_t>& group_of, int64_t group, std::vec
 
 std::string keep_classes_in_training(const Examples& examples, const FitOptions& options, SplitRows& split) {
   const auto* table = std::get_if<Table>(&examples);
-  if (table == nullptr || options.target.empty() ||
+  if (table == nullptr || options.target.empty() || options.split == "time" ||
       task_kind(*table, options.target, options.likelihood) != TaskKind::classification)
     return "";
   const Column& target = *table->find(options.target);

@@ -13,7 +13,8 @@ namespace slimbayes {
 /// For each class without a training example, moves one held-out example together with its group (groups_of),
 /// from a part that does not become empty by it. Returns a sentence on what was moved, or "" if nothing was.
 /// Classes with a single row stay where they are (fit_task refuses them). Does nothing for images, for
-/// windows (whose parts follow their order in time), and for tasks other than classification. O(n).
+/// windows and for the split "time" (whose parts follow their order in time), and for tasks other than
+/// classification. O(n).
 std::string keep_classes_in_training(const Examples& examples, const FitOptions& options, SplitRows& split);
 
 }  // namespace slimbayes

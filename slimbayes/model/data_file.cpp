@@ -74,6 +74,7 @@ Reading alike(const Table& table, const FitOptions& options) {
     reading.names.push_back(options.text);
   }
   reading.missing = marks_of(options);
+  reading.notation = notation_of(options);
   return reading;
 }
 
@@ -109,6 +110,7 @@ Reading training_reading(const FitOptions& o) {
   Reading reading{{}, perhaps_named(o.categorical), perhaps_named(o.ignore), true};
   if (!o.text.empty()) reading.names.push_back(o.text);
   reading.missing = marks_of(o);
+  reading.notation = notation_of(o);
   using enum LikelihoodKind;
   if (o.likelihood == gaussian || o.likelihood == student || o.likelihood == poisson)
     reading.numbers = {o.target};

@@ -18,6 +18,7 @@ namespace slimbayes {
 Reading Model::reading(bool with_target) const {
   Reading reading = reading_of(*parts_.encoder, with_target);
   reading.missing = marks_of(parts_.fit);
+  reading.notation = notation_of(parts_.fit);
   return reading;
 }
 

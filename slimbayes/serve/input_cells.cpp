@@ -29,12 +29,13 @@ const std::string& target_of(const ServedEncoder& encoder) {
   return std::visit([](const auto& one) -> const std::string& { return one.target_name(); }, encoder);
 }
 
-InputCells input_cells(const ServedEncoder& encoder, std::vector<std::string> missing) {
+InputCells input_cells(const ServedEncoder& encoder, std::vector<std::string> missing,
+                       const Notation& notation) {
   if (const auto* windows = std::get_if<WindowEncoder>(&encoder))
-    return SingleWindowEncoder(*windows, std::move(missing));
+    return SingleWindowEncoder(*windows, std::move(missing), notation);
   if (const auto* texts = std::get_if<TextEncoder>(&encoder))
-    return SingleTextEncoder(*texts, std::move(missing));
-  return RowEncoder(std::get<Encoder>(encoder), std::move(missing));
+    return SingleTextEncoder(*texts, std::move(missing), notation);
+  return RowEncoder(std::get<Encoder>(encoder), std::move(missing), notation);
 }
 
 const std::vector<Encoder::Feature>& columns_of(const InputCells& cells) {

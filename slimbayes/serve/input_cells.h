@@ -25,8 +25,10 @@ const std::string& target_of(const ServedEncoder& encoder);
 /// What turns the cells of one input into the numbers that a model takes: of a row, a window or a text.
 using InputCells = std::variant<RowEncoder, SingleWindowEncoder, SingleTextEncoder>;
 
-/// `missing`: further texts of a missing cell (Reading::missing).
-InputCells input_cells(const ServedEncoder& encoder, std::vector<std::string> missing);
+/// `missing`: further texts of a missing cell (Reading::missing); `notation`: how cells spell numbers and
+/// dates.
+InputCells input_cells(const ServedEncoder& encoder, std::vector<std::string> missing,
+                       const Notation& notation);
 
 const std::vector<Encoder::Feature>& columns_of(const InputCells& cells);
 size_t cells_of(const InputCells& cells);    // texts of an input

@@ -47,7 +47,7 @@ struct Model::State {
 
   State(const ServedFile& parts, ServedRows answers)
       : id(next_id()),
-        cells(input_cells(parts.encoder, parts.missing)),
+        cells(input_cells(parts.encoder, parts.missing, parts.notation)),
         rows(std::move(answers)),
         columns(columns_in(parts.encoder, cells)),
         classes(schema_of(parts.encoder).task.levels),

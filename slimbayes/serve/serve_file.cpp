@@ -110,9 +110,13 @@ ServedFile served_file(const TensorFile& file) {
   parts.method = stored_text(file, "method");
   check_served(file, parts.method);
   const json fit = stored_json(file, "fit");
-  FitOptions given;  // the one that answers need; Model::from_file checks them all
+  FitOptions given;  // those that answers need; Model::from_file checks them all
   given.na = fit.at("na").get<std::vector<std::string>>();
+  given.thousands = fit.value("thousands", given.thousands);
+  given.decimal = fit.value("decimal", given.decimal);
+  given.date_format = fit.value("date_format", given.date_format);
   parts.missing = marks_of(given);
+  parts.notation = notation_of(given);
   parts.encoder = served_encoder(stored_json(file, "encoder"));
   const Task& task = schema_of(parts.encoder).task;
   const json serve = stored_json(file, kServe);

@@ -19,6 +19,7 @@ namespace slimbayes {
 struct ServedFile {
   std::string method;
   std::vector<std::string> missing;  // texts of a missing cell, beside those of every table
+  Notation notation;                 // how the cells of a text spell numbers and dates
   ServedEncoder encoder;
   engine::AnswerSpec rows;
   double least_noise = 0;  // NoiseEstimate::var of the model, for a regression

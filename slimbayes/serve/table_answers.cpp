@@ -267,7 +267,7 @@ ServedInputs served_inputs(const ServedEncoder& encoder, Table table) {
 std::optional<TableAnswers> table_answers(const ServedFile& served, const ServedInputs& inputs,
                                           const TableRequest& request) {
   const ServedRows rows = served_rows(served);
-  const InputCells cells = input_cells(served.encoder, served.missing);
+  const InputCells cells = input_cells(served.encoder, served.missing, served.notation);
   const std::optional<EncodedRows> given =
       std::visit([&](const auto& encoder) { return encoded(encoder, inputs); }, served.encoder);
   if (!given) return {};

@@ -222,6 +222,35 @@ TEST(ServedModel, ReadsCellsAsAFileDoes) {
   }
 }
 
+TEST(ServedModel, ReadsNumbersInTheNotationOfTheFit) {
+  FitOptions fit = request_of({"", "ridge", json::object()});
+  fit.thousands = ".";
+  fit.decimal = ",";
+  const serve::Model rows = served(fit_model(served_table(260, 1), fit));
+  const auto mean = [&](std::string_view x, std::string_view large) {
+    const std::vector<std::string_view> cells = {x,   "true",   "red", "2022-01-05", large,
+                                                 "1", "code 3", "no",  "7"};
+    return rows.predict(std::span<const std::string_view>(cells), 0.9).mean;
+  };
+  EXPECT_EQ(mean("11,5", "1.000.000"), mean("11,50", "1000000"));
+  EXPECT_NE(mean("11,5", "1.000.000"), mean("11", "1.000.000"));
+  EXPECT_THROW(mean("11.5", "1e6"), DataError);
+  EXPECT_THROW(mean("11", "1.00"), DataError);
+}
+
+TEST(ServedModel, ReadsDatesOfTheFormatOfTheFit) {
+  FitOptions fit = request_of({"", "ridge", json::object()});
+  fit.date_format = "%d.%m.%Y";
+  const serve::Model rows = served(fit_model(served_table(260, 1), fit));
+  const auto mean = [&](std::string_view when) {
+    const std::vector<std::string_view> cells = {"11", "true", "red", when, "1e6", "1", "code 3", "no", "7"};
+    return rows.predict(std::span<const std::string_view>(cells), 0.9).mean;
+  };
+  EXPECT_EQ(mean("05.01.2022"), mean("2022-01-05"));
+  EXPECT_NE(mean("05.01.2022"), mean("05.08.2022"));
+  EXPECT_THROW(mean("31.02.2022"), DataError);
+}
+
 TEST(ServedModel, NamesTheRowOfSeveralThatItRefuses) {
   const serve::Model rows =
       served(fit_model(served_table(200, 1), request_of({"", "ridge", json::object()})));

@@ -41,19 +41,22 @@ bool is_large(std::string_view cell, double number) {
   return cell != "9007199254740992";
 }
 
-Count read_numbers(std::span<const std::string_view> cells, std::vector<double>& values) {
+Count read_numbers(std::span<const std::string_view> cells, const Notation& notation,
+                   std::vector<double>& values) {
   Count count;
+  std::string memory;
   for (size_t i = 0; i < cells.size(); ++i) {
     std::string_view cell = trimmed(cells[i]);
     values[i] = kMissing;
     if (cell.empty()) continue;
-    if (std::optional<double> number = parse_number(cell)) {
+    const std::string_view plain = plain_number(cell, notation, memory);
+    if (std::optional<double> number = parse_number(plain)) {
       values[i] = *number;
       if (std::isnan(*number)) continue;
       ++count.numbers;
       if (std::isinf(*number) && count.first_infinite < 0) count.first_infinite = static_cast<int64_t>(i);
-      if (is_padded(cell) && count.padded++ == 0) count.first_padded = static_cast<int64_t>(i);
-      if (count.first_large < 0 && is_large(cell, *number)) count.first_large = static_cast<int64_t>(i);
+      if (is_padded(plain) && count.padded++ == 0) count.first_padded = static_cast<int64_t>(i);
+      if (count.first_large < 0 && is_large(plain, *number)) count.first_large = static_cast<int64_t>(i);
     } else if (!is_missing(cell)) {
       ++count.others;
     }
@@ -94,24 +97,29 @@ void read_levels(std::span<const std::string_view> cells, Column& column) {
   }
 }
 
-bool is_number(std::string_view cell) { return parse_number(cell).has_value(); }
-
-bool is_finite_number(std::string_view cell) {
-  const std::optional<double> number = parse_number(cell);
-  return number && std::isfinite(*number);
+/// Returns the report on cells that are no numbers in this notation.
+BadCell not_numbers(const std::string& column, std::span<const std::string_view> cells,
+                    const Notation& notation, bool as_most_cells) {
+  const auto is_number = [&](std::string_view cell) { return parse_number(cell, notation).has_value(); };
+  const std::string what = numbers_text(notation);
+  return wrong_cells(column, cells, {what, as_most_cells, is_number, true});
 }
-
-bool is_time(std::string_view cell) { return parse_datetime(cell).has_value(); }
 
 /// Returns the numeric column with Column::large and large_row set by `count`. Throws BadCell if a cell is an
 /// infinite number.
-Column finite(Column column, std::span<const std::string_view> cells, const Count& count) {
+Column finite(Column column, std::span<const std::string_view> cells, const Count& count,
+              const Notation& notation) {
+  std::string memory;
   if (count.first_large >= 0) {
-    column.large = trimmed(cells[static_cast<size_t>(count.first_large)]);
+    column.large = plain_number(trimmed(cells[static_cast<size_t>(count.first_large)]), notation, memory);
     column.large_row = count.first_large;
   }
   if (count.first_infinite < 0) return column;
-  throw wrong_cells(column.name, cells, {"finite numbers", false, is_finite_number});
+  const auto is_finite = [&](std::string_view cell) {
+    const std::optional<double> number = parse_number(cell, notation);
+    return number && std::isfinite(*number);
+  };
+  throw wrong_cells(column.name, cells, {"finite numbers", false, is_finite});
 }
 
 /// Returns whether a column of numbers holds codes, such as 02139: all cells are digits alone, some have
@@ -130,7 +138,13 @@ bool are_codes(std::span<const std::string_view> cells, const Count& count) {
   return one_length || 2 * count.padded > count.numbers;
 }
 
-constexpr std::string_view kTimes = "ISO dates (2014-12-31 or 2014-12-31T23:00:00)";
+/// Returns the report on cells that are no times in this notation.
+BadCell not_times(const std::string& column, std::span<const std::string_view> cells,
+                  const Notation& notation, bool as_most_cells) {
+  const auto is_time = [&](std::string_view cell) { return parse_datetime(cell, notation).has_value(); };
+  const std::string what = times_text(notation);
+  return wrong_cells(column, cells, {what, as_most_cells, is_time});
+}
 
 /// Sets Column::words of a boolean column, the first spellings of false and of true, from its cells and its
 /// values. It stays empty unless both values occur.
@@ -145,11 +159,13 @@ void read_words(std::span<const std::string_view> cells, Column& column) {
 }
 
 /// Sets Column::offsets, with_offset, without_offset and first_without of a date-time column from its cells.
-/// The last three are 0 unless some cells give an offset from UTC and others do not.
-void count_offsets(std::span<const std::string_view> cells, Column& column) {
+/// The last three are 0 unless some cells give an offset from UTC and others do not. A time of the notation's
+/// date format gives none.
+void count_offsets(std::span<const std::string_view> cells, const Notation& notation, Column& column) {
   for (size_t i = 0; i < cells.size(); ++i) {
     if (std::isnan(column.values[i])) continue;
-    if (has_offset(trimmed(cells[i])))
+    const std::string_view cell = trimmed(cells[i]);
+    if (has_offset(cell) && (notation.date_format.empty() || parse_datetime(cell)))
       ++column.with_offset;
     else if (column.without_offset++ == 0)
       column.first_without = static_cast<int64_t>(i);
@@ -161,12 +177,14 @@ void count_offsets(std::span<const std::string_view> cells, Column& column) {
 
 }  // namespace
 
-bool PlainNumbers::append(std::span<const std::string_view> cells) {
+bool PlainNumbers::append(std::span<const std::string_view> cells, const Notation& notation) {
+  std::string memory;
   for (const std::string_view raw : cells) {
     const std::string_view cell = trimmed(raw);
-    const std::optional<double> number = cell.empty() ? std::nullopt : parse_number(cell);
+    const std::string_view plain = plain_number(cell, notation, memory);
+    const std::optional<double> number = plain.empty() ? std::nullopt : parse_number(plain);
     if (!number && !is_missing(cell)) return false;
-    if (number && (std::isinf(*number) || is_padded(cell) || is_large(cell, *number))) return false;
+    if (number && (std::isinf(*number) || is_padded(plain) || is_large(plain, *number))) return false;
     values_.push_back(number.value_or(kMissing));
   }
   return true;
@@ -176,10 +194,18 @@ Column PlainNumbers::column(std::string name) && {
   return {std::move(name), ColumnKind::numeric, std::move(values_), {}};
 }
 
-Column column_from_cells(std::string name, std::span<const std::string_view> cells, bool codes) {
+Column column_from_cells(std::string name, std::span<const std::string_view> cells, bool codes,
+                         const Notation& notation) {
   Column column{std::move(name), ColumnKind::numeric, std::vector<double>(cells.size()), {}};
   auto text = [&](int64_t row) { return trimmed(cells[static_cast<size_t>(row)]); };
-  Count count = read_numbers(cells, column.values);
+  int64_t parsed = 0;
+  const auto parse_time = [&](std::string_view cell) { return parse_datetime(cell, notation); };
+  if (size_of_dates(notation) > 0 && read_all(cells, column.values, parsed, parse_time) < 0 && parsed > 0) {
+    column.kind = ColumnKind::datetime;
+    count_offsets(cells, notation, column);
+    return column;
+  }
+  Count count = read_numbers(cells, notation, column.values);
   if (codes && count.others == 0 && are_codes(cells, count)) {
     column.kind = ColumnKind::categorical;
     read_levels(cells, column);
@@ -187,29 +213,27 @@ Column column_from_cells(std::string name, std::span<const std::string_view> cel
   }
   if (count.others == 0) {
     if (count.padded > 0) column.words = {std::string(text(count.first_padded))};
-    return finite(std::move(column), cells, count);
+    return finite(std::move(column), cells, count, notation);
   }
-  if (count.numbers >= count.others)
-    throw wrong_cells(column.name, cells, {"numbers", true, is_number, true});
-  int64_t parsed = 0;
+  if (count.numbers >= count.others) throw not_numbers(column.name, cells, notation, true);
   column.kind = ColumnKind::boolean;
   if (read_all(cells, column.values, parsed, parse_boolean) < 0) {
     read_words(cells, column);
     return column;
   }
   column.kind = ColumnKind::datetime;
-  if (read_all(cells, column.values, parsed, parse_datetime) < 0) {
-    count_offsets(cells, column);
+  if (read_all(cells, column.values, parsed, parse_time) < 0) {
+    count_offsets(cells, notation, column);
     return column;
   }
-  if (2 * parsed >= count.numbers + count.others)
-    throw wrong_cells(column.name, cells, {kTimes, true, is_time});
+  if (2 * parsed >= count.numbers + count.others) throw not_times(column.name, cells, notation, true);
   column.kind = ColumnKind::categorical;
   read_levels(cells, column);
   return column;
 }
 
-Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::string_view> cells) {
+Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::string_view> cells,
+                      const Notation& notation) {
   Column column{std::move(name), kind, std::vector<double>(cells.size()), {}};
   if (kind == ColumnKind::categorical) {
     read_levels(cells, column);
@@ -217,9 +241,9 @@ Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::st
   }
   int64_t parsed = 0;
   if (kind == ColumnKind::numeric) {
-    const Count count = read_numbers(cells, column.values);
-    if (count.others > 0) throw wrong_cells(column.name, cells, {"numbers", false, is_number, true});
-    return finite(std::move(column), cells, count);
+    const Count count = read_numbers(cells, notation, column.values);
+    if (count.others > 0) throw not_numbers(column.name, cells, notation, false);
+    return finite(std::move(column), cells, count, notation);
   }
   if (kind == ColumnKind::boolean) {
     const auto is_bit = [](std::string_view cell) { return parse_bit(cell).has_value(); };
@@ -228,9 +252,10 @@ Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::st
     read_words(cells, column);
     return column;
   }
-  if (read_all(cells, column.values, parsed, parse_datetime) >= 0)
-    throw wrong_cells(column.name, cells, {kTimes, false, is_time});
-  count_offsets(cells, column);
+  const auto parse_time = [&](std::string_view cell) { return parse_datetime(cell, notation); };
+  if (read_all(cells, column.values, parsed, parse_time) >= 0)
+    throw not_times(column.name, cells, notation, false);
+  count_offsets(cells, notation, column);
   return column;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/table/spelling.h"
 #include "slimbayes/data/table/table.h"
 #include "slimbayes/data/table/wrong_cells.h"
 
@@ -22,7 +23,7 @@ class PlainNumbers {
   /// Appends the values of these cells. Returns false if a cell is neither missing nor a plain number:
   /// finite, without leading zeros, and no integer beyond 2^53. The caller must then discard this object and
   /// read the column by column_from_cells() or column_of_kind(), which need the text of all its cells.
-  bool append(std::span<const std::string_view> cells);
+  bool append(std::span<const std::string_view> cells, const Notation& notation = {});
 
   /// Returns the numeric column of all appended cells, as column_from_cells() would return it.
   Column column(std::string name) &&;
@@ -34,13 +35,17 @@ class PlainNumbers {
 /// Returns the column of these texts. The cells decide its kind. Throws BadCell for infinite numbers, and for
 /// text in a column where at least half of the cells that are not missing are numbers (or dates), since such
 /// text is a typing error far more often than a category. With `codes`, a column of digits alone, some with
-/// leading zeros (02139), is categorical if all cells have one length or most have leading zeros.
-Column column_from_cells(std::string name, std::span<const std::string_view> cells, bool codes = true);
+/// leading zeros (02139), is categorical if all cells have one length or most have leading zeros. `notation`:
+/// how the cells spell numbers and dates (Reading::notation). With a date format that looks like a number
+/// (size_of_dates), a column whose cells all have it is one of dates.
+Column column_from_cells(std::string name, std::span<const std::string_view> cells, bool codes = true,
+                         const Notation& notation = {});
 
 /// Returns the column of these texts, read as the given kind. Throws BadCell for texts that cannot be read so
 /// and for infinite numbers. For ColumnKind::categorical every text can be read: each different one is a
 /// level.
-Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::string_view> cells);
+Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::string_view> cells,
+                      const Notation& notation = {});
 
 /// Returns whether the column with this name is needed: `reading` lists it in `names` or `kinds`, or
 /// others_used is set and the column is neither in `unused` nor a column of row labels. A bad cell in a

@@ -66,13 +66,14 @@ std::string new_name(const std::string& name, const ColumnChanges& changes) {
 }
 
 Column constant(const std::string& name, const std::string& cell, int64_t rows, const Reading& reading) {
-  const bool missing = is_mark(trimmed(cell), reading.missing);
+  const bool missing = is_mark(trimmed(cell), reading.missing, reading.notation);
   const std::vector<std::string_view> cells = {missing ? std::string_view() : cell};
   const auto kind = reading.kinds.find(name);
   try {
-    Column column = holds(reading.names, name)    ? column_of_kind(name, ColumnKind::categorical, cells)
-                    : kind != reading.kinds.end() ? column_of_kind(name, kind->second, cells)
-                                                  : column_from_cells(name, cells);
+    Column column = holds(reading.names, name) ? column_of_kind(name, ColumnKind::categorical, cells)
+                    : kind != reading.kinds.end()
+                        ? column_of_kind(name, kind->second, cells, reading.notation)
+                        : column_from_cells(name, cells, true, reading.notation);
     column.values.assign(static_cast<size_t>(rows), column.values.at(0));
     return column;
   } catch (const BadCell&) {

@@ -61,7 +61,8 @@ std::vector<std::string> read_header(const CsvRecords& header, std::string_view 
     throw DataError(
         source,
         fmt::format("expected columns separated by '{}'; received '{}' in the first line; use commas in a "
-                    ".csv and tabs in a .tsv, and a point for decimals; put the name of a single column that "
+                    ".csv and tabs in a .tsv, and quotes around cells with a decimal comma (fit `.decimal` "
+                    "','); put the name of a single column that "
                     "holds one in double quotes",
                     delimiter == '\t' ? "\\t" : ",", *other == '\t' ? "\\t" : std::string(1, *other)),
         line);
@@ -148,9 +149,10 @@ void check_length(const Body& body, std::string_view cell, const CellPlace& plac
     throw_at(body, place, "expected cells of a table; received " + long_cell(bound) + "; " + kShorten);
 }
 
-/// Returns the cell; an empty view if it is one of `marks`, the texts of a missing cell (Reading::missing).
-std::string_view unmarked(std::string_view cell, const std::vector<std::string>& marks) {
-  return !marks.empty() && is_mark(trimmed(cell), marks) ? std::string_view() : cell;
+/// Returns the cell; an empty view if it is one of the texts of a missing cell (Reading::missing).
+std::string_view unmarked(std::string_view cell, const Reading& reading) {
+  const bool marked = !reading.missing.empty() && is_mark(trimmed(cell), reading.missing, reading.notation);
+  return marked ? std::string_view() : cell;
 }
 
 /// Returns a view of each cell of a column (unmarked). `first` is the row of the first record in the file.
@@ -160,19 +162,18 @@ std::vector<std::string_view> views(const Body& body, const CsvRecords& records,
   out.reserve(static_cast<size_t>(records.parser->num_rows()));
   records.each(column, [&](std::string_view cell, bool) {
     check_length(body, cell, {first + std::ssize(out), column + 1});
-    out.push_back(unmarked(cell, body.file.reading.missing));
+    out.push_back(unmarked(cell, body.file.reading));
   });
   return out;
 }
 
 /// Returns a view of each cell of a column of text (unmarked).
-std::vector<std::string_view> views(const arrow::ChunkedArray& column,
-                                    const std::vector<std::string>& marks) {
+std::vector<std::string_view> views(const arrow::ChunkedArray& column, const Reading& reading) {
   std::vector<std::string_view> out;
   out.reserve(static_cast<size_t>(column.length()));
   for (const auto& chunk : column.chunks()) {
     const auto& strings = static_cast<const arrow::StringArray&>(*chunk);
-    for (int64_t i = 0; i < strings.length(); ++i) out.push_back(unmarked(strings.GetView(i), marks));
+    for (int64_t i = 0; i < strings.length(); ++i) out.push_back(unmarked(strings.GetView(i), reading));
   }
   return out;
 }
@@ -197,14 +198,16 @@ std::shared_ptr<arrow::Array> texts(const Body& body, const CsvRecords& records,
 }
 
 /// Returns whether a column may be read by PlainNumbers, as long as its cells are plain numbers: `reading`
-/// neither gives it another kind than numeric nor asks to keep its cells.
+/// neither gives it another kind than numeric, nor asks to keep its cells, nor has dates that look like
+/// numbers.
 bool may_be_numbers(const std::string& name, const Reading& reading) {
   const auto in = [&](const std::vector<std::string>& list) {
     return std::ranges::find(list, name) != list.end();
   };
   const auto known = reading.kinds.find(name);
+  const bool perhaps_dates = size_of_dates(reading.notation) > 0;
   return !in(reading.names) && !in(reading.kept) &&
-         (known == reading.kinds.end() || known->second == ColumnKind::numeric);
+         (known == reading.kinds.end() ? !perhaps_dates : known->second == ColumnKind::numeric);
 }
 
 /// Returns the column of these cells, of the kind that `reading` gives it, or else of the kind that the cells
@@ -221,11 +224,11 @@ Column column_of(const std::string& name, std::span<const std::string_view> cell
   };
   if (auto known = reading.kinds.find(name); known != reading.kinds.end()) {
     const bool words = in(reading.bits) && std::ranges::all_of(cells, is_word);
-    return column_of_kind(name, words ? ColumnKind::boolean : known->second, cells);
+    return column_of_kind(name, words ? ColumnKind::boolean : known->second, cells, reading.notation);
   }
   if (in(reading.kept)) return column_of_kind(name, ColumnKind::categorical, cells);
   try {
-    Column column = column_from_cells(name, cells, !in(reading.numbers));
+    Column column = column_from_cells(name, cells, !in(reading.numbers), reading.notation);
     if (column.large.empty() || !in(reading.labels)) return column;
     return column_of_kind(name, ColumnKind::categorical, cells);
   } catch (const BadCell&) {
@@ -257,7 +260,8 @@ Cells read_cells(const Body& body) {
       const auto at = static_cast<size_t>(c);
       if (std::ranges::find(again, c) != again.end()) continue;
       if (cells.numbers[at]) {
-        if (cells.numbers[at]->append(views(body, records, c, cells.rows))) continue;
+        if (cells.numbers[at]->append(views(body, records, c, cells.rows), body.file.reading.notation))
+          continue;
         cells.numbers[at].reset();
         if (p > 0) again.push_back(c);
         if (p > 0) continue;
@@ -301,7 +305,7 @@ Table table_of(const Body& body, Cells cells, const std::shared_ptr<TablePool>& 
     // Moved into the loop, so that the text of each column is freed once its values are read.
     const auto text_cells = std::make_shared<arrow::ChunkedArray>(std::move(cells.text[c]), arrow::utf8());
     try {
-      table.columns.push_back(column_of(name, views(*text_cells, reading.missing), reading));
+      table.columns.push_back(column_of(name, views(*text_cells, reading), reading));
     } catch (const BadCell& cell) {
       if (bad.empty()) first_bad = static_cast<int64_t>(c) + 1;
       bad.push_back(cell);

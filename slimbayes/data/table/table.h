@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slimbayes/catalog/notation.h"
 #include "slimbayes/data/table/limits.h"
 #include "slimbayes/export.h"
 
@@ -100,6 +101,7 @@ struct Reading {
   /// listed at read_table. A cell is missing if it is such a text, apart from blanks around it, or the same
   /// number in another spelling (-999.0).
   std::vector<std::string> missing = {};
+  Notation notation = {};  // how the cells of a text file spell numbers and dates
 };
 
 /// Reads a file that ends in .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .arrow or .ipc through Apache
@@ -108,9 +110,9 @@ struct Reading {
 /// - Text files: a cell is missing if it is empty, NA, N/A, n/a, #N/A, <NA>, NaN, nan, NaT, null, NULL, None,
 ///   \N, '?' or one of Reading::missing; blanks around a cell are dropped. A first column without a name
 ///   holds row labels. A column is numeric if all cells that are not missing are numbers (a column of codes
-///   with leading zeros, such as 02139, is categorical: see column_from_cells), boolean for yes/no and
-///   true/false, datetime for ISO 8601, else categorical. If `reading` gives the column's kind, that kind is
-///   used; a boolean may then also be 1 or 0.
+///   with leading zeros, such as 02139, is categorical: see column_from_cells) by Reading::notation, boolean
+///   for yes/no and true/false, datetime for ISO 8601, else categorical. If `reading` gives the column's
+///   kind, that kind is used; a boolean may then also be 1 or 0.
 /// - Parquet and Feather: the type of a column decides its kind. Columns in reading.names become categorical,
 ///   and so do integers beyond 2^53 in columns that `reading` knows as categories or labels. Nulls, NaN and
 ///   the texts of Reading::missing are missing cells.

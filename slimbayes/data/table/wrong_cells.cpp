@@ -16,6 +16,7 @@
 
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/looks.h"
+#include "slimbayes/data/table/spelling.h"
 #include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
@@ -137,6 +138,8 @@ std::string Remedies::text() const {
   if (!dressed.empty())
     parts.push_back(fmt::format("write numbers such as {} by digits and a decimal point alone, as in 13000.5",
                                 in_quotes(dressed)));
+  const std::string advice = notation_advice(std::span(&dressed, 1));
+  if (!advice.empty()) parts.push_back(advice);
   if (!marks.empty())
     parts.push_back(fmt::format("fit `.na` '{}' reads such cells as missing", joined(marks)));
   if (!names.empty())

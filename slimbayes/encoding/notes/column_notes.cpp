@@ -16,6 +16,7 @@
 
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/looks.h"
+#include "slimbayes/data/table/spelling.h"
 #include "slimbayes/encoding/row_numbers.h"
 #include "slimbayes/storage/printable.h"
 
@@ -222,12 +223,17 @@ std::vector<std::string> category_notes(const std::vector<std::string>& levels, 
                                         const std::string& whole) {
   std::vector<std::string> notes;
   if (const Meant meant = meant_as(levels, 0.5); !meant.as.empty() && !declared) {
+    const std::string advice =
+        meant.as == "numbers" ? notation_advice(levels)
+        : meant.as == "dates" ? "in a text file, fit `.date_format` names their format, such as '%d.%m.%Y'"
+                              : "";
     notes.push_back(
-        fmt::format("{}: its categories look like {} ({}): to have them on a scale, write them as {}", whole,
-                    meant.as, in_quotes(meant.example),
+        fmt::format("{}: its categories look like {} ({}): to have them on a scale, write them as {}{}{}",
+                    whole, meant.as, in_quotes(meant.example),
                     meant.as == "dates"   ? "2021-03-31"
                     : meant.as == "times" ? "hours, such as 8.5"
-                                          : "13000.5"));
+                                          : "13000.5",
+                    advice.empty() ? "" : "; ", advice));
   }
   if (const std::string example = with_common_unit(levels); !example.empty() && !declared) {
     notes.push_back(fmt::format(

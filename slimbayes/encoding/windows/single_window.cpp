@@ -47,10 +47,11 @@ bool same_cell(double a, double b) { return a == b || (std::isnan(a) && std::isn
 
 }  // namespace
 
-SingleWindowEncoder::SingleWindowEncoder(const WindowEncoder& encoder, std::vector<std::string> missing)
+SingleWindowEncoder::SingleWindowEncoder(const WindowEncoder& encoder, std::vector<std::string> missing,
+                                         Notation notation)
     : options_(encoder.options()),
       step_(encoder.step()),
-      rows_(encoder.rows(), std::move(missing)),
+      rows_(encoder.rows(), std::move(missing), std::move(notation)),
       periods_(encoder.periods()),
       features_(std::ssize(encoder.schema().features)) {
   check(!options_.time.empty(), kSingleWindow, "a column of times", "none", "the model file is damaged");
@@ -74,7 +75,8 @@ void SingleWindowEncoder::read(std::span<const std::string_view> cells, std::spa
     in_row(row, [&] {
       const auto given = cells.subspan(row * width, width);
       const auto to = out.subspan(row * width, width);
-      for (size_t j = 0; j < times; ++j) to[j] = cell_number(columns_[j], given[j], rows_.missing());
+      for (size_t j = 0; j < times; ++j)
+        to[j] = cell_number(columns_[j], given[j], rows_.missing(), rows_.notation());
       rows_.read(given.subspan(times), to.subspan(times));
       // Two categories that training did not have get the same number, but are two series.
       for (const size_t j : groups_)

@@ -21,8 +21,10 @@ namespace slimbayes {
 /// here.
 class SingleWindowEncoder {
  public:
-  /// `missing`: further texts of a missing cell (Reading::missing).
-  explicit SingleWindowEncoder(const WindowEncoder& encoder, std::vector<std::string> missing = {});
+  /// `missing`: further texts of a missing cell (Reading::missing); `notation`: how cells spell numbers and
+  /// dates.
+  explicit SingleWindowEncoder(const WindowEncoder& encoder, std::vector<std::string> missing = {},
+                               Notation notation = {});
 
   /// Returns the columns of a row of the window: those of the time, then those that give inputs.
   const std::vector<Encoder::Feature>& columns() const { return columns_; }

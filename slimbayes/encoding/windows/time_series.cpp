@@ -65,35 +65,13 @@ std::vector<double> composed_times(const Table& table, const std::vector<std::st
   return times;
 }
 
-struct Times {
-  std::vector<double> of_row;
-  bool calendar;
-};
-
 /// Returns the advice for a time column that cannot be read. If a model is already fitted, the advice names
 /// no command-line flags, because prediction has none for times.
 const char* times_hint(bool fitted) {
   return fitted ? "write the times as in training"
-                : "convert them, for instance by pandas.to_datetime, or give the year, month and day as "
+                : "name the format of a text file by `.date_format`, such as '%d.%m.%Y', convert them, for "
+                  "instance by pandas.to_datetime, or give the year, month and day as "
                   "columns of numbers: `.time=year,month,day`";
-}
-
-Times times_of(const Table& table, const WindowOptions& options, bool fitted) {
-  check(!options.time.empty(), kSeries, "a column of times for `.window`", "none",
-        "name it by `.time`, for instance `.time=date` or `.time=year,month,day,hour`");
-  if (options.time.size() > 1) return {composed_times(table, options.time), true};
-  const Column& column = column_of(table, options.time[0], "time");
-  const bool calendar = column.kind == ColumnKind::datetime;
-  const std::string first =
-      column.levels.empty() ? "" : fmt::format(" ({}, ...)", in_quotes(column.levels[0]));
-  if (!calendar && column.kind != ColumnKind::numeric)
-    refuse(kSeries,
-           fmt::format("ISO 8601 times (2014-12-31 or 2014-12-31T23:00:00) or numbers in {}",
-                       in_quotes(column.name)),
-           fmt::format("a {} column{}", kind_name(column.kind), first), times_hint(fitted));
-  Times times{{}, calendar};
-  for (int64_t row = 0; row < table.rows; ++row) times.of_row.push_back(time_in(table, column, row));
-  return times;
 }
 
 /// Returns the number of the series of each row, [n]. Rows with equal values in every group column are one
@@ -193,6 +171,24 @@ bool in_order(const TimeSeries& series) {
 
 }  // namespace
 
+TimesOfRows times_of_rows(const Table& table, const std::vector<std::string>& columns, bool fitted) {
+  check(!columns.empty(), kSeries, "a column of times for `.window`", "none",
+        "name it by `.time`, for instance `.time=date` or `.time=year,month,day,hour`");
+  if (columns.size() > 1) return {composed_times(table, columns), true};
+  const Column& column = column_of(table, columns[0], "time");
+  const bool calendar = column.kind == ColumnKind::datetime;
+  const std::string first =
+      column.levels.empty() ? "" : fmt::format(" ({}, ...)", in_quotes(column.levels[0]));
+  if (!calendar && column.kind != ColumnKind::numeric)
+    refuse(kSeries,
+           fmt::format("ISO 8601 times (2014-12-31 or 2014-12-31T23:00:00) or numbers in {}",
+                       in_quotes(column.name)),
+           fmt::format("a {} column{}", kind_name(column.kind), first), times_hint(fitted));
+  TimesOfRows times{{}, calendar};
+  for (int64_t row = 0; row < table.rows; ++row) times.of_row.push_back(time_in(table, column, row));
+  return times;
+}
+
 double time_tolerance(double difference, double time) {
   // Two differences involve four times, and each time is rounded by at most half an epsilon of its size.
   return kSameTime * difference + 2 * std::numeric_limits<double>::epsilon() * std::abs(time);
@@ -214,7 +210,7 @@ TimeSeries find_series(const Table& table, const WindowOptions& options, std::op
       refuse(kSeries, fmt::format("{} from 1 to {}", name, kLongestWindow), fmt::format("{}", size));
   TimeSeries series;
   series.fitted = step.has_value();
-  const Times times = times_of(table, options, series.fitted);
+  const TimesOfRows times = times_of_rows(table, options.time, series.fitted);
   series.calendar = times.calendar;
   const std::vector<int64_t> numbers = series_of(table, options.group);
   const auto key = [&](int64_t row) {

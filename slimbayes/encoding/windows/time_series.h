@@ -50,6 +50,18 @@ struct SLIMBAYES_EXPORT TimeSeries {
   bool is_inserted(int64_t place) const;
 };
 
+/// The times of the rows of a table.
+struct TimesOfRows {
+  std::vector<double> of_row;  // seconds since 1970, or the numbers of the time column
+  bool calendar;               // whether they are dates, in seconds
+};
+
+/// Returns the times that these columns give (WindowOptions::time). `fitted`: whether the rows are for a
+/// fitted model, whose time columns no option can change. Throws std::invalid_argument for a column that is
+/// absent or of another kind, DataError for a missing time.
+SLIMBAYES_EXPORT TimesOfRows times_of_rows(const Table& table, const std::vector<std::string>& columns,
+                                           bool fitted = false);
+
 /// Returns by how much two time differences may differ and still count as equal, because times are rounded to
 /// doubles. `difference` is one of them, `time` the later of its two times.
 SLIMBAYES_EXPORT double time_tolerance(double difference, double time);

@@ -1,0 +1,65 @@
+"""Text files that spell numbers and dates in another way (--thousands, --decimal, --date-format)."""
+
+import datetime
+import json
+
+from conftest import FEW, predicted, refused, run, toy_rows, write_csv
+
+
+def german(number):
+    whole, decimals = f"{1000 * number:,.3f}".split(".")
+    return f"{whole.replace(',', '.')},{decimals}"
+
+
+def tables(folder):
+    """The same numbers in a CSV as slimbayes writes them, and in a TSV with points between groups and decimal commas."""
+    rows = toy_rows(120)
+    write_csv(folder / "plain.csv", ["x0", "x1", "y"], [[f"{1000 * cell:.3f}" for cell in row] for row in rows])
+    (folder / "german.tsv").write_text("x0\tx1\ty\n" + "".join("\t".join(map(german, row)) + "\n" for row in rows))
+
+
+def test_a_model_reads_later_data_in_its_notation(tmp_path):
+    tables(tmp_path)
+    common = ["--target", "y", "--method", "dbk", "--threads", 1, *FEW]
+    for words in (["plain.csv", "--model", "p"], ["german.tsv", "--model", "m", "--thousands", ".", "--decimal", ","]):
+        done = run(tmp_path, "fit", *words, *common)
+        assert done.returncode == 0, done.stderr
+    expected = predicted(tmp_path, "p", "plain.csv")
+    assert predicted(tmp_path, "m", "german.tsv") == expected
+    assert "--thousands '.' --decimal ','" in run(tmp_path, "describe", "m").stdout
+    scores = [json.loads(run(tmp_path, "evaluate", *words, "--json").stdout)["rmse"] for words in (["p", "plain.csv"], ["m", "german.tsv"])]
+    assert scores[0] == scores[1]
+    (tmp_path / "wrong.tsv").write_text("x0\tx1\n1.23,4\t0,5\n")
+    assert "numbers such as 1.234,5 in column 'x0'; received '1.23,4'" in refused(tmp_path, "predict", "m", "wrong.tsv")
+
+
+def test_the_options_are_named_and_checked(tmp_path):
+    rows = [[f'"1,{200 + i}"', i % 7, i % 5 + i / 100] for i in range(60)]
+    write_csv(tmp_path / "t.csv", ["x", "z", "y"], rows)
+    done = run(tmp_path, "fit", "t.csv", "--target", "y", "--method", "ridge", "--model", "m")
+    assert "fit --thousands ',' reads '1,200' as 1200" in done.stderr
+    done = run(tmp_path, "fit", "t.csv", "--target", "y", "--method", "ridge", "--model", "m", "--thousands", ",")
+    assert done.returncode == 0 and "categories" not in done.stderr
+    words = ["fit", "t.csv", "--target", "y"]
+    assert "one of , . ' and a blank for --thousands; received '_'" in refused(tmp_path, *words, "--thousands", "_")
+    assert "a point or a comma for --decimal" in refused(tmp_path, *words, "--decimal", ";")
+    assert "add --decimal ','" in refused(tmp_path, *words, "--thousands", ".")
+
+
+def test_dates_of_a_format(tmp_path):
+    days = [datetime.date(2014, 1, 1) + datetime.timedelta(day) for day in range(120)]
+    rows = toy_rows(120)
+    for name, form in ("iso.csv", "%Y-%m-%d"), ("german.csv", "%d.%m.%Y"):
+        write_csv(tmp_path / name, ["day", "x0", "x1", "y"], [[day.strftime(form), *row] for day, row in zip(days, rows)])
+    common = ["--target", "y", "--method", "dbk", "--threads", 1, *FEW]
+    for words in (["iso.csv", "--model", "p"], ["german.csv", "--model", "m", "--date-format", "%d.%m.%Y"]):
+        done = run(tmp_path, "fit", *words, *common)
+        assert done.returncode == 0, done.stderr
+    assert predicted(tmp_path, "m", "german.csv") == predicted(tmp_path, "m", "iso.csv") == predicted(tmp_path, "p", "iso.csv")
+    assert "--date-format '%d.%m.%Y'" in run(tmp_path, "describe", "m").stdout
+    done = run(tmp_path, "fit", "german.csv", "--model", "n", *common, "--split", "time", "--date-format", "%d.%m.%Y")
+    assert "split by time ('day'): 108 training rows up to 2014-04-18" in done.stderr
+    line = refused(tmp_path, "fit", "german.csv", *common, "--date-format", "%d.%m")
+    assert "for --date-format; received no year in '%d.%m'" in line
+    done = run(tmp_path, "fit", "german.csv", "--model", "n", *common)
+    assert "fit --date-format names their format" in done.stderr

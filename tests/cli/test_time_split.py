@@ -1,0 +1,38 @@
+"""Tables that are split by time (--split time)."""
+
+import datetime
+import json
+
+from conftest import FEW, refused, run, toy_rows, write_csv
+
+
+def dated(folder, name="t.csv", days=range(100)):
+    first = datetime.date(2020, 1, 1)
+    rows = [[str(first + datetime.timedelta(day)), *row] for day, row in zip(days, toy_rows(len(days)))]
+    return write_csv(folder / name, ["date", "x0", "x1", "y"], rows[::-1])
+
+
+def test_the_latest_rows_are_held_out(tmp_path):
+    dated(tmp_path)
+    words = ["t.csv", "--target", "y", "--split", "time", "--ignore", "date", "--threads", 1, "--json"]
+    done = run(tmp_path, "fit", *words, "--test-fraction", 0.2, "--method", "dbk", "--model", "m", *FEW)
+    assert done.returncode == 0, done.stderr
+    notes = json.loads(done.stdout)["notes"]
+    assert "split by time ('date'): 70 training rows up to 2020-03-10, 10 validation rows from 2020-03-11, 20 test rows from 2020-03-21" in notes
+    score = json.loads(run(tmp_path, "evaluate", "m", "t.csv", "--split", "test", "--json").stdout)
+    assert score["n"] == 20
+    done = run(tmp_path, "compare", *words, "--time", "date", "--methods", "ridge", "--seeds", 1)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_has_no_split_by_time_is_refused(tmp_path):
+    dated(tmp_path)
+    words = ["t.csv", "--target", "y", "--split", "time"]
+    done = run(tmp_path, "compare", *words, "--methods", "ridge", "--repeats", 2)
+    assert done.returncode == 2 and "one split by time, as --split time makes it" in done.stderr
+    (tmp_path / "cache").mkdir()
+    assert "--split time, which needs the times of all rows" in refused(tmp_path, "fit", *words, "--method", "dnn", "--cache", "cache")
+    assert "--split time holds out" in refused(tmp_path, "fit", "t.csv", "--target", "y", "--time", "date")
+    write_csv(tmp_path / "plain.csv", ["x", "y"], [[i, i % 7] for i in range(40)])
+    assert "one column of dates for --split time; received none" in refused(tmp_path, "fit", "plain.csv", *words[1:])
+    assert "images, which have no times" in refused(tmp_path, "fit", "train-images-idx3-ubyte.gz", "--split", "time")
