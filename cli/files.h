@@ -16,8 +16,8 @@ namespace slimbayes::cli {
 void print_or_write(const std::string& out, Table table, size_t exact = SIZE_MAX);
 
 /// Prints the report as JSON, with the lines of a table as its rows. They have the numbers that
-/// print_or_write() prints. The rows are written one after the other, so that a long table is not in memory as
-/// text.
+/// print_or_write() prints. The rows are written one after the other, so that a long table is not in memory
+/// as text.
 void print_rows(PredictionReport report, Table table, size_t exact);
 
 /// Returns whether print_or_write() keeps all digits in this file.

@@ -19,8 +19,8 @@ using Agreed = std::function<void(const std::function<void()>& body)>;
 
 /// Runs a command line `words` (without the program's name) and returns its exit code. Answers that need no
 /// tensors are given here, by rank 0 of several processes; `run` gets the request of any other command, which
-/// several processes share if it is a fit or a comparison. `agreed` is empty for one process. Does not throw: errors are
-/// printed (guarded).
+/// several processes share if it is a fit or a comparison. `agreed` is empty for one process. Does not throw:
+/// errors are printed (guarded).
 int run_command_line(const std::vector<std::string>& words, const RankOfGroup& rank, const Agreed& agreed,
                      const std::function<int(Request&)>& run);
 

@@ -15,8 +15,8 @@ namespace {
 
 using namespace slimbayes::cli;
 
-/// Throws std::invalid_argument for a fit or a comparison that torchrun has started as several processes: each
-/// would make it alone.
+/// Throws std::invalid_argument for a fit or a comparison that torchrun has started as several processes:
+/// each would make it alone.
 void check_launcher(const Request& request) {
   const auto value = [](const char* name) { return std::getenv(name) == nullptr ? "" : std::getenv(name); };
   const std::string processes = value("WORLD_SIZE");

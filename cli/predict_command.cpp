@@ -50,8 +50,8 @@ std::vector<double> levels_of(const PredictRequest& r) {
   return r.levels;
 }
 
-/// Returns the column "row": the number of each of these examples in its file, from 1, as messages have it; of
-/// a window that of the last row that it sees.
+/// Returns the column "row": the number of each of these examples in its file, from 1, as messages have it;
+/// of a window that of the last row that it sees.
 Column row_numbers(const Examples& all, const std::vector<int64_t>& places) {
   Column column{"row", ColumnKind::numeric, {}, {}};
   for (const int64_t place : places) {

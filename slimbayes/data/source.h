@@ -48,9 +48,9 @@ class SLIMBAYES_EXPORT Source {
   /// How rows lie on disk: those of a block are read together, and about `window` rows are kept in memory.
   struct OnDisk {
     int64_t block, window;
-    /// Where each of several processes has a part of the rows: the first row of each part, in the order of the
-    /// ranks, and behind them the number of rows. rows() takes rows of the own part alone. {0, size()} where
-    /// this process has all of them.
+    /// Where each of several processes has a part of the rows: the first row of each part, in the order of
+    /// the ranks, and behind them the number of rows. rows() takes rows of the own part alone. {0, size()}
+    /// where this process has all of them.
     std::vector<int64_t> parts;
     int64_t own = 0;  // the part that this process has
 

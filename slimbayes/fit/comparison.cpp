@@ -63,8 +63,8 @@ void describe(ComparedRun& f, V& v) {
 
 constexpr const char* kRun = "run";
 
-/// Returns a run as a file for rank 0, and the run of such a file. MessagePack, unlike the text of JSON, keeps
-/// numbers that are not finite.
+/// Returns a run as a file for rank 0, and the run of such a file. MessagePack, unlike the text of JSON,
+/// keeps numbers that are not finite.
 TensorFile run_file(const ComparedRun& run) {
   const std::vector<uint8_t> packed = nlohmann::json::to_msgpack(fields_to_json(run));
   TensorFile file;
@@ -157,7 +157,8 @@ int comparison_workers(const Examples& examples, const FitOptions& fit,
   return workers_at_hand(asked, size, methods, callback);
 }
 
-/// Returns the message of a failed fit. Throws RanksEnded if that ended the fit: it is no failure of a method.
+/// Returns the message of a failed fit. Throws RanksEnded if that ended the fit: it is no failure of a
+/// method.
 std::string message_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);

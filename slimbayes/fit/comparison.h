@@ -81,8 +81,8 @@ SLIMBAYES_EXPORT std::vector<MethodChoice> methods_to_compare(const Examples& ex
 
 /// Fits every method on every split with the seeds fit.seed, fit.seed + 1, ..., reports on the test examples,
 /// and returns one result per method. All methods use the same splits, so that only method and seed differ.
-/// `fit` holds all options except method and method options; its test_fraction must be above 0. `notes` are notes
-/// on the data; the notes of every report begin with them.
+/// `fit` holds all options except method and method options; its test_fraction must be above 0. `notes` are
+/// notes on the data; the notes of every report begin with them.
 ///
 /// Methods that start from a trained network (MethodInfo::takes_network) train it once per seed and share it
 /// (method/network_cache.h), if their options for the network and its training and the scale of their inputs

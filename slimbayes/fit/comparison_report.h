@@ -88,8 +88,8 @@ void describe(ComparisonReport& f, V& v) {
   v("interrupted", f.interrupted, "true if the comparison was interrupted; else absent");
 }
 
-/// The report of the tool's `evaluate` with folds: a model's method and options, fitted anew without each fold
-/// and scored on it.
+/// The report of the tool's `evaluate` with folds: a model's method and options, fitted anew without each
+/// fold and scored on it.
 struct FoldsReport {
   std::string method = {}, data = {};
   int folds = 0;

@@ -72,8 +72,8 @@ bool streams(const MethodInfo& method, const MethodInfo& inner) {
   return method.streams || (!method.inner.empty() && inner.streams);
 }
 
-/// Throws the refusal of a method that needs so many rows (`rows`, in words) at once. `room`: how many of them
-/// fit into memory; 0: all.
+/// Throws the refusal of a method that needs so many rows (`rows`, in words) at once. `room`: how many of
+/// them fit into memory; 0: all.
 [[noreturn]] void refuse_method(const MethodInfo& method, const std::string& rows, int64_t room) {
   refuse("fit",
          fmt::format("a method that reads its rows batch by batch ({}) with `.cache`",

@@ -14,8 +14,8 @@ namespace slimbayes {
 
 bool are_on_disk(const Dataset& rows);
 
-/// Returns the rows of a pass that ranks share where the rows lie on disk: there those of this rank, in memory
-/// all of them.
+/// Returns the rows of a pass that ranks share where the rows lie on disk: there those of this rank, in
+/// memory all of them.
 RankRows readable_rows(const Dataset& rows, const Collective* ranks);
 
 /// Returns which `k` of the rows make up a random sample without repetition, [k] int64, with 0 < k <= n. Rows

@@ -15,9 +15,10 @@ namespace slimbayes {
 std::optional<Evaluation> report_on(const Model& model, const Examples& examples, double level,
                                     std::vector<std::string>& notes);
 
-/// Returns the indices of a part of `examples`, which must be the examples that the model was fitted on. `part`
-/// is "train", "valid", "calibration" or "test". Throws std::invalid_argument if the examples have another
-/// hash than those of the fit, if the model has no split (it was updated or merged), or if the part is empty.
+/// Returns the indices of a part of `examples`, which must be the examples that the model was fitted on.
+/// `part` is "train", "valid", "calibration" or "test". Throws std::invalid_argument if the examples have
+/// another hash than those of the fit, if the model has no split (it was updated or merged), or if the part
+/// is empty.
 const std::vector<int64_t>& rows_of_part(const Model& model, const Examples& examples,
                                          const std::string& part);
 

@@ -55,8 +55,8 @@ Part chosen_part(const Model& model, Examples examples, const std::string& asked
   return part;
 }
 
-/// Returns the sentences on which examples were scored and whether the model knows them. `streamed`: the model
-/// was fitted with rows from disk (SplitRows::streamed).
+/// Returns the sentences on which examples were scored and whether the model knows them. `streamed`: the
+/// model was fitted with rows from disk (SplitRows::streamed).
 std::string part_text(const Part& part, int64_t all, const std::string& noun, bool streamed,
                       std::vector<std::string>& warnings) {
   const auto n = static_cast<int64_t>(part.places.size());

@@ -10,8 +10,8 @@
 
 namespace slimbayes {
 
-/// What `predict` says as JSON: a struct of catalog/fields.h. `rows` stands here for its description; the tool
-/// writes the rows one after the other (format_json_rows).
+/// What `predict` says as JSON: a struct of catalog/fields.h. `rows` stands here for its description; the
+/// tool writes the rows one after the other (format_json_rows).
 struct PredictionReport {
   std::string task = {};
   std::optional<std::vector<double>> levels = {};

@@ -20,8 +20,8 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns what a failed message tells of the other process, in words of our own: those of the backend name its
-/// source files and addresses.
+/// Returns what a failed message tells of the other process, in words of our own: those of the backend name
+/// its source files and addresses.
 std::string other_process(std::string text) {
   text = text.substr(0, text.find('\n'));
   const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };

@@ -32,8 +32,9 @@ struct StepContext {
   Stream stream{0};   // random numbers of this step, such as dropout's
   /// The share of the batch's rows that this process has; 1 unless ranks share it (TrainProblem::ranks).
   double share = 1;
-  /// Returns a tensor summed over the ranks that share the rows, with its gradient (total_over_ranks in shared_step.h): for
-  /// the statistics of batch norms. Empty: the batch is whole, or the ranks take steps by themselves.
+  /// Returns a tensor summed over the ranks that share the rows, with its gradient (total_over_ranks in
+  /// shared_step.h): for the statistics of batch norms. Empty: the batch is whole, or the ranks take steps by
+  /// themselves.
   std::function<at::Tensor(const at::Tensor& x)> total = {};
 };
 

@@ -30,8 +30,8 @@ class RowCache {
   int64_t size() const;  // number of rows so far
 
   /// Returns the rows as a source, which owns the files. It keeps about two times `window` rows in memory.
-  /// No more rows can be added. Where several processes have a part of the rows each, `rows_of` has the number
-  /// of rows of each of them, and `own` is the place of this one. Empty: these are all rows.
+  /// No more rows can be added. Where several processes have a part of the rows each, `rows_of` has the
+  /// number of rows of each of them, and `own` is the place of this one. Empty: these are all rows.
   std::shared_ptr<const Source> source(int64_t window, const std::vector<int64_t>& rows_of = {},
                                        int64_t own = 0);
 

@@ -28,7 +28,8 @@ class StreamedRows {
   using Progress = std::function<void(double share)>;  // of the files that is read; may be empty
 
   /// `table` is the result of a first pass over `stream`, whose next pass is over the same rows; `in_parts`
-  /// says that these are a share of the rows, of which other processes have the rest (TableStream::read_share).
+  /// says that these are a share of the rows, of which other processes have the rest
+  /// (TableStream::read_share).
   StreamedRows(TableStream stream, StreamedTable table, std::string target, CacheOptions cache,
                bool in_parts = false);
 

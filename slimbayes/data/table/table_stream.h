@@ -16,9 +16,9 @@ namespace slimbayes {
 
 /// The rows of several files, read piece by piece, for tables that do not fit into memory. The files and
 /// their order are those of read_tables(). A piece is a table of at most kPieceRows rows, whose
-/// Table::numbers and parts are those of the whole (but see kFileRows). A column has the kind of the first piece that has a value
-/// in it; a text file is read by the kinds that are known then, so its later cells cannot change a kind, as
-/// they can in read_table().
+/// Table::numbers and parts are those of the whole (but see kFileRows). A column has the kind of the first
+/// piece that has a value in it; a text file is read by the kinds that are known then, so its later cells
+/// cannot change a kind, as they can in read_table().
 class TableStream {
  public:
   /// The number of the first row of a file is this times the place of the file: where the files before it

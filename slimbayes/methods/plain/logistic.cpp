@@ -50,8 +50,8 @@ int64_t columns_of(const Shape& input) {
   return std::accumulate(input.sizes.begin(), input.sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
-/// Returns the rows that choose the prior: all, or equally spaced ones if a pass over all would take long. The
-/// choice passes over them some hundred times, so that those on disk come into memory.
+/// Returns the rows that choose the prior: all, or equally spaced ones if a pass over all would take long.
+/// The choice passes over them some hundred times, so that those on disk come into memory.
 Dataset search_rows_of(const Dataset& rows, int64_t columns, int64_t contrasts, bool full,
                        const Collective* ranks) {
   constexpr double kFullWork = 4e9, kWork = 2e8;  // multiplications of a pass
