@@ -1,7 +1,6 @@
 #include "slimbayes/fit/stream_training.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -21,11 +20,13 @@
 #include "slimbayes/model/data_file.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/memory.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
 namespace {
 
+constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
 constexpr uint64_t kMostBytes = uint64_t{32} << 20;  // of the rows that each part keeps in memory
 
 void check_streamed(const FitOptions& o) {
@@ -134,14 +135,24 @@ StreamOptions options_of_stream(const StreamedFiles& given, const FitOptions& o)
   return options;
 }
 
-/// Throws, as together() does, unless the files of all ranks have the same sizes: they are dealt by them.
+/// Throws, as together() does, unless the files of all ranks have the same names and sizes: they are dealt by
+/// them.
 void check_same_files(const TableStream& stream, const Collective& ranks) {
-  const std::vector<std::string> all = gather_texts(ranks, fmt::format("{}", fmt::join(stream.sizes(), " ")));
+  const std::vector<std::string> own = stream.files();
+  const std::vector<std::string> all = gather_texts(ranks, nlohmann::json(own).dump(-1, ' ', true, kReplace));
   together(&ranks, [&] {
-    for (size_t r = 1; r < all.size(); ++r)
-      if (all[r] != all[0])
-        refuse("ranks", "the same files on every rank", fmt::format("files of other sizes on rank {}", r),
-               "copy them anew, or read them from one place");
+    const auto first = nlohmann::json::parse(all[0]).get<std::vector<std::string>>();
+    for (size_t r = 1; r < all.size(); ++r) {
+      const auto other = nlohmann::json::parse(all[r]).get<std::vector<std::string>>();
+      const auto [expected, received] = std::ranges::mismatch(first, other);
+      if (expected == first.end() && received == other.end()) continue;
+      const auto named = [](const auto& at, const auto& files) {
+        return at == files.end() ? std::string("no more files") : foreign_text(*at);
+      };
+      refuse("ranks", fmt::format("the files of rank 0 on every rank ({})", named(expected, first)),
+             fmt::format("{} on rank {}", named(received, other), r),
+             "copy them anew, or read them from one place");
+    }
   });
 }
 
@@ -199,6 +210,11 @@ StreamedTable table_of_ranks(TableStream& stream, const StreamOptions& options, 
   together(&ranks, [&] {
     for (std::string& text : texts) own->join(std::exchange(text, {}));
     table = std::move(*own).result();
+    if (!in_parts)
+      table->split.notes.push_back(fmt::format(
+          "{} processes cannot share the reading of so few files: each of them reads and keeps all rows; "
+          "write several row groups of Parquet",
+          ranks.size()));
   });
   return *std::move(table);
 }

@@ -9,6 +9,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/table/table_parts.h"
 #include "slimbayes/encoding/target.h"
 #include "slimbayes/storage/printable.h"
 
@@ -132,6 +133,8 @@ Examples read_training(const std::string& path, FitOptions& o, const DataSource&
     return examples_of(images_at(path, format, from.limits), o);
   }
   Table table = from.read(path, training_reading(o));
+  if (std::string note = partition_note(table.parts); notes != nullptr && !note.empty())
+    notes->push_back(std::move(note));
   const bool series = input_kind(o) == InputKind::windows;
   if (!series) table = with_known_target(std::move(table), o.target, notes);
   name_columns(o, table);

@@ -235,6 +235,7 @@ std::vector<std::string> StreamPass::notes(const SplitRows& split) const {
                   "and categories "
                   "from all {} training rows, the notes on columns from a sample of {}",
                   read_, parts_.by_inputs() ? "inputs" : "row's place", train_, split.train.size())};
+  if (std::string note = partition_note(files_); !note.empty()) all.push_back(std::move(note));
   const int64_t unlabelled =
       read_ - train_ - std::ssize(split.valid) - std::ssize(split.calibration) - std::ssize(split.test);
   if (unlabelled > 0) all.push_back(fmt::format("{} rows without a target are left out", unlabelled));

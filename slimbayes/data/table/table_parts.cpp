@@ -116,6 +116,20 @@ std::vector<fs::path> files_of_table(const std::vector<fs::path>& given) {
   return files;
 }
 
+std::string partition_note(const std::vector<TablePart>& files) {
+  for (const TablePart& file : files)
+    for (const fs::path& folder : fs::path(file.source).parent_path()) {
+      const std::string name = folder.string();
+      const size_t equals = name.find('=');
+      if (equals != std::string::npos && equals > 0)
+        return fmt::format(
+            "the name of the folder '{}' is not read: what its files have in common is in no column; write "
+            "the column into the files",
+            foreign_text(name));
+    }
+  return "";
+}
+
 uint64_t JoinedTable::bytes() const {
   return 8 * static_cast<uint64_t>(whole_.rows) * whole_.columns.size() + text_;
 }

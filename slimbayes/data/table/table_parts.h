@@ -15,6 +15,10 @@ namespace slimbayes {
 /// Returns the files of read_tables(): these, and the tables in the folders among them.
 std::vector<std::filesystem::path> files_of_table(const std::vector<std::filesystem::path>& given);
 
+/// Returns a note if the files lie in folders whose names hold a value, such as region=1, as Spark writes
+/// partitions: such values are in no file, and no column has them. Else "".
+std::string partition_note(const std::vector<TablePart>& files);
+
 /// The columns of a table whose rows come in several parts. A column has the kind of the first part that has
 /// a value in it.
 class KnownColumns {

@@ -74,10 +74,11 @@ class TableStream::Impl {
     pieces_.reset();
   }
 
-  std::vector<uint64_t> sizes() const {
-    std::vector<uint64_t> sizes;
-    for (const Stamp& stamp : stamps_) sizes.push_back(stamp.size);
-    return sizes;
+  std::vector<std::string> files() const {
+    std::vector<std::string> all;
+    for (size_t i = 0; i < files_.size(); ++i)
+      all.push_back(fmt::format("{} of {} bytes", files_[i].filename().string(), stamps_[i].size));
+    return all;
   }
 
   bool read_share(int64_t reader, int64_t readers) {
@@ -191,7 +192,7 @@ std::optional<Table> TableStream::next() { return impl_->next(); }
 
 void TableStream::rewind() { impl_->rewind(); }
 
-std::vector<uint64_t> TableStream::sizes() const { return impl_->sizes(); }
+std::vector<std::string> TableStream::files() const { return impl_->files(); }
 
 bool TableStream::read_share(int64_t reader, int64_t readers) { return impl_->read_share(reader, readers); }
 

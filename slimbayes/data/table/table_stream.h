@@ -44,8 +44,9 @@ class TableStream {
   /// Begins another pass, from the first row.
   void rewind();
 
-  /// Returns the sizes of the files in bytes, which other processes that read a share of them must have too.
-  std::vector<uint64_t> sizes() const;
+  /// Returns the name of each file, without its folder, and its size in bytes. Other processes that read a
+  /// share of the rows must have the same.
+  std::vector<std::string> files() const;
 
   /// Begins another pass, over the share of the rows that belongs to one of `readers`, whose numbers begin at
   /// 0: row groups of Parquet files, and other files as a whole. All readers deal them in the same way, by

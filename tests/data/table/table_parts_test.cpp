@@ -8,6 +8,7 @@
 
 #include "slimbayes/data/table/csv.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/data/table/table_parts.h"
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes {
@@ -70,6 +71,12 @@ TEST_F(TableParts, AreTheTableOfAllRows) {
   EXPECT_EQ(row_place(listed, 3), "data row 2 of a2.csv");
   EXPECT_EQ(row_place(take_rows(listed, {4, 2}), 0), "data row 1 of 2.csv");
   EXPECT_EQ(row_place(expected, 4), "data row 5");
+}
+
+TEST_F(TableParts, SayThatNamesOfFoldersAreNoColumn) {
+  const std::string note = partition_note({{"data/a.csv"}, {"data/region=1/b.csv"}});
+  EXPECT_TRUE(note.starts_with("the name of the folder 'region=1' is not read")) << note;
+  EXPECT_EQ(partition_note({{"data/a.csv"}, {"=/b=1.csv"}}), "");
 }
 
 TEST_F(TableParts, OfAllFormatsAreOne) {
