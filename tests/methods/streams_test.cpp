@@ -61,10 +61,10 @@ std::vector<DiskCase> disk_cases() {
 json quick(const std::string& method, json options = json::object()) {
   const MethodInfo& info = find_method(method);
   const json small = {{"hidden", 16},  {"blocks", 1},  {"rank", 16},   {"draws", 4},
-                      {"averaged", 3}, {"steps", 200}, {"sketch", 24}, {"inducing_rows", 8}};
+                      {"averaged", 3}, {"steps", 100}, {"sketch", 24}, {"inducing_rows", 8}};
   for (const OptionDoc& doc : info.options)
     if (small.contains(doc.name) && !options.contains(doc.name)) options[doc.name] = small.at(doc.name);
-  if (method == "dbk-exact") options["steps"] = 60;
+  if (method == "dbk-exact") options["steps"] = 30;
   if (method.starts_with("low-rank") || method == "rank-1") options.erase("rank");
   return info.resolve(options);
 }

@@ -19,7 +19,7 @@ Reading in(const Notation& notation) {
   return reading;
 }
 
-std::string error_of(const std::string& text, const Reading& reading) {
+std::string error_in_notation(const std::string& text, const Reading& reading) {
   try {
     parse_csv(text, ',', {"t.csv", reading});
   } catch (const DataError& error) {
@@ -108,7 +108,8 @@ TEST(notation, dates_of_a_text_file) {
   EXPECT_EQ(compact.find("x")->kind, ColumnKind::numeric);
   const Table months = parse_csv("d\n12.2014\n01.2015\n", ',', {"t.csv", in(dates("%m.%Y"))});
   EXPECT_EQ(months.find("d")->values[1], parse_datetime("2015-01-01"));
-  const std::string error = error_of("d\n31.12.2014\n30.12.2014\n31.02.2014\n", in(dates("%d.%m.%Y")));
+  const std::string error =
+      error_in_notation("d\n31.12.2014\n30.12.2014\n31.02.2014\n", in(dates("%d.%m.%Y")));
   EXPECT_TRUE(
       error.starts_with("t.csv:4:1: expected dates of the format '%d.%m.%Y', or ISO dates (2014-12-31 "
                         "or 2014-12-31T23:00:00) in column 'd', as in most of its cells; received "
@@ -124,14 +125,15 @@ TEST(notation, a_time_of_a_format_has_no_offset) {
 
 TEST(notation, wrong_groups_are_wrong_cells) {
   const std::string text = "x\n\"1,234\"\n\"5,678.5\"\n\"1,23,4\"\n";
-  const std::string error = error_of(text, in(kEnglish));
+  const std::string error = error_in_notation(text, in(kEnglish));
   EXPECT_TRUE(
       error.starts_with("t.csv:4:1: expected numbers such as 1,234.5 in column 'x', as in most of its "
                         "cells; received '1,23,4' (data row 3): 1 of 3 cells"))
       << error;
   Reading known = in(kEnglish);
   known.kinds = {{"x", ColumnKind::numeric}};
-  EXPECT_TRUE(error_of("x\n\"1,23\"\n", known).starts_with("t.csv:2:1: expected numbers such as 1,234.5"));
+  EXPECT_TRUE(
+      error_in_notation("x\n\"1,23\"\n", known).starts_with("t.csv:2:1: expected numbers such as 1,234.5"));
 }
 
 TEST(notation, of_marks) {
@@ -151,7 +153,7 @@ TEST(notation_advice, names_the_options_that_read_the_texts) {
             "in a text file, fit `.thousands` '.' `.decimal` ',' reads '1.234,5' as 1234.5");
   EXPECT_EQ(advice({"1 234"}), "in a text file, fit `.thousands` ' ' reads '1 234' as 1234");
   for (const char* text : {"$1,500", "1.5", "red", "1,23,4"}) EXPECT_EQ(advice({text}), "") << text;
-  EXPECT_NE(error_of("x\n1\n2\n\"1,500\"\n", {}).find("fit `.thousands` ',' reads '1,500' as 1500"),
+  EXPECT_NE(error_in_notation("x\n1\n2\n\"1,500\"\n", {}).find("fit `.thousands` ',' reads '1,500' as 1500"),
             std::string::npos);
 }
 
