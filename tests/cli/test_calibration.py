@@ -128,7 +128,7 @@ def test_rows_of_one_input_count_once(tmp_path):
     inputs = toy_rows(200)
     rows = [[*row[:2], row[2] + 0.001 * i] for row in inputs for i in range(8)]
     write_csv(tmp_path / "t.csv", header(2), rows)
-    words = ["fit", "t.csv", "--target", "y", "--calibrate", "conformal", "--model", "m", "--threads", 1, *FEW]
+    words = ["fit", "t.csv", "--target", "y", "--method", "dnn", "--calibrate", "conformal", "--model", "m", "--threads", 1, *FEW]
     line = refused(tmp_path, *words, "--level", 0.99)
     assert "at least 99 groups of identical inputs" in line and "received 20 groups (160 rows)" in line
     done = run(tmp_path, *words)
