@@ -46,6 +46,8 @@ FitOptions options_of_folds(const EvaluateRequest& r, const Model& model) {
   FitOptions fit = model.fit_options();
   check(fit.network_from.empty(), "evaluate", "a model whose fit trained its own network, for --folds",
         "one around the network of another model, which has seen rows of every fold", "leave it out");
+  check(fit.split != "time", "evaluate", "a model whose rows were not split by time, for --folds",
+        "one of --split time", "leave it out, and score later rows, or those of --split test");
   fit.level = r.level;
   fit.test_fraction = 1.0 / r.folds;
   fit.threads = kThreadsOfProcess;  // run_checked (run.cpp) set the threads already

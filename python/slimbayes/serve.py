@@ -12,6 +12,7 @@ import json
 import math
 import os
 import pathlib
+from numbers import Number
 from typing import NamedTuple
 
 import numpy as np
@@ -79,11 +80,13 @@ _lib = _library()
 __version__ = _lib.slimbayes_version().decode()
 
 
-def _text(cell):
-    """A cell as a CSV file has it, or None for a missing one."""
+def _text(cell, decimal="."):
+    """A cell as a CSV file has it whose numbers have this decimal sign, or None for a missing one. Texts stay as they are."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)) or str(cell) in ("NaT", "<NA>", "nan"):
         return None
     text = str(bool(cell)).lower() if isinstance(cell, (bool, np.bool_)) else str(cell)
+    if isinstance(cell, (Number, np.number)):
+        text = text.replace(".", decimal)
     if "\0" in text:
         raise ServeError(f"expected texts without a NUL character; received {text[:80]!r}")
     try:
@@ -114,6 +117,7 @@ class Model:
         self.columns = [column["name"] for column in self._facts["columns"]]
         self.classes = list(self._facts.get("classes", []))
         self.window = self._facts.get("window", {}).get("rows")  # rows of a window; None for a model of other inputs
+        self._decimal = self._facts.get("decimal", ".")
         self._text, self._width = "text" in self._facts, _lib.slimbayes_row_numbers(opened)
 
     def __del__(self):
@@ -132,7 +136,7 @@ class Model:
         rows = self._stacked(rows)
         if not self._are_numbers(rows):
             cells = self._cells(rows)
-            count, given = len(cells), [_text(cell) for row in cells for cell in row]
+            count, given = len(cells), [_text(cell, self._decimal) for row in cells for cell in row]
             answers = (_Answer * max(count, 1))()
             answers[0].size = ctypes.sizeof(_Answer)
             _checked(_lib.slimbayes_predict_cells(self._model, (ctypes.c_char_p * max(len(given), 1))(*given), count, level, answers))

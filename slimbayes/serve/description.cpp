@@ -67,6 +67,7 @@ std::string description_of(const ServedFile& parts, const std::vector<ColumnInfo
               {"target", target_of(parts.encoder)},
               {"calibrated", parts.calibration.groups > 0},
               {"columns", columns}};
+  if (parts.notation.decimal != ".") all["decimal"] = parts.notation.decimal;
   all.update(facts_of(parts.encoder));
   if (task.kind == TaskKind::classification) {
     all["classes"] = task.levels;

@@ -29,6 +29,8 @@ def test_a_model_reads_later_data_in_its_notation(tmp_path):
     assert "--thousands '.' --decimal ','" in run(tmp_path, "describe", "m").stdout
     scores = [json.loads(run(tmp_path, "evaluate", *words, "--json").stdout)["rmse"] for words in (["p", "plain.csv"], ["m", "german.tsv"])]
     assert scores[0] == scores[1]
+    kept = [json.loads(run(tmp_path, "predict", *words, "--keep", "x0", "--json").stdout)["rows"] for words in (["p", "plain.csv"], ["m", "german.tsv"])]
+    assert [row["x0"] for row in kept[0]] == [row["x0"] for row in kept[1]]  # 1.234 in German is no number of JSON
     (tmp_path / "wrong.tsv").write_text("x0\tx1\n1.23,4\t0,5\n")
     assert "numbers such as 1.234,5 in column 'x0'; received '1.23,4'" in refused(tmp_path, "predict", "m", "wrong.tsv")
 

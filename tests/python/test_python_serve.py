@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import slimbayes as sb
+import toys
 from slimbayes import serve
 from test_python_torch import rows
 
@@ -216,3 +217,18 @@ def test_texts(tmp_path):
         served.classify(["good\0bad"])
     with pytest.raises(TypeError, match="received one of text"):
         model.export_onnx(tmp_path / "m.onnx")
+
+
+def test_numbers_are_numbers_where_texts_have_decimal_commas(tmp_path):
+    """A model of a file with 1.234,5 reads its texts in that way; the float 657.725 is no text."""
+    draw = np.random.default_rng(2)
+    x = draw.uniform(300, 3000, size=120).round(3)
+    text = [f"{a:,.3f}".translate(str.maketrans(",.", ".,")) for a in x]
+    (tmp_path / "t.tsv").write_text("x\ty\n" + "".join(f"{a}\t{3 * b:.0f}\n" for a, b in zip(text, x)))
+    toys.tool(tmp_path, "fit", "t.tsv", "--target", "y", "--method", "ridge", "--thousands", ".", "--decimal", ",", "--model", "m", "--threads", 1)
+    model = serve.Model(tmp_path / "m")
+    expected = model.predict([{"x": a} for a in text]).mean
+    assert abs(expected - 3 * x).max() < 30
+    for rows_given in ([{"x": a} for a in x], [{"x": float(a)} for a in x], pd.DataFrame({"x": x}), pl.DataFrame({"x": x})):
+        assert (model.predict(rows_given).mean == expected).all()
+    assert model.predict([{"x": 1500}]).mean == model.predict([{"x": "1.500"}]).mean

@@ -63,9 +63,10 @@ std::string json_text(const std::string& text) {
 }
 
 /// Returns a number as JSON. `kept` is the text of its cell in the file, which may have digits that a double
-/// does not hold; JSON does not allow all spellings of a number (007, .5).
+/// does not hold; JSON does not allow all spellings of a number (007, .5), and another notation (1.234,5) may
+/// look like another number.
 std::string json_number(double value, const std::optional<std::string>& kept) {
-  if (kept && nlohmann::json::accept(*kept)) return *kept;
+  if (kept && nlohmann::json::accept(*kept) && parse_number(trimmed(*kept)) == value) return *kept;
   return std::isfinite(value) ? fmt::format("{}", value) : "null";
 }
 

@@ -163,7 +163,7 @@ class ParquetPieces : public TypedPieces {
     return bytes;
   }
 
-  void read_only(std::vector<int> parts) override { groups_ = std::move(parts); }
+  void read_only(const std::vector<int>& parts) override { groups_ = parts; }
 
   int64_t left_out() const override { return left_out_; }
 

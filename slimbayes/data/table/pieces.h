@@ -28,7 +28,7 @@ class TablePieces {
 
   /// Reads only the parts with these numbers, ascending. Call it before the first next(), on a file with
   /// parts().
-  virtual void read_only(std::vector<int> parts) { (void)parts; }
+  virtual void read_only(const std::vector<int>& parts) { (void)parts; }
 
   /// Returns how many rows of the file come before the next part that is read, because others are left out.
   virtual int64_t left_out() const { return 0; }

@@ -178,7 +178,8 @@ std::string times_text(const Notation& notation) {
 std::string notation_advice(std::span<const std::string> texts) {
   std::vector<double> values;
   std::string advice;
-  for (const auto& [notation, by] : usual_notations()) {
+  for (const Reads& usual : usual_notations()) {
+    const Notation& notation = usual.notation;
     const auto reads = [&](const std::string& text) { return parse_number(text, notation).has_value(); };
     const auto example = std::ranges::find_if(
         texts, [&](const std::string& text) { return !parse_number(text) && reads(text); });
@@ -187,9 +188,9 @@ std::string notation_advice(std::span<const std::string> texts) {
     if (std::ranges::find(values, value) != values.end()) continue;
     values.push_back(value);
     if (advice.empty())
-      advice = fmt::format("in a text file, fit {} reads {} as {}", by, in_quotes(*example), value);
+      advice = fmt::format("in a text file, fit {} reads {} as {}", usual.by, in_quotes(*example), value);
     else
-      advice += fmt::format(", {} as {}", by, value);
+      advice += fmt::format(", {} as {}", usual.by, value);
   }
   return advice;
 }
