@@ -34,9 +34,12 @@ std::vector<std::string> repeated_notes(const Split& parts) {
 
 /// The note on a calibrated model of windows. It says that the windows to predict are later than the
 /// calibration windows, so they may be unlike them.
-constexpr const char* kCalibratedInTime =
-    "calibrated on windows before those that will be predicted: the level holds where the future is like "
-    "them";
+/// Returns the note on a calibration by examples that lie before those of a prediction.
+std::string calibrated_in_time(std::string_view examples) {
+  return fmt::format(
+      "calibrated on {} before those that will be predicted: the level holds where the future is like them",
+      examples);
+}
 
 /// Throws std::invalid_argument if the method, or the method that it wraps (ensemble), cannot do the task
 /// that the encoder found in the target's column. Also throws if calibration is requested for a task that
@@ -62,11 +65,11 @@ Dataset encoded_validation(const InputEncoder& encoder, const Examples& given,
 }
 
 /// Inserts the notes on the windows before all other notes. If the model will be calibrated, adds
-/// kCalibratedInTime at the end.
+/// calibrated_in_time() at the end.
 void add_notes_on_windows(const WindowTable& windows, const FitOptions& fit,
                           std::vector<std::string>& notes) {
   notes.insert(notes.begin(), windows.windows->notes.begin(), windows.windows->notes.end());
-  if (fit.calibrate != "none") notes.push_back(kCalibratedInTime);
+  if (fit.calibrate != "none") notes.push_back(calibrated_in_time("windows"));
 }
 
 /// Encodes the training rows of a streamed table to disk. Ranks that share the rows of a fit have a part of
@@ -120,6 +123,8 @@ EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data,
     out.pixel_mean = pixel_mean(out.parts.train).to(at::kFloat).to(at::kDouble);
   if (const auto* windows = std::get_if<WindowTable>(&data.examples))
     add_notes_on_windows(*windows, fit, out.split.notes);
+  else if (fit.split == "time" && fit.calibrate != "none")
+    out.split.notes.push_back(calibrated_in_time("rows"));
   return out;
 }
 

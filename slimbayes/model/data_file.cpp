@@ -135,6 +135,10 @@ Examples read_training(const std::string& path, FitOptions& o, const DataSource&
   Table table = from.read(path, training_reading(o));
   if (std::string note = partition_note(table.parts); notes != nullptr && !note.empty())
     notes->push_back(std::move(note));
+  if (notes != nullptr && !o.date_format.empty() &&
+      std::ranges::find(table.columns, ColumnKind::datetime, &Column::kind) == table.columns.end())
+    notes->push_back(
+        fmt::format("no column has dates of the format {} (`.date_format`)", in_quotes(o.date_format)));
   const bool series = input_kind(o) == InputKind::windows;
   if (!series) table = with_known_target(std::move(table), o.target, notes);
   name_columns(o, table);

@@ -48,6 +48,13 @@ def test_the_options_are_named_and_checked(tmp_path):
     assert "add --decimal ','" in refused(tmp_path, *words, "--thousands", ".")
 
 
+def test_a_format_without_dates_is_said(tmp_path):
+    write_csv(tmp_path / "t.csv", ["d", "x", "y"], [[f"{1 + i % 28:02}.{1 + i % 12:02}.2019", i % 7, i % 5] for i in range(90)])
+    words = ["fit", "t.csv", "--target", "y", "--likelihood", "gaussian", "--method", "ridge", "--model", "m", "--date-format"]
+    assert "no column has dates of the format '%m/%d/%Y' (--date-format)" in run(tmp_path, *words, "%m/%d/%Y").stderr
+    assert "no column has dates" not in run(tmp_path, *words, "%d.%m.%Y").stderr
+
+
 def test_dates_of_a_format(tmp_path):
     days = [datetime.date(2014, 1, 1) + datetime.timedelta(day) for day in range(120)]
     rows = toy_rows(120)

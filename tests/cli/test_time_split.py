@@ -36,3 +36,12 @@ def test_what_has_no_split_by_time_is_refused(tmp_path):
     write_csv(tmp_path / "plain.csv", ["x", "y"], [[i, i % 7] for i in range(40)])
     assert "one column of dates for --split time; received none" in refused(tmp_path, "fit", "plain.csv", *words[1:])
     assert "images, which have no times" in refused(tmp_path, "fit", "train-images-idx3-ubyte.gz", "--split", "time")
+
+
+def test_a_calibration_by_time_says_what_it_rests_on(tmp_path):
+    rows = [[f"2019-{1 + i // 28:02}-{1 + i % 28:02}", i % 7, i % 5] for i in range(300)]
+    write_csv(tmp_path / "t.csv", ["day", "x", "y"], rows)
+    words = ["fit", "t.csv", "--target", "y", "--likelihood", "gaussian", "--method", "ridge", "--model", "m", "--calibrate", "conformal"]
+    said = run(tmp_path, *words, "--split", "time").stderr
+    assert "calibrated on rows before those that will be predicted: the level holds where the future is like them" in said
+    assert "calibrated on rows" not in run(tmp_path, *words).stderr
