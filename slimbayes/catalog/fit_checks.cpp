@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "slimbayes/catalog/network/networks.h"
-#include "slimbayes/catalog/notation.h"
+#include "slimbayes/catalog/date_format.h"
 #include "slimbayes/catalog/option.h"
 #include "slimbayes/storage/printable.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "slimbayes/catalog/notation.h"
+#include "slimbayes/data/table/table.h"
 #include "slimbayes/encoding/encoder.h"
 
 namespace slimbayes {

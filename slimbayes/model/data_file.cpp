@@ -9,6 +9,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/table/spelling.h"
 #include "slimbayes/data/table/table_parts.h"
 #include "slimbayes/encoding/target.h"
 #include "slimbayes/storage/printable.h"

@@ -7,6 +7,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/answer_to.h"
 #include "slimbayes/data/input_scores.h"
+#include "slimbayes/data/table/spelling.h"
 #include "slimbayes/model/events.h"
 #include "slimbayes/model/persistence.h"
 #include "slimbayes/model/segmentation.h"

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/data/table/spelling.h"
 #include "slimbayes/engine/spec/row_spec_file.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/contents.h"

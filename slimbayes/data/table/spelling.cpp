@@ -11,6 +11,7 @@
 #include <ctime>
 #include <vector>
 
+#include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {
@@ -118,6 +119,8 @@ const std::array<Reads, 6>& usual_notations() {
 }
 
 }  // namespace
+
+Notation notation_of(const FitOptions& o) { return {o.thousands, o.decimal, o.date_format}; }
 
 std::string_view plain_number(std::string_view cell, const Notation& notation, std::string& memory) {
   if (notation.plain_numbers()) return cell;

@@ -5,12 +5,17 @@
 #include <string>
 #include <string_view>
 
-#include "slimbayes/catalog/notation.h"
+#include "slimbayes/data/table/table.h"
 
 namespace slimbayes {
 
+struct FitOptions;
+
 // Cells whose numbers and dates are not spelled as 13000.5 and 2014-12-31 (Reading::notation). The functions
 // of the same names in cell.h read the spelling that needs no option.
+
+/// Returns the notation that these options name.
+Notation notation_of(const FitOptions& options);
 
 /// Returns the number of the cell in the spelling of parse_number(): 1234.5 for 1.234,5, by the file's
 /// notation. Returns "" for digits in wrong groups (1.23,4), for a zero before a separator (0.123), and for

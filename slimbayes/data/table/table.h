@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "slimbayes/catalog/notation.h"
 #include "slimbayes/data/table/limits.h"
 #include "slimbayes/export.h"
 
@@ -80,6 +79,18 @@ struct SLIMBAYES_EXPORT Table {
 
   const Column* find(std::string_view name) const;  // nullptr if absent
   std::vector<std::string> names() const;           // of the columns
+};
+
+/// How the text of a file spells numbers and dates, where it is not as 13000.5 and 2014-12-31. Plain data:
+/// FitOptions has the same fields, and check_columns() their limits.
+struct Notation {
+  std::string thousands = "";  // sign between groups of three digits: "", ",", ".", " " or "'"
+  std::string decimal = ".";   // "." or ","
+  /// Fields of strptime, such as "%d.%m.%Y": a cell of this format is a date too; "": ISO 8601 alone.
+  std::string date_format = "";
+
+  /// Whether numbers are spelled as parse_number() reads them.
+  bool plain_numbers() const { return thousands.empty() && decimal == "."; }
 };
 
 /// What is known about a file's columns before it is read. Use it to read the rows of a prediction as the

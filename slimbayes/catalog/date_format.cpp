@@ -1,14 +1,8 @@
-#include "slimbayes/catalog/notation.h"
+#include "slimbayes/catalog/date_format.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "slimbayes/catalog/fit_options.h"
-
 namespace slimbayes {
-
-Notation notation_of(const FitOptions& o) { return {o.thousands, o.decimal, o.date_format}; }
 
 std::string fault_of_date_format(std::string_view format) {
   // Which part of a time each field is: two fields of one part contradict each other.

@@ -1,4 +1,4 @@
-#include "slimbayes/catalog/notation.h"
+#include "slimbayes/catalog/date_format.h"
 
 #include <gtest/gtest.h>
 
