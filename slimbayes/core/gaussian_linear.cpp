@@ -101,10 +101,11 @@ Constant constant_of(const LinearStatistics& s, const LinearModel& model, const 
   double weight = s.ones_ones - ones.dot(response).item<double>();
   double sum = s.ones_y - whiten_vector(s.c, model.prior_factor).dot(response).item<double>();
   if (!(weight > 1e-14 * s.ones_ones))
-    throw NumericalError(fmt::format(
-        "[linear_posterior] expected a constant mean that the {} rows determine; received a weight of {:.3g} "
-        "beside {:.3g}: the features explain constants as well; raise sigma2 or fix the mean",
-        s.n, weight, s.ones_ones));
+    throw NumericalError(
+        fmt::format("[linear_posterior] expected a constant mean that the {:g} rows determine; received a "
+                    "weight of {:.3g} "
+                    "beside {:.3g}: the features explain constants as well; raise sigma2 or fix the mean",
+                    s.n, weight, s.ones_ones));
   return {s.y_shift + sum / weight, response, model.sigma2 / weight};
 }
 
@@ -133,11 +134,18 @@ double residuals_from_statistics(const LinearPosterior& p) {
   return s.yy - explained - penalty;  // yy - c^T w = residuals + sigma2 ||u||^2
 }
 
-// Returns X = T^T phi / sqrt(d sigma2) of each row, so that adding or removing the rows changes H by X^T X.
+// Returns w / d of each row, its share in the sums over rows; undefined if it is 1 for all. [b]
+at::Tensor shares(const LinearRows& rows) {
+  if (!rows.d.defined()) return rows.weight.defined() ? rows.weight.detach().to(at::kDouble) : at::Tensor();
+  const at::Tensor d = rows.d.detach().to(at::kDouble);
+  return rows.weight.defined() ? rows.weight.detach().to(at::kDouble) / d : d.reciprocal();
+}
+
+// Returns X = T^T phi sqrt(w / (d sigma2)) of each row, so that adding or removing the rows changes H by X^T X.
 // cholesky_updated() and cholesky_downdated() take X. [k, r]
 at::Tensor turns(const LinearModel& model, const LinearRows& rows) {
   at::Tensor phi = whiten(rows.features.detach().to(at::kDouble), model.prior_factor);
-  if (rows.d.defined()) phi = phi / rows.d.detach().to(at::kDouble).sqrt().unsqueeze(1);
+  if (const at::Tensor share = shares(rows); share.defined()) phi = phi * share.sqrt().unsqueeze(1);
   return phi / std::sqrt(model.sigma2);
 }
 
@@ -201,14 +209,15 @@ void check_exact_mean(double yy, const LinearModel& model, const std::string& fu
 double residual_sum(const LinearPosterior& p, const LinearRows& rows) {
   at::Tensor residual = rows.y.to(at::kDouble) - mean(p, rows.features);
   at::Tensor square = residual.square();
-  return (rows.d.defined() ? square / rows.d.to(at::kDouble) : square).sum().item<double>();
+  const at::Tensor share = shares(rows);
+  return (share.defined() ? square * share : square).sum().item<double>();
 }
 
 double log_evidence(const LinearPosterior& p, std::optional<double> residuals) {
   const LinearStatistics& s = p.statistics;
   double rss = residuals ? *residuals : residuals_from_statistics(p);
   double square = rss / p.model.sigma2 + p.whitened.square().sum().item<double>();  // y^T C^-1 y
-  return -0.5 * (static_cast<double>(s.n) * std::log(2 * std::numbers::pi * p.model.sigma2) + s.log_det_d +
+  return -0.5 * (s.n * std::log(2 * std::numbers::pi * p.model.sigma2) + s.log_det_d +
                  log_det(p.precision).item<double>() + square);
 }
 
@@ -226,7 +235,7 @@ EvidenceGradient evidence_gradient(const LinearPosterior& p, std::optional<doubl
   out.S = at::outer(p.weights, p.weights).add_(covariance).div_(-2 * sigma2);
   out.c = p.weights / sigma2;
   out.constant = (s.ones_y - s.ones_phi.dot(p.weights).item<double>()) / sigma2;
-  out.log_sigma2 = 0.5 * (static_cast<double>(s.rank() - s.n) - trace + rss / sigma2);
+  out.log_sigma2 = 0.5 * (static_cast<double>(s.rank()) - s.n - trace + rss / sigma2);
   out.log_prior_scale = (2 * (out.S * s.S).sum() + out.c.dot(s.c)).item<double>();
   return out;
 }
@@ -238,7 +247,8 @@ at::Tensor evidence_surrogate(const LinearPosterior& p, const EvidenceGradient& 
   at::Tensor phi = rows.features.to(at::kDouble);
   at::Tensor y = rows.y.to(at::kDouble) - p.constant;
   at::Tensor each = (at::mm(phi, gradient.S) * phi).sum(1) + y * at::mv(phi, gradient.c);
-  return (rows.d.defined() ? each / rows.d.to(at::kDouble) : each).sum();
+  const at::Tensor share = shares(rows);
+  return (share.defined() ? each * share : each).sum();
 }
 
 }  // namespace slimbayes

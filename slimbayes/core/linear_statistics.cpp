@@ -20,6 +20,22 @@ namespace slimbayes {
 
 namespace {
 
+/// Returns a column of positive numbers [b] in float64. Throws std::invalid_argument for others.
+at::Tensor positive(const at::Tensor& x, int64_t b, const char* function, const char* name,
+                    const char* hint) {
+  check_shape(x, {b}, function, name);
+  check_finite(x, function, name);
+  at::Tensor numbers = x.detach().to(at::kDouble);
+  if (const double least = numbers.min().item<double>(); !(least > 0))
+    refuse(function, fmt::format("{} > 0", name), fmt::format("a least {} of {}", name, least), hint);
+  return numbers;
+}
+
+double sum_of_rows(const LinearRows& rows) {
+  return rows.weight.defined() ? rows.weight.sum(at::kDouble).item<double>()
+                               : static_cast<double>(rows.y.size(0));
+}
+
 LinearStatistics accumulated(LinearStatistics s, const LinearRows& rows, double sign, const char* function) {
   check_shape(rows.features, {-1, s.rank()}, function, "features");
   int64_t b = rows.features.size(0);
@@ -30,16 +46,15 @@ LinearStatistics accumulated(LinearStatistics s, const LinearRows& rows, double 
   at::Tensor y = rows.y.detach().to(at::kDouble) - s.y_shift, one = at::ones_like(y);
   double log_det_d = 0;
   if (rows.d.defined() && b > 0) {
-    check_shape(rows.d, {b}, function, "d");
-    check_finite(rows.d, function, "d");
-    at::Tensor d = rows.d.detach().to(at::kDouble);
-    double least = d.min().item<double>();
-    if (!(least > 0))
-      refuse(function, "d > 0", fmt::format("a least d of {}", least), "d is a variance relative to sigma2");
+    const at::Tensor d = positive(rows.d, b, function, "d", "d is a variance relative to sigma2");
     one = d.rsqrt();
+    log_det_d = (rows.weight.defined() ? d.log() * rows.weight : d.log()).sum().item<double>();
+  }
+  if (rows.weight.defined() && b > 0)
+    one = one * positive(rows.weight, b, function, "weight", "leave the rows of weight 0 out").sqrt();
+  if (rows.d.defined() || rows.weight.defined()) {
     phi = phi * one.unsqueeze(1);
     y = y * one;
-    log_det_d = d.log().sum().item<double>();
   }
   s.S = writable(std::move(s.S)).contiguous();
   add_gram(s.S, phi, sign);
@@ -49,7 +64,7 @@ LinearStatistics accumulated(LinearStatistics s, const LinearRows& rows, double 
   s.ones_y += sign * one.dot(y).item<double>();
   s.ones_ones += sign * one.dot(one).item<double>();
   s.log_det_d += sign * log_det_d;
-  s.n += sign > 0 ? b : -b;
+  s.n += sign * sum_of_rows(rows);
   return s;
 }
 
@@ -67,8 +82,9 @@ LinearStatistics added(LinearStatistics s, const LinearRows& rows) {
 
 LinearStatistics removed(LinearStatistics s, const LinearRows& rows) {
   check_shape(rows.y, {-1}, "removed", "y");
-  if (!(rows.y.size(0) <= s.n))
-    refuse("removed", fmt::format("at most {} rows", s.n), std::to_string(rows.y.size(0)),
+  const double n = sum_of_rows(rows);
+  if (!(n <= s.n * (1 + 1e-12)))
+    refuse("removed", fmt::format("at most {:g} rows", s.n), fmt::format("{:g}", n),
            "only rows that were added can be removed");
   return accumulated(std::move(s), rows, -1, "removed");
 }
@@ -88,7 +104,7 @@ LinearStatistics merged(const LinearStatistics& a, const LinearStatistics& b) {
           .y_shift = a.y_shift};
 }
 
-LinearStatistics scaled(const LinearStatistics& s, double factor, int64_t n) {
+LinearStatistics scaled(const LinearStatistics& s, double factor, double n) {
   if (!(factor > 0)) refuse("scaled", "a factor above 0", fmt::format("{}", factor));
   return {s.S * factor,      s.c * factor,         s.ones_phi * factor,  s.yy * factor,
           s.ones_y * factor, s.ones_ones * factor, s.log_det_d * factor, n,

@@ -11,9 +11,10 @@ namespace slimbayes {
 /// Rows with targets for a linear model: y = phi^T w + noise, noise ~ N(0, sigma2 d), where phi are the
 /// features of a row.
 struct LinearRows {
-  at::Tensor features;  // [b, r] one row phi^T each
-  at::Tensor y;         // [b]
-  at::Tensor d;         // [b] relative noise variance, > 0; undefined means 1 everywhere
+  at::Tensor features;     // [b, r] one row phi^T each
+  at::Tensor y;            // [b]
+  at::Tensor d;            // [b] relative noise variance, > 0; undefined means 1 everywhere
+  at::Tensor weight = {};  // [b] how many equal rows each row stands for, > 0; undefined means 1 everywhere
 };
 
 /// The sufficient statistics of n rows for a linear model: all that a posterior of the weights needs from the
@@ -29,7 +30,7 @@ struct LinearStatistics {
   double ones_y = 0;     // 1^T D^-1 y
   double ones_ones = 0;  // 1^T D^-1 1
   double log_det_d = 0;  // log |D|
-  int64_t n = 0;         // number of rows
+  double n = 0;          // number of rows: the sum of their weights
   double y_shift = 0;    // what was subtracted from every y
 
   int64_t rank() const { return S.size(0); }
@@ -41,8 +42,8 @@ SLIMBAYES_EXPORT LinearStatistics linear_statistics(int64_t rank, double y_shift
 
 /// Return the statistics after these rows have been added, or removed; only rows that were added may be
 /// removed. Rows may have any floating type and are converted to float64 first. Without gradients. Cost
-/// O(b r^2). Both throw std::invalid_argument if a shape does not fit, if features, y or d are not finite, or
-/// if a d is not > 0; removed() also if `rows` holds more rows than `s`. In a loop write
+/// O(b r^2). Both throw std::invalid_argument if a shape does not fit, if features, y, d or weight are not
+/// finite, or if a d or weight is not > 0; removed() also if `rows` holds more rows than `s`. In a loop write
 /// `s = added(std::move(s), rows)`: S is then updated in place instead of copied (see writable).
 SLIMBAYES_EXPORT LinearStatistics added(LinearStatistics s, const LinearRows& rows);
 SLIMBAYES_EXPORT LinearStatistics removed(LinearStatistics s, const LinearRows& rows);
@@ -54,7 +55,7 @@ SLIMBAYES_EXPORT LinearStatistics merged(const LinearStatistics& a, const Linear
 /// Returns an estimate of the statistics of n rows from the statistics `s` of a random sample of n / factor
 /// of them: multiplies every sum by `factor` and sets the number of rows to `n`. Throws std::invalid_argument
 /// unless factor > 0.
-SLIMBAYES_EXPORT LinearStatistics scaled(const LinearStatistics& s, double factor, int64_t n);
+SLIMBAYES_EXPORT LinearStatistics scaled(const LinearStatistics& s, double factor, double n);
 
 /// Returns the statistics of the same rows for another y_shift, computed from the sums alone. It is exact up
 /// to rounding. Use it to subtract a fitted constant from y.

@@ -37,6 +37,28 @@ Dataset Dataset::subset(const at::Tensor& indices) const {
   return {schema, std::make_shared<SubsetSource>(source, indices)};
 }
 
+double Dataset::total_weight() const {
+  const at::Tensor all = weights();
+  return all.defined() ? all.sum().item<double>() : static_cast<double>(size());
+}
+
+Dataset weighted(const Dataset& data, const at::Tensor& weights) {
+  check_shape(weights, {data.size()}, "weighted", "weights");
+  const at::Tensor own = weights.to(at::kDouble).contiguous();
+  check_finite(own, "weighted", "weights");
+  if (own.numel() > 0 && !(own.min().item<double>() > 0))
+    refuse("weighted", "weights above 0", fmt::format("{}", own.min().item<double>()),
+           "leave the rows of weight 0 out");
+  const bool each_once = (own == 1).all().item<bool>();
+  if (each_once && !data.weights().defined()) return data;
+  if (const auto* in_memory = dynamic_cast<const TensorSource*>(data.source.get())) {
+    Batch all = in_memory->all();
+    all.weight = each_once ? at::Tensor() : own;
+    return {data.schema, std::make_shared<TensorSource>(std::move(all))};
+  }
+  return {data.schema, std::make_shared<WeightedSource>(data.source, own)};
+}
+
 Dataset dataset_of(Schema schema, Batch all) {
   auto source = std::make_shared<TensorSource>(std::move(all));
   if (schema.input.sizes.empty()) schema.input.sizes = source->all().inputs[0].sizes().slice(1).vec();

@@ -15,6 +15,9 @@ struct Dataset {
   std::shared_ptr<const Source> source;  // nullptr: no rows
 
   int64_t size() const { return source ? source->size() : 0; }  // number of rows
+  /// Returns the weight of each row (Batch::weight), [n] float64; undefined if every row counts once.
+  at::Tensor weights() const { return source ? source->weights() : at::Tensor(); }
+  SLIMBAYES_EXPORT double total_weight() const;  // sum of the weights; without weights the number of rows
   /// Returns the rows with these indices [b] int64. Throws std::invalid_argument if there is no source.
   SLIMBAYES_EXPORT Batch rows(const at::Tensor& indices, const RowContext& context = {}) const;
   SLIMBAYES_EXPORT Batch all() const;  // all rows in order, without augmentation
@@ -35,6 +38,12 @@ SLIMBAYES_EXPORT Dataset regression_data(const at::Tensor& x, const at::Tensor& 
 /// classes and for other shapes and likelihoods.
 SLIMBAYES_EXPORT Dataset class_data(const at::Tensor& x, const at::Tensor& y, int64_t classes,
                                     LikelihoodKind likelihood = LikelihoodKind::softmax);
+
+/// Returns the dataset with a weight for each row (Batch::weight), in the place of weights that it had:
+/// weights [n] of any type. A row of weight 2 counts as two equal rows. Weights that are all 1 leave the
+/// dataset without weights. Throws std::invalid_argument unless every weight is finite and > 0: leave a row of
+/// weight 0 out (subset).
+SLIMBAYES_EXPORT Dataset weighted(const Dataset& data, const at::Tensor& weights);
 
 /// Returns a dataset with the rows of `a`, followed by those of `b`; nothing is copied. Both must have the
 /// same schema. Either may be empty.

@@ -34,6 +34,11 @@ void pad_alike(Batch& a, Batch& b) {
   }
 }
 
+/// Returns the weights of a batch, 1 for each row where it has none.
+at::Tensor weight_of(const Batch& batch) {
+  return batch.weight.defined() ? batch.weight : at::ones({batch.inputs.at(0).size(0)}, at::kDouble);
+}
+
 }  // namespace
 
 TensorSource::TensorSource(Batch all) : all_(std::move(all)) {
@@ -46,6 +51,7 @@ TensorSource::TensorSource(Batch all) : all_(std::move(all)) {
   for (const at::Tensor& input : all_.inputs) check_rows(input, "each input");
   if (all_.target.defined()) check_rows(all_.target, "the target");
   if (all_.mask.defined()) check_rows(all_.mask, "the mask");
+  if (all_.weight.defined()) check_rows(all_.weight, "the weights");
 }
 
 int64_t TensorSource::size() const { return all_.inputs[0].size(0); }
@@ -56,6 +62,7 @@ Batch TensorSource::rows(const at::Tensor& indices, const RowContext&) const {
   for (const at::Tensor& input : all_.inputs) batch.inputs.push_back(input.index_select(0, indices));
   if (all_.target.defined()) batch.target = all_.target.index_select(0, indices);
   if (all_.mask.defined()) batch.mask = all_.mask.index_select(0, indices);
+  if (all_.weight.defined()) batch.weight = all_.weight.index_select(0, indices);
   return batch;
 }
 
@@ -79,12 +86,31 @@ at::Tensor SubsetSource::lengths() const {
   return all.defined() ? all.index_select(0, indices_) : all;
 }
 
+at::Tensor SubsetSource::weights() const {
+  const at::Tensor all = whole_->weights();
+  return all.defined() ? all.index_select(0, indices_) : all;
+}
+
+Batch WeightedSource::rows(const at::Tensor& indices, const RowContext& context) const {
+  Batch batch = whole_->rows(indices, context);
+  batch.weight = weights_.index_select(0, indices);
+  return batch;
+}
+
 JoinedSource::JoinedSource(std::shared_ptr<const Source> first, std::shared_ptr<const Source> second)
-    : first_(std::move(first)), second_(std::move(second)) {}
+    : first_(std::move(first)),
+      second_(std::move(second)),
+      weighted_(first_->weights().defined() || second_->weights().defined()) {}
 
 int64_t JoinedSource::size() const { return first_->size() + second_->size(); }
 
 Batch JoinedSource::rows(const at::Tensor& indices, const RowContext& context) const {
+  Batch batch = joined_rows(indices, context);
+  if (weighted_) batch.weight = weight_of(batch);
+  return batch;
+}
+
+Batch JoinedSource::joined_rows(const at::Tensor& indices, const RowContext& context) const {
   check_indices(indices, "JoinedSource::rows");
   const int64_t n = first_->size();
   const at::Tensor in_second = indices >= n;
@@ -106,12 +132,20 @@ Batch JoinedSource::rows(const at::Tensor& indices, const RowContext& context) c
   for (size_t i = 0; i < a.inputs.size(); ++i) batch.inputs.push_back(both(a.inputs[i], b.inputs.at(i)));
   batch.target = both(a.target, b.target);
   batch.mask = both(a.mask, b.mask);
+  if (weighted_) batch.weight = both(weight_of(a), weight_of(b));
   return batch;
 }
 
 at::Tensor JoinedSource::lengths() const {
   const at::Tensor first = first_->lengths(), second = second_->lengths();
   return first.defined() && second.defined() ? at::cat({first, second}) : at::Tensor();
+}
+
+at::Tensor JoinedSource::weights() const {
+  if (!weighted_) return {};
+  const at::Tensor first = first_->weights(), second = second_->weights();
+  return at::cat({first.defined() ? first : at::ones({first_->size()}, at::kDouble),
+                  second.defined() ? second : at::ones({second_->size()}, at::kDouble)});
 }
 
 std::optional<Source::OnDisk> JoinedSource::on_disk() const {

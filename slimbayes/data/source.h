@@ -21,6 +21,11 @@ struct Batch {
   /// kVoid (answers/pixels.h). Undefined if not known.
   at::Tensor target = {};
   at::Tensor mask = {};  // [b, t] bool, false for padding; undefined if there is no padding
+  /// [b] float64, > 0: for how many rows each row counts. A row of weight 2 is two equal rows in every sum, so
+  /// that the sum of the weights takes the place of the number of rows. Undefined: every row counts once.
+  /// The step of a training on mini-batches does not read it: such batches are drawn by the weights
+  /// (plan_of_weights in train/plan.h).
+  at::Tensor weight = {};
 };
 
 /// How a batch is used. A source that augments its rows needs it.
@@ -44,6 +49,9 @@ class SLIMBAYES_EXPORT Source {
   /// Returns the length of each row (for a text, its number of tokens), [n] int64, so that a method can form
   /// batches of rows of similar length. Returns an undefined tensor if all rows have the same length.
   virtual at::Tensor lengths() const { return {}; }
+
+  /// Returns the weight of each row (Batch::weight), [n] float64; undefined if every row counts once.
+  virtual at::Tensor weights() const { return {}; }
 
   /// How rows lie on disk: those of a block are read together, and about `window` rows are kept in memory.
   struct OnDisk {
@@ -70,6 +78,7 @@ class SLIMBAYES_EXPORT TensorSource : public Source {
 
   int64_t size() const override;
   Batch rows(const at::Tensor& indices, const RowContext& context) const override;
+  at::Tensor weights() const override { return all_.weight; }
   const Batch& all() const { return all_; }
 
  private:
@@ -86,10 +95,29 @@ class SLIMBAYES_EXPORT SubsetSource : public Source {
   int64_t size() const override;
   Batch rows(const at::Tensor& indices, const RowContext& context) const override;
   at::Tensor lengths() const override;
+  at::Tensor weights() const override;
 
  private:
   std::shared_ptr<const Source> whole_;
   at::Tensor indices_;
+};
+
+/// A source with the rows of another source and weights of its own.
+class WeightedSource : public Source {
+ public:
+  /// `weights` [n] float64 are those of the rows of `whole`, all > 0.
+  WeightedSource(std::shared_ptr<const Source> whole, at::Tensor weights)
+      : whole_(std::move(whole)), weights_(std::move(weights)) {}
+
+  int64_t size() const override { return whole_->size(); }
+  Batch rows(const at::Tensor& indices, const RowContext& context) const override;
+  at::Tensor lengths() const override { return whole_->lengths(); }
+  at::Tensor weights() const override { return weights_; }
+  std::optional<OnDisk> on_disk() const override { return whole_->on_disk(); }
+
+ private:
+  std::shared_ptr<const Source> whole_;
+  at::Tensor weights_;
 };
 
 /// A source with the rows of two sources, those of `second` behind those of `first`; nothing is copied. In a
@@ -102,10 +130,13 @@ class SLIMBAYES_EXPORT JoinedSource : public Source {
   int64_t size() const override;
   Batch rows(const at::Tensor& indices, const RowContext& context) const override;
   at::Tensor lengths() const override;
+  at::Tensor weights() const override;             // 1 for the rows of a source without weights
   std::optional<OnDisk> on_disk() const override;  // as the part that lies on disk
 
  private:
+  Batch joined_rows(const at::Tensor& indices, const RowContext& context) const;
   std::shared_ptr<const Source> first_, second_;
+  bool weighted_;  // whether a source has weights
 };
 
 }  // namespace slimbayes

@@ -78,14 +78,20 @@ Input input_of(const Batch& batch, at::ScalarType type) {
 
 BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options) {
   const at::Tensor lengths = data.source->lengths();
-  if (lengths.defined()) return plan_by_length(lengths, batch_size(options, data.size()));
+  const at::Tensor weights = data.weights();
+  if (lengths.defined()) return plan_by_length(lengths, batch_size(options, data.size()), weights);
   // An image of a segmentation is as much work as thousands of rows.
   constexpr int64_t kImages = 8;
   if (data.schema.task.grid && options.batch == 0)
     return plan_of_equal_batches(data.size(), (data.size() + kImages - 1) / kImages);
   if (const auto disk = data.source->on_disk()) {
     const int64_t batch = batch_size(options, data.size());
+    internal_check(!weights.defined(), "fit", "weights of rows that lie on disk");
     return plan_of_windows(disk->parts, (data.size() + batch - 1) / batch, disk->window, disk->block);
+  }
+  if (weights.defined()) {
+    const int64_t batch = batch_size(options, data.size());
+    return plan_of_weights(weights, (data.size() + batch - 1) / batch);
   }
   return {};
 }
@@ -162,28 +168,32 @@ at::Tensor targets_of(const Dataset& data) {
   return targets.front().defined() ? at::cat(targets) : at::Tensor();
 }
 
-int64_t labelled_rows(const Dataset& data) {
-  if (!data.schema.task.grid) return data.size();
+double labelled_rows(const Dataset& data) {
+  if (!data.schema.task.grid) return data.total_weight();
   int64_t count = 0;
   over_batches(data, {}, [&](const Batch& batch) { count += (batch.target != kVoid).sum().item<int64_t>(); });
-  return count;
+  return static_cast<double>(count);
+}
+
+double weighted_mean(const at::Tensor& x, const at::Tensor& weights) {
+  if (!weights.defined()) return x.mean(at::kDouble).item<double>();
+  return (x.to(at::kDouble) * weights).sum().item<double>() / weights.sum().item<double>();
 }
 
 double mean_over_rows(const Dataset& data,
                       const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss,
                       const Collective* ranks) {
-  double sum = 0;
-  int64_t count = 0;
+  double sum = 0, count = 0;
   const auto over = [&](const Dataset& rows) {
     over_batches(rows, {kValidationRows}, [&](const Batch& batch) {
-      const at::Tensor losses = loss(input_of(batch), batch.target.to(at::kFloat));
-      sum += losses.sum(at::kDouble).item<double>();
-      count += losses.numel();
+      const at::Tensor losses = loss(input_of(batch), batch.target.to(at::kFloat)), &w = batch.weight;
+      sum += (w.defined() ? losses * w : losses).sum(at::kDouble).item<double>();
+      count += w.defined() ? w.sum().item<double>() : static_cast<double>(losses.numel());
     });
   };
   const RankRows own = rows_of_rank(data, ranks);
   on_all_ranks(own.ranks, [&] { over(own.rows); });
-  const at::Tensor all = at::tensor({sum, static_cast<double>(count)}, at::kDouble);
+  const at::Tensor all = at::tensor({sum, count}, at::kDouble);
   sum_over_ranks({all}, own.ranks);
   return all[0].item<double>() / all[1].item<double>();
 }

@@ -47,7 +47,8 @@ RowTensors tensors_of(const Dataset& rows, at::ScalarType type);
 /// the methods that do.
 void check_task(const Task& task, std::string_view method);
 
-/// Returns a plan that puts texts of similar length into one batch, so that little of a batch is padding. In
+/// Returns a plan that puts texts of similar length into one batch, so that little of a batch is padding. Rows
+/// with weights are drawn in proportion to them (plan_of_weights), so that no loss needs to know a weight. In
 /// segmentation without a batch size the batches are equal parts of at most 8 images. Otherwise returns an
 /// empty plan: the trainer then cuts a permutation of the rows into batches.
 BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options);
@@ -56,10 +57,15 @@ BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options);
 /// in memory. Undefined if there are no rows or the rows have no targets. [n]; of segmentation [n, h w]
 at::Tensor targets_of(const Dataset& data);
 
-/// Returns the number of rows of a dataset; of segmentation the number of pixels that are not void.
-int64_t labelled_rows(const Dataset& data);
+/// Returns the sum of the weights of the rows, which is their number if each counts once; of segmentation the
+/// number of pixels that are not void. It is the n by which a KL term is divided.
+double labelled_rows(const Dataset& data);
 
-/// Returns the mean of `loss` over all rows, of which there must be at least one. `loss` returns the loss of
+/// Returns the mean of a number for each row, x [n], in float64, where each counts by its weight: weights [n]
+/// (Dataset::weights), or undefined if each counts once.
+double weighted_mean(const at::Tensor& x, const at::Tensor& weights);
+
+/// Returns the mean of `loss` over all rows by their weights. There must be at least one row. `loss` returns the loss of
 /// each row of a batch [b]; of segmentation that of each labelled pixel. It is called batch by batch, in
 /// float32 and without gradients. `ranks` share the rows (FitContext::ranks); nullptr: this process has all.
 double mean_over_rows(const Dataset& data,

@@ -28,8 +28,7 @@ std::vector<LinearStatistics> summed(std::vector<LinearStatistics> own, const Co
     s.c = s.c.clone();
     s.ones_phi = s.ones_phi.clone();
     sums.insert(sums.end(), {s.S, s.c, s.ones_phi,
-                             at::tensor({s.yy, s.ones_y, s.ones_ones, s.log_det_d, static_cast<double>(s.n)},
-                                        at::kDouble)});
+                             at::tensor({s.yy, s.ones_y, s.ones_ones, s.log_det_d, s.n}, at::kDouble)});
   }
   sum_over_ranks(sums, ranks);
   for (size_t i = 0; i < own.size(); ++i) {
@@ -39,7 +38,7 @@ std::vector<LinearStatistics> summed(std::vector<LinearStatistics> own, const Co
     s.ones_y = of[1];
     s.ones_ones = of[2];
     s.log_det_d = of[3];
-    s.n = static_cast<int64_t>(of[4]);
+    s.n = of[4];
   }
   return own;
 }

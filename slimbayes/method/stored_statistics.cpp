@@ -22,7 +22,7 @@ void store_statistics(const LinearStatistics& s, Weights& weights, const std::st
   weights[prefix + "S"] = s.S;
   weights[prefix + "c"] = s.c;
   weights[prefix + "ones_phi"] = s.ones_phi;
-  std::vector<double> sums = {s.yy, s.ones_y, s.ones_ones, s.log_det_d, static_cast<double>(s.n), s.y_shift};
+  std::vector<double> sums = {s.yy, s.ones_y, s.ones_ones, s.log_det_d, s.n, s.y_shift};
   weights[prefix + "sums"] = at::tensor(sums, at::kDouble);
 }
 
@@ -43,10 +43,10 @@ LinearStatistics statistics_from(const Network::Lookup& given, int64_t rank, con
   s.ones_y = value[1];
   s.ones_ones = value[2];
   s.log_det_d = value[3];
-  if (!(value[4] >= 0 && value[4] <= kMostRows && value[4] == std::floor(value[4])))
+  if (!(value[4] >= 0 && value[4] <= kMostRows))
     refuse(kStatistics, fmt::format("a number of rows in {}sums", prefix), fmt::format("{}", value[4]),
            "the model file is damaged");
-  s.n = static_cast<int64_t>(value[4]);
+  s.n = value[4];
   s.y_shift = value[5];
   return s;
 }

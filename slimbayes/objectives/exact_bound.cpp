@@ -25,12 +25,16 @@ ExactSums added(const ExactSums& sums, const LinearRows& rows, const at::Tensor&
   at::Tensor phi = rows.features.to(at::kDouble);
   check_features(phi);
   ExactSums out = sums;
-  out.statistics = added(sums.statistics, {phi, rows.y, {}});
-  if (correction.defined()) out.correction += correction.sum(at::kDouble).item<double>();
+  out.statistics = added(sums.statistics, rows);
+  const auto total = [&](const at::Tensor& x) {
+    const at::Tensor each = x.to(at::kDouble);
+    return (rows.weight.defined() ? each * rows.weight : each).sum().item<double>();
+  };
+  if (correction.defined()) out.correction += total(correction);
   if (phi.size(0) == 0) return out;
   at::Tensor prior_var = phi.square().sum(1);  // [b]
   auto [most, which] = prior_var.max(0);
-  out.prior_var += prior_var.sum().item<double>();
+  out.prior_var += total(prior_var);
   int64_t row = first + which.item<int64_t>();
   double largest = most.item<double>();
   bool none = sums.statistics.n == 0;
@@ -47,7 +51,7 @@ ExactBound exact_bound(const ExactSums& sums, double noise_var, double alpha) {
   out.posterior = linear_posterior(sums.statistics, {noise_var, {}, /*fit_mean=*/true});
   out.evidence_gradient = evidence_gradient(out.posterior);
   out.evidence = log_evidence(out.posterior);
-  double n = static_cast<double>(sums.statistics.n);
+  const double n = sums.statistics.n;
   double trace = sums.correction + alpha * (n * sums.largest - sums.prior_var);
   out.penalty = trace / (2 * noise_var);
   out.grad_noise_var = (out.evidence_gradient.log_sigma2 + out.penalty) / noise_var;
@@ -64,7 +68,7 @@ void check_features(const at::Tensor& features) {
 }
 
 FeatureDerivative feature_derivative(const ExactBound& bound) {
-  const double noise = bound.posterior.model.sigma2, n = static_cast<double>(bound.posterior.statistics.n);
+  const double noise = bound.posterior.model.sigma2, n = bound.posterior.statistics.n;
   FeatureDerivative out{2 * bound.evidence_gradient.S, bound.evidence_gradient.c, bound.posterior.constant};
   if (bound.alpha == 0) return out;
   out.S.diagonal().add_(bound.alpha / noise);
@@ -79,10 +83,12 @@ ExactRowGradient row_gradient(const ExactBound& bound, const LinearRows& rows, i
   at::Tensor y = rows.y.to(at::kDouble) - of.constant;
   ExactRowGradient out;
   out.features = at::mm(phi, of.S).addr_(y, of.c);
+  if (rows.weight.defined()) out.features.mul_(rows.weight.unsqueeze(1));
   const int64_t largest = bound.largest_row - first;
   if (of.largest != 0 && largest >= 0 && largest < phi.size(0))
     out.features.select(0, largest).add_(phi.select(0, largest), of.largest);
-  out.correction = at::full({}, -0.5 / bound.posterior.model.sigma2, at::kDouble);
+  const double each = -0.5 / bound.posterior.model.sigma2;
+  out.correction = rows.weight.defined() ? rows.weight * each : at::full({}, each, at::kDouble);
   return out;
 }
 

@@ -18,7 +18,7 @@ struct ExactSums {
 /// Returns the sums of zero rows.
 ExactSums exact_sums(int64_t rank);
 
-/// Returns the sums with these rows added. `first` is the index of the first of these rows in the whole data.
+/// Returns the sums with these rows added, each by its LinearRows::weight; `d` must be undefined. `first` is the index of the first of these rows in the whole data.
 /// `correction` [b] holds k~(x, x) - ||phi||^2 of each row (Expansion::correction in basis/basis.h); it is an
 /// undefined tensor if phi does not approximate a kernel k~. Gradients are not tracked. Throws NumericalError
 /// for features that are not finite.
@@ -60,7 +60,7 @@ void check_features(const at::Tensor& features);
 /// rows at once would give the same.
 struct ExactRowGradient {
   at::Tensor features;    // [b, r] float64
-  at::Tensor correction;  // scalar, the same for every row
+  at::Tensor correction;  // scalar, the same for every row; [b] of rows with weights
 };
 
 /// Returns the gradient for these rows. `first` is the index in the whole data of the first of them, as in

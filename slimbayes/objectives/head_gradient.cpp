@@ -127,7 +127,7 @@ HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const
   const VariationalPosterior& posterior = head.posterior;
   double b = static_cast<double>(phi.size(0)), r = static_cast<double>(phi.size(1));
   double noise = head.noise_var.item<double>(), alpha = objective.alpha;
-  double kl_weight = objective.beta / static_cast<double>(batch.rows);
+  double kl_weight = objective.beta / batch.rows;
   const at::Tensor m = posterior.mean.squeeze(0);                           // [r]
   const at::Tensor diagonal = at::exp(posterior.log_diagonal).squeeze_(0);  // [r]
   at::Tensor factor = at::tril(posterior.lower, -1).squeeze_(0);            // [r, r]

@@ -25,7 +25,7 @@ struct HeadBatch {
   at::Tensor features;    // phi [b, r]
   at::Tensor correction;  // [b]; undefined if the expansion has none
   at::Tensor y;           // [b]
-  int64_t rows;           // n, the number of training rows
+  double rows;            // n, the sum of the weights of the training rows
   JoinTotals join = {};   // of a batch that processes share: the gradient is that of this process's rows
 };
 

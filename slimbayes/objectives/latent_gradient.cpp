@@ -42,7 +42,7 @@ LatentGradient latent_gradient(const at::Tensor& features, const at::Tensor& cor
   const auto [loss, of_mean, of_var] = of_data({at::addmm(offset, phi, m.t()), var}, data);
 
   LatentGradient out;
-  const double weight = kl.beta / static_cast<double>(kl.rows);
+  const double weight = kl.beta / kl.rows;
   out.loss.data = loss;
   out.loss.kl = 0.5 * (m.square().sum() + factor.square().sum() - 2 * kl.posterior.log_diagonal.sum() -
                        static_cast<double>(m.numel()));

@@ -10,7 +10,7 @@ VariationalLoss with_kl(const at::Tensor& data, const WeightedKl& kl) {
   VariationalLoss loss;
   loss.data = data;
   loss.kl = kl.posterior.kl();
-  loss.total = data + (kl.beta / static_cast<double>(kl.rows)) * loss.kl;
+  loss.total = data + (kl.beta / kl.rows) * loss.kl;
   return loss;
 }
 
@@ -23,12 +23,12 @@ VariationalLoss variational_bound(const Likelihood& likelihood, const Latent& f,
   return with_kl(-log_prob.mean(), kl);
 }
 
-at::Tensor cox_data(const Latent& f, const at::Tensor& weights, int64_t rows) {
+at::Tensor cox_data(const Latent& f, const at::Tensor& weights, double rows) {
   const int64_t nodes = weights.size(0), events = f.mean.size(0) - nodes;
   const at::Tensor mean = f.mean.squeeze(1), var = f.epistemic_var.squeeze(1);
   const at::Tensor integral =
       at::dot(weights, expected_intensity({mean.narrow(0, events, nodes), var.narrow(0, events, nodes)}));
-  return integral / static_cast<double>(rows) - mean.narrow(0, 0, events).mean();
+  return integral / rows - mean.narrow(0, 0, events).mean();
 }
 
 VariationalLoss cox_bound(const Latent& f, const at::Tensor& weights, const WeightedKl& kl) {

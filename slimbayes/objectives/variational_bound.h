@@ -26,7 +26,7 @@ struct VariationalLoss {
 /// The KL term of a loss, beta / rows KL(q || N(0, I)).
 struct WeightedKl {
   VariationalPosterior posterior;  // q
-  int64_t rows;                    // n, the number of training rows
+  double rows;                     // n, the sum of the weights of the training rows
   double beta = 1;
 };
 
@@ -40,7 +40,7 @@ VariationalLoss variational_bound(const Likelihood& likelihood, const Latent& f,
                                   const WeightedKl& kl, DataTerm data = DataTerm::expected);
 
 /// Returns the field `data` of cox_bound(); `rows` is the number n of training events.
-at::Tensor cox_data(const Latent& f, const at::Tensor& weights, int64_t rows);
+at::Tensor cox_data(const Latent& f, const at::Tensor& weights, double rows);
 
 /// Returns the loss of a Cox process (E appendix A.5), divided by the number n of training events. Its field
 /// `data` is -(mean over the batch of mean(x)) + 1/n sum_q weight_q exp(mean + var / 2), where mean and var

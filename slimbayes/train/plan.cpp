@@ -67,6 +67,31 @@ class Windows {
   at::Tensor shuffled_;
 };
 
+/// Cuts an order of rows into batches of nearly equal size.
+EpochBatches cut(const at::Tensor& order, int64_t batches) {
+  const int64_t rows = order.size(0);
+  std::vector<at::Tensor> all;
+  for (int64_t i = 0; i < batches; ++i) {
+    const int64_t low = i * rows / batches, high = (i + 1) * rows / batches;
+    all.push_back(order.narrow(0, low, high - low));
+  }
+  return all;
+}
+
+/// Returns n rows in random order, drawn by systematic sampling from the n rows with these weights. Without
+/// weights, and where all are equal, each row comes once.
+at::Tensor drawn_order(const at::Tensor& weights, int64_t n, const Stream& stream) {
+  const at::Tensor order = stream.permutation(n);
+  if (!weights.defined() || (weights == weights[0]).all().item<bool>()) return order;
+  const Stream own = stream.split("weights");
+  const at::Tensor other = own.permutation(n);
+  at::Tensor ends = weights.index_select(0, other).cumsum(0);  // of the stretch of each row, in `other`
+  ends = ends * (static_cast<double>(n) / ends[n - 1].item<double>());
+  const at::Tensor marks = at::arange(n, at::kDouble) + own.split("start").uniform({1});
+  const at::Tensor places = at::searchsorted(ends, marks, false, /*right=*/true).clamp_max(n - 1);
+  return other.index_select(0, places).index_select(0, order);
+}
+
 }  // namespace
 
 BatchPlan plan_of_windows(const std::vector<int64_t>& parts, int64_t batches, int64_t window, int64_t block) {
@@ -96,24 +121,24 @@ BatchPlan plan_of_windows(const std::vector<int64_t>& parts, int64_t batches, in
 
 BatchPlan plan_of_equal_batches(int64_t rows, int64_t batches) {
   check(rows > 0 && batches > 0, "plan_of_equal_batches", "rows and batches", "none");
-  return [rows, batches](const Stream& stream) {
-    const at::Tensor order = stream.permutation(rows);
-    std::vector<at::Tensor> all;
-    for (int64_t i = 0; i < batches; ++i) {
-      const int64_t low = i * rows / batches, high = (i + 1) * rows / batches;
-      all.push_back(order.narrow(0, low, high - low));
-    }
-    return EpochBatches(std::move(all));
+  return [rows, batches](const Stream& stream) { return cut(stream.permutation(rows), batches); };
+}
+
+BatchPlan plan_of_weights(const at::Tensor& weights, int64_t batches) {
+  check_shape(weights, {-1}, "plan_of_weights", "weights");
+  check(weights.size(0) > 0 && batches > 0, "plan_of_weights", "rows and batches", "none");
+  return [weights, batches](const Stream& stream) {
+    return cut(drawn_order(weights, weights.size(0), stream), batches);
   };
 }
 
-BatchPlan plan_by_length(at::Tensor lengths, int64_t batch) {
+BatchPlan plan_by_length(at::Tensor lengths, int64_t batch, const at::Tensor& weights) {
   check_shape(lengths, {-1}, "plan_by_length", "lengths");
   check(lengths.size(0) > 0 && batch > 0, "plan_by_length", "rows and a batch of at least one", "none");
-  return [lengths = std::move(lengths), batch](const Stream& stream) {
+  return [lengths = std::move(lengths), batch, weights](const Stream& stream) {
     constexpr int64_t kStretch = 50;  // batches per stretch that is sorted by length
     const int64_t n = lengths.size(0), stretch = kStretch * batch;
-    const at::Tensor order = stream.permutation(n);
+    const at::Tensor order = drawn_order(weights, n, stream);
     std::vector<at::Tensor> sorted;
     for (int64_t low = 0; low < n; low += stretch) {
       const at::Tensor some = order.narrow(0, low, std::min(stretch, n - low));

@@ -77,7 +77,7 @@ Conditioned conditioned(const ExactFeatures& model, const Dataset& all, const Db
         }
         at::Tensor d;
         if (options.correction) d = 1 + (out.largest - prior_var) / noise;
-        out.statistics = added(std::move(out.statistics), {phi, batch.target, d});
+        out.statistics = added(std::move(out.statistics), {phi, batch.target, d, batch.weight});
       }
     });
     if (measure && own.ranks != nullptr) out.largest = own.ranks->gather(out.largest).max();
@@ -127,7 +127,7 @@ class DbkExactFitted : public ExactPosterior {
         at::Tensor d;
         if (options_.correction)  // nothing is missing above M
           d = 1 + (largest_ - phi.square().sum(1)).clamp_min(0) / model_.noise_var();
-        const LinearRows rows{phi, batch.target.to(at::kDouble), d};
+        const LinearRows rows{phi, batch.target.to(at::kDouble), d, batch.weight};
         const double yy = posterior.statistics.yy;
         posterior = adds ? added(std::move(posterior), rows) : removed(std::move(posterior), rows);
         check_exact_mean(std::max(yy, posterior.statistics.yy), posterior.model, kDbkExact);

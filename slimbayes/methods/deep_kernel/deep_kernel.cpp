@@ -141,7 +141,7 @@ class DeepKernelMethod : public Method {
         kernel_, spec, task.likelihood, task.outputs,
         [&](const std::string& name) { return parameters[name]; }, context.execution);
     const Stream draws = context.stream.split("draws");
-    const DeepKernelFit fit{kernel_, rows, held_out, model, context.ranks, draws};
+    const DeepKernelFit fit{kernel_, rows, held_out, model, context.ranks, draws, rows.total_weight()};
     TrainProblem problem = deep_kernel_problem(fit, spec, parameters);
     problem.trained_by = model.by_engine() ? "engine" : "libtorch";
     Summary summary =

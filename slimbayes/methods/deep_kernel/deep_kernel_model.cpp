@@ -104,16 +104,15 @@ Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context
   return f;
 }
 
-VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& y, int64_t rows,
+VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& y, double rows,
                                           const HeadObjective& objective, double focus,
                                           const ForwardContext& context, const JoinTotals& join) const {
   std::optional<engine::RegressionLoss> by_engine;
   if (engine && engine->takes(input, y))
-    by_engine = engine->run(
-        input.x, y,
-        {objective.data == DataTerm::predictive, objective.alpha, objective.beta / static_cast<double>(rows),
-         focus, noise(noise_theta.item<double>()), join},
-        context);
+    by_engine = engine->run(input.x, y,
+                            {objective.data == DataTerm::predictive, objective.alpha, objective.beta / rows,
+                             focus, noise(noise_theta.item<double>()), join},
+                            context);
   if (by_engine) {
     const auto scalar = [](double value) { return at::scalar_tensor(value, at::kDouble); };
     at::NoGradGuard no_grad;
@@ -135,7 +134,7 @@ VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& 
   return g.loss;
 }
 
-VariationalLoss DeepKernelModel::backward(const Input& input, int64_t rows, double beta,
+VariationalLoss DeepKernelModel::backward(const Input& input, double rows, double beta,
                                           const std::function<at::Tensor(const Latent& f)>& data,
                                           const ForwardContext& context) const {
   const Expansion phi = expansion(input, context);

@@ -61,13 +61,13 @@ struct DeepKernelModel {
   /// and returns it. The gradient at the features phi is in closed form; automatic differentiation takes it
   /// back through the expansion and the network. y [b]; `rows` is n, the number of training rows; `focus` is
   /// the exponent that focus_at() returns; `join` as in HeadBatch.
-  VariationalLoss backward(const Input& input, const at::Tensor& y, int64_t rows,
+  VariationalLoss backward(const Input& input, const at::Tensor& y, double rows,
                            const HeadObjective& objective, double focus,
                            const ForwardContext& context = {true}, const JoinTotals& join = {}) const;
 
   /// The same for every other task: the loss is data(f) + beta / n KL (objectives/latent_gradient.h), where f
   /// [b, k] are the latent functions at the rows of `input`.
-  VariationalLoss backward(const Input& input, int64_t rows, double beta,
+  VariationalLoss backward(const Input& input, double rows, double beta,
                            const std::function<at::Tensor(const Latent& f)>& data,
                            const ForwardContext& context = {true}) const;
 };

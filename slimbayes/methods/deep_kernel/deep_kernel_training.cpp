@@ -94,7 +94,7 @@ JoinTotals joined_by(const Collective& ranks, double share) {
 /// they add the gradient of the loss to those of the parameters and return the loss.
 double regression_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   VariationalLoss loss =
-      fit.model.backward(input_of(batch), batch.target.to(at::kFloat), fit.rows.size(), fit.kernel.objective,
+      fit.model.backward(input_of(batch), batch.target.to(at::kFloat), fit.total, fit.kernel.objective,
                          focus_at(fit.kernel.focus, at.step, at.steps), {true, at.stream, false, at.total},
                          at.share < 1 ? joined_by(*fit.ranks, at.share) : JoinTotals());
   return loss.total.item<double>();
@@ -105,7 +105,7 @@ double rows_step(const DeepKernelFit& fit, const Batch& batch, const StepContext
       likelihood_of(fit.task().likelihood, fit.model, {step_stream(fit, at), kStepDraws, false});
   const at::Tensor y = batch.target.to(at::kFloat);
   const VariationalLoss loss =
-      fit.model.backward(input_of(batch), fit.rows.size(), fit.kernel.objective.beta,
+      fit.model.backward(input_of(batch), fit.total, fit.kernel.objective.beta,
                          [&](const Latent& f) { return -expected_log_prob(likelihood, f, y).mean(); },
                          {true, at.stream, false, at.total});
   return loss.total.item<double>();
@@ -114,10 +114,9 @@ double rows_step(const DeepKernelFit& fit, const Batch& batch, const StepContext
 double events_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   const auto [nodes, weight] = random_nodes(places(batch).size(1), step_stream(fit, at));
   const at::Tensor weights = at::full({nodes.size(0)}, weight, at::kFloat);
-  const VariationalLoss loss =
-      fit.model.backward(at::cat({places(batch), nodes}), fit.rows.size(), fit.kernel.objective.beta,
-                         [&](const Latent& f) { return cox_data(f, weights, fit.rows.size()); },
-                         {true, at.stream, false, at.total});
+  const VariationalLoss loss = fit.model.backward(
+      at::cat({places(batch), nodes}), fit.total, fit.kernel.objective.beta,
+      [&](const Latent& f) { return cox_data(f, weights, fit.total); }, {true, at.stream, false, at.total});
   return loss.total.item<double>();
 }
 
@@ -142,8 +141,7 @@ double events_score(const DeepKernelFit& fit) {
   };
   const Batch events = fit.rows.all(), others = fit.held_out.all();
   const double expected = integral(intensity, event_probes(places(events)), kSelection).value;
-  const double n = static_cast<double>(fit.rows.size());
-  return expected / n - fit.model.latent(places(others)).mean.mean(at::kDouble).item<double>();
+  return expected / fit.total - fit.model.latent(places(others)).mean.mean(at::kDouble).item<double>();
 }
 
 }  // namespace
@@ -169,23 +167,23 @@ Likelihood likelihood_of(LikelihoodKind kind, const DeepKernelModel& model,
 
 at::Tensor constant_offsets(const Dataset& rows, const Collective* ranks) {
   const Task& task = rows.schema.task;
-  const int64_t n = rows.size();
   if (task.kind == TaskKind::regression) return at::zeros({1}, at::kDouble);
+  const double n = rows.total_weight();
   if (task.kind == TaskKind::events)
-    return at::full({1}, std::log(static_cast<double>(n) / volume_of(rows.schema.input.width())),
-                    at::kDouble);
+    return at::full({1}, std::log(n / volume_of(rows.schema.input.width())), at::kDouble);
   const bool counts = task.kind == TaskKind::counts;
   const int64_t classes = std::max<int64_t>(2, task.outputs);
   at::Tensor sums = at::zeros({counts ? 1 : classes}, at::kDouble);  // of the counts, or of rows by class
   const RankRows own = rows_of_rank(rows, ranks);
   on_all_ranks(own.ranks, [&] {
     over_batches(own.rows, {}, [&](const Batch& batch) {
-      sums += counts ? batch.target.to(at::kDouble).sum().reshape({1})
-                     : at::bincount(batch.target.to(at::kLong), {}, classes).to(at::kDouble);
+      const at::Tensor &y = batch.target, &w = batch.weight;
+      sums += counts ? (w.defined() ? y * w : y).sum(at::kDouble).reshape({1})
+                     : at::bincount(y.to(at::kLong), w, classes).to(at::kDouble);
     });
   });
   sum_over_ranks({sums}, own.ranks);
-  if (counts) return at::log((sums / static_cast<double>(n)).clamp_min(0.5 / static_cast<double>(n)));
+  if (counts) return at::log((sums / n).clamp_min(0.5 / n));
   const at::Tensor share = sums + 0.5;
   const at::Tensor log_share = at::log(share / share.sum());
   return task.outputs == 1 ? (log_share[1] - log_share[0]).reshape({1}) : log_share;

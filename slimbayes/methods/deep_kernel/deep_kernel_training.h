@@ -14,6 +14,7 @@ struct DeepKernelFit {
   const DeepKernelModel& model;
   const Collective* ranks;  // FitContext::ranks
   Stream draws;  // for softmax: draws of the logits; for events: places at which the intensity is integrated
+  double total;  // n, the sum of the weights of the training rows (Dataset::total_weight)
 
   const Task& task() const { return rows.schema.task; }
 };

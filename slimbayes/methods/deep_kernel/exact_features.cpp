@@ -70,12 +70,13 @@ ExactTraining::ExactTraining(const ExactFeatures& model, const Dataset& rows, do
       alpha_(alpha),
       chunk_(chunk),
       last_((own_.rows.size() - 1) / chunk * chunk),
-      scale_(-1 / static_cast<double>(rows.size())),
+      scale_(-1 / rows.total_weight()),
       blocks_(std::move(blocks)) {
   if (last_ != 0) return;
   whole_ = chunk_of(own_.rows, 0, chunk);
   const Input input = model.input(whole_);
   if (!model.tensors || input.mask.defined() || input.x.scalar_type() != at::kFloat) return;
+  if (whole_.weight.defined()) return;  // the engine's pass counts every row once
   x_ = input.x.contiguous();
   y_ = whole_.target.to(at::kDouble).contiguous();
   pass_.emplace(model.plan, kernels::kernels());
@@ -84,7 +85,7 @@ ExactTraining::ExactTraining(const ExactFeatures& model, const Dataset& rows, do
 ExactTraining::Chunk ExactTraining::chunk_at(int64_t low) const {
   const Batch batch = last_ == 0 ? whole_ : chunk_of(own_.rows, low, chunk_);
   Expansion phi = model_(model_.input(batch));
-  return {phi, {phi.features.detach().to(at::kDouble), batch.target.to(at::kDouble), {}}};
+  return {phi, {phi.features.detach().to(at::kDouble), batch.target.to(at::kDouble), {}, batch.weight}};
 }
 
 bool ExactTraining::is_current() const {
@@ -166,7 +167,7 @@ ExactSums ExactTraining::first_engine_pass() {
   s.yy = y_.dot(y_).item<double>();
   s.ones_y = y_.sum().item<double>();
   s.ones_ones = static_cast<double>(n);
-  s.n = n;
+  s.n = static_cast<double>(n);
   return {std::move(s), 0, sums.prior_var, sums.largest, sums.largest_row};
 }
 

@@ -106,9 +106,9 @@ class VariationalFit {
              fmt::format("{} and {}", schedule.zero, schedule.ramp),
              "lower them, or raise `.epochs` or `.steps`");
     problem.select_from = schedule.select_from();
-    const int64_t targets = labelled_rows(rows_);
+    const double targets = labelled_rows(rows_);
     problem.before_epoch = [&, targets](const EpochContext& at) {
-      kl_weight_ = schedule.weight(at.epoch) * method_.variational.beta / static_cast<double>(targets);
+      kl_weight_ = schedule.weight(at.epoch) * method_.variational.beta / targets;
       if (tokens_) tokens_->count(at.batches);
     };
     problem.step = [this](const Batch& batch, const StepContext& at) { return step(batch, at); };

@@ -17,8 +17,8 @@ struct TrainedPlan {
   const NetworkLayout& layout;
   const WeightPlan& plan;
   const WeightPosterior& weights;
-  int64_t rows;  // of the training; of segmentation its labelled pixels
-  bool pixels;   // whether the rows are pixels
+  double rows;  // of the training, by their weights; of segmentation its labelled pixels
+  bool pixels;  // whether the rows are pixels
 };
 
 /// The configuration of a method that trains a distribution over the weights of a network. The methods of
