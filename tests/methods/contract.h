@@ -26,7 +26,15 @@ struct Subject {
   std::function<std::unique_ptr<Fitted>(const TensorFile&)> load;
   /// Predicts with the saved model in another process. If empty, the check loads the model in this process.
   std::function<Regression(const TensorFile& model, const Dataset& data)> predict_elsewhere;
+  /// Makes the method with fewer steps, for clauses that need fits of their own but no good ones. If empty,
+  /// they take `make`.
+  std::function<std::unique_ptr<Method>()> brief = {};
 };
+
+/// Fits the method of the subject, with few steps.
+inline std::unique_ptr<Fitted> brief_fit(const Subject& subject, const Split& split, uint64_t seed) {
+  return (subject.brief ? subject.brief : subject.make)()->fit(split, {Stream(seed), nullptr, {}});
+}
 
 /// One clause of the contract of every method. `hold` throws Violation when the subject breaks it; `fitted`
 /// is the subject fitted on toy_split() with the seed kSeed.

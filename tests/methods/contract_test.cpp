@@ -66,7 +66,10 @@ Subject subject_of(const RegistryRow& row) {
     if (option.name == "inducing_rows")  // a step costs much for each layer, however small
       quick.update({{"hidden", 32}, {"blocks", 1}});
   }
-  return {&info, [&row, quick] { return row.make(quick); }, row.load, ask_another_process};
+  nlohmann::json brief = quick;
+  if (quick.contains("steps")) brief["steps"] = mini_batches ? 120 : 50;
+  return {&info, [&row, quick] { return row.make(quick); }, row.load, ask_another_process,
+          [&row, brief] { return row.make(brief); }};
 }
 
 /// Returns the indices in the registry of the methods that take the regression of a table.
@@ -180,6 +183,7 @@ TEST(BrokenMethod, FailsTheClauseOfEachOfItsFaults) {
                     [&](const TensorFile& file) -> std::unique_ptr<Fitted> {
                       return std::make_unique<BrokenFitted>(fault.name, registry_row("gp-exact").load(file));
                     },
+                    {},
                     {}};
     auto fitted = subject.make()->fit(contract::toy_split(), {Stream(contract::kSeed), nullptr, {}});
     for (const contract::Clause& clause : contract::clauses()) {
@@ -223,7 +227,7 @@ class BrokenPosterior : public ExactPosterior {
 TEST(BrokenPosterior, FailsTheClauseOfUpdates) {
   const auto holds = [](const MethodInfo& info, const Fitted& fitted) {
     const auto clause = std::ranges::find(contract::clauses(), "learns_and_forgets", &contract::Clause::name);
-    clause->hold({&info, {}, {}, {}}, fitted);
+    clause->hold({&info, {}, {}, {}, {}}, fitted);
   };
   const std::shared_ptr<const Fitted> fitted =
       registry_row("bll").make({{"steps", 300}})->fit(contract::toy_split(), {Stream(contract::kSeed)});

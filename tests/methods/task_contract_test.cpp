@@ -33,7 +33,13 @@ Subject subject_of(const RegistryRow& row, LikelihoodKind likelihood) {
     if (option.name == "beta") quick["beta"] = 0.1;
     if (option.name == "inducing_rows") quick["blocks"] = 1;
   }
-  return {&info, [&row, quick] { return row.make(quick); }, row.load, {}};
+  nlohmann::json brief = quick;
+  if (quick.contains("steps")) brief["steps"] = 80;
+  return {&info,
+          [&row, quick] { return row.make(quick); },
+          row.load,
+          {},
+          [&row, brief] { return row.make(brief); }};
 }
 
 /// Returns every pair of the index in the registry of a method for tables and a likelihood that it takes.
