@@ -93,7 +93,7 @@ void check_notation(const FitOptions& fit) {
           "leave it out for a point");
   require(fit.thousands != fit.decimal, "other signs for `.thousands` than for `.decimal`",
           quoted(fit.decimal) + " as both",
-          fit.decimal == "." ? "add `.decimal` ','" : "leave `.thousands` out, or give its own sign");
+          fit.decimal == "." ? "add `.decimal=,`" : "leave `.thousands` out, or give its own sign");
   if (fit.date_format.empty()) return;
   require(is_utf8(fit.date_format), "a text in UTF-8 for `.date_format`", "other bytes",
           "name the format as the file has it");

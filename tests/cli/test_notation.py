@@ -48,6 +48,17 @@ def test_the_options_are_named_and_checked(tmp_path):
     assert "add --decimal ','" in refused(tmp_path, *words, "--thousands", ".")
 
 
+def test_a_notation_that_hides_numbers_is_said(tmp_path):
+    tables(tmp_path)
+    words = ["fit", "plain.csv", "--target", "y", "--method", "ridge", "--model", "m"]
+    line = refused(tmp_path, *words, "--decimal", ",")
+    assert "expected numbers such as 1234,5 in the target 'y', by --decimal ','; received '" in line
+    assert "leave these options out if the file spells its numbers so" in line
+    (tmp_path / "mixed.tsv").write_text("x\tz\ty\n" + "".join(f"{i}.5\t{i}\t{i},25\n" for i in range(60)))
+    done = run(tmp_path, "fit", "mixed.tsv", *words[2:], "--decimal", ",")
+    assert "column 'x': by --decimal ',', cells such as '0.5' are no numbers" in done.stderr
+
+
 def test_a_format_without_dates_is_said(tmp_path):
     write_csv(tmp_path / "t.csv", ["d", "x", "y"], [[f"{1 + i % 28:02}.{1 + i % 12:02}.2019", i % 7, i % 5] for i in range(90)])
     words = ["fit", "t.csv", "--target", "y", "--likelihood", "gaussian", "--method", "ridge", "--model", "m", "--date-format"]

@@ -61,8 +61,8 @@ std::vector<std::string> read_header(const CsvRecords& header, std::string_view 
     throw DataError(
         source,
         fmt::format("expected columns separated by '{}'; received '{}' in the first line; use commas in a "
-                    ".csv and tabs in a .tsv, and quotes around cells with a decimal comma (fit `.decimal` "
-                    "','); put the name of a single column that "
+                    ".csv and tabs in a .tsv, and quotes around cells with a decimal comma (fit "
+                    "`.decimal=,`); put the name of a single column that "
                     "holds one in double quotes",
                     delimiter == '\t' ? "\\t" : ",", *other == '\t' ? "\\t" : std::string(1, *other)),
         line);

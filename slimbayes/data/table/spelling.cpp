@@ -109,12 +109,12 @@ struct Reads {
 };
 
 const std::array<Reads, 6>& usual_notations() {
-  static const std::array<Reads, 6> all = {{{{",", "."}, "`.thousands` ','"},
-                                            {{"", ","}, "`.decimal` ','"},
-                                            {{".", ","}, "`.thousands` '.' `.decimal` ','"},
-                                            {{" ", "."}, "`.thousands` ' '"},
-                                            {{" ", ","}, "`.thousands` ' ' `.decimal` ','"},
-                                            {{"'", "."}, "`.thousands` \"'\""}}};
+  static const std::array<Reads, 6> all = {{{{",", "."}, "`.thousands=,`"},
+                                            {{"", ","}, "`.decimal=,`"},
+                                            {{".", ","}, "`.thousands=.` `.decimal=,`"},
+                                            {{" ", "."}, "`.thousands= `"},
+                                            {{" ", ","}, "`.thousands= ` `.decimal=,`"},
+                                            {{"'", "."}, "`.thousands='`"}}};
   return all;
 }
 
@@ -176,6 +176,23 @@ std::string times_text(const Notation& notation) {
   constexpr const char* kIso = "ISO dates (2014-12-31 or 2014-12-31T23:00:00)";
   if (notation.date_format.empty()) return kIso;
   return fmt::format("dates of the format {}, or {}", in_quotes(notation.date_format), kIso);
+}
+
+std::string lost_number(std::span<const std::string> texts, const Notation& notation) {
+  const auto lost = std::ranges::find_if(texts, [&](const std::string& text) {
+    return parse_number(text).has_value() && !parse_number(text, notation);
+  });
+  const bool numbers =
+      std::ranges::all_of(texts, [](const std::string& text) { return parse_number(text).has_value(); });
+  return numbers && lost != texts.end() ? *lost : "";
+}
+
+std::string options_text(const Notation& notation) {
+  std::string text;
+  if (!notation.thousands.empty()) text = fmt::format("`.thousands={}`", notation.thousands);
+  if (notation.decimal != ".")
+    text += fmt::format("{}`.decimal={}`", text.empty() ? "" : " ", notation.decimal);
+  return text;
 }
 
 std::string notation_advice(std::span<const std::string> texts) {

@@ -45,9 +45,16 @@ std::string numbers_text(const Notation& notation);
 /// Returns what a message expects: ISO dates, or those of the date format.
 std::string times_text(const Notation& notation);
 
+/// Returns the first of these texts that is a number as parse_number(cell) reads it but none in this notation,
+/// if all texts are numbers so, as 0.5 where the decimal sign is a comma; else "".
+std::string lost_number(std::span<const std::string> texts, const Notation& notation);
+
+/// Returns the options of numbers that differ from their defaults: "`.thousands=.` `.decimal=,`".
+std::string options_text(const Notation& notation);
+
 /// Returns advice on the options that read at least half of these texts as numbers, the first of which could
-/// not be read without them; "" if none do. Example: "in a text file, fit `.thousands` ',' reads '1,500' as
-/// 1500, `.decimal` ',' as 1.5".
+/// not be read without them; "" if none do. Example: "in a text file, fit `.thousands=,` reads '1,500' as
+/// 1500, `.decimal=,` as 1.5".
 std::string notation_advice(std::span<const std::string> texts);
 
 }  // namespace slimbayes
