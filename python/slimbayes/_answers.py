@@ -129,10 +129,12 @@ class Answers:
         return ends
 
     def predict_quantiles(self, X, q):
-        """Quantiles of the predictive, [n] for one probability q, [n, len(q)] for several. Without conformal calibration."""
+        """Quantiles of the predictive, [n] for one probability q, [n, len(q)] for several, as in `predict_frame(X, quantiles=q)`.
+
+        Of a model of ``calibrate="conformal"`` they are the ends of calibrated intervals: q and 1 - q together hold their level, a single
+        quantile need not. The median is that of the model.
+        """
         answered = self._answered(X)
-        if self._facts["calibrated"]:
-            warn(["these quantiles are without the conformal calibration, which predict_interval applies"])
         if np.ndim(q) == 0:
             return answered.quantile(_options.number("q", q))
         columns = [answered.quantile(_options.number("q", one)) for one in q]
