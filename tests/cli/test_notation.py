@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import random
 
 from conftest import FEW, predicted, refused, run, toy_rows, write_csv
 
@@ -57,6 +58,18 @@ def test_a_notation_that_hides_numbers_is_said(tmp_path):
     (tmp_path / "mixed.tsv").write_text("x\tz\ty\n" + "".join(f"{i}.5\t{i}\t{i},25\n" for i in range(60)))
     done = run(tmp_path, "fit", "mixed.tsv", *words[2:], "--decimal", ",")
     assert "column 'x': by --decimal ',', cells such as '0.5' are no numbers" in done.stderr
+
+
+def test_points_that_may_separate_thousands_are_said(tmp_path):
+    draw = random.Random(1)
+    numbers = [draw.randint(500, 90000) for _ in range(80)]
+    rows = [[f"{n:,}".replace(",", "."), f"{draw.gauss(5, 1):.3f}", n / 1000] for n in numbers]
+    write_csv(tmp_path / "t.csv", ["x", "z", "y"], rows)
+    words = ["fit", "t.csv", "--target", "y", "--method", "ridge", "--model", "m"]
+    said = run(tmp_path, *words).stderr
+    assert said.count("as where points separate thousands") == 1 and "column 'x': its numbers with a point" in said
+    assert "fit --thousands '.' --decimal ',' reads it so" in said
+    assert "separate thousands" not in run(tmp_path, "predict", "m", "t.csv").stderr
 
 
 def test_a_format_without_dates_is_said(tmp_path):

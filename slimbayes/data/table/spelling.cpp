@@ -178,6 +178,29 @@ std::string times_text(const Notation& notation) {
   return fmt::format("dates of the format {}, or {}", in_quotes(notation.date_format), kIso);
 }
 
+void PerhapsGroups::add_fitting(std::string_view number) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (!number.empty() && is_sign(number[0])) number.remove_prefix(1);
+  const size_t point = std::min(number.find('.'), number.size());
+  const std::string_view head = number.substr(0, point),
+                         tail = number.substr(std::min(point + 1, number.size()));
+  fits_ = !head.empty() && head.size() <= 3 && (head[0] != '0' || number == "0") &&
+          std::ranges::all_of(head, is_digit) && std::ranges::all_of(tail, is_digit) &&
+          tail.size() == (point < number.size() ? 3 : 0);
+  if (!fits_) return;
+  whole_ += tail.empty() ? 1 : 0;
+  if (tail.empty()) return;
+  if (pointed_++ == 0) first_ = number;
+  round_ += tail.ends_with("00") ? 1 : 0;
+  odd_ += tail.ends_with('0') || tail.ends_with('5') ? 0 : 1;
+}
+
+std::string PerhapsGroups::example() const {
+  constexpr int64_t kLeast = 10, kLeastRound = 3;
+  const bool round = round_ >= kLeastRound && 5 * round_ >= pointed_ && odd_ > 0;
+  return fits_ && pointed_ >= kLeast && (whole_ > 0 || round) ? first_ : "";
+}
+
 std::string lost_number(std::span<const std::string> texts, const Notation& notation) {
   const auto lost = std::ranges::find_if(texts, [&](const std::string& text) {
     return parse_number(text).has_value() && !parse_number(text, notation);

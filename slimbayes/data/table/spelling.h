@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,6 +52,30 @@ std::string lost_number(std::span<const std::string> texts, const Notation& nota
 
 /// Returns the options of numbers that differ from their defaults: "`.thousands=.` `.decimal=,`".
 std::string options_text(const Notation& notation);
+
+/// Recognises a column of numbers in which points probably separate thousands, as 4.757 does in German. All
+/// of these must hold:
+/// - Ten cells at least have a point. Each such has one to three digits before it, the first of them no zero,
+///   and exactly three behind it.
+/// - All other cells are whole numbers of at most three digits: 4757 beside 4.757 would have a point too.
+/// - Either there are such whole numbers (three fixed decimals would be written as 850.000, and decimals
+///   without ending zeros would not all be three), or at least three and a fifth of the cells with a point end
+///   in 00, of which a hundredth would by chance, and some in another digit than 0 and 5.
+class PerhapsGroups {
+ public:
+  /// Adds a number as parse_number(cell) reads it.
+  void add(std::string_view number) {
+    if (fits_) add_fitting(number);
+  }
+  /// Returns the first number with a point if the column is such a one; else "".
+  std::string example() const;
+
+ private:
+  void add_fitting(std::string_view number);
+  bool fits_ = true;
+  int64_t pointed_ = 0, whole_ = 0, round_ = 0, odd_ = 0;
+  std::string first_;
+};
 
 /// Returns advice on the options that read at least half of these texts as numbers, the first of which could
 /// not be read without them; "" if none do. Example: "in a text file, fit `.thousands=,` reads '1,500' as

@@ -48,6 +48,30 @@ TEST(parse_number, in_the_notation_of_a_file) {
   EXPECT_EQ(parse_number("1.5", Notation{}), 1.5);
 }
 
+/// What PerhapsGroups says of `count` numbers as `plain` spells them, and of these others.
+std::string perhaps_groups(int count, const std::string& tail, const std::vector<std::string>& others) {
+  PerhapsGroups groups;
+  for (int i = 0; i < count; ++i) groups.add(std::to_string(4 + i) + "." + tail);
+  for (const std::string& other : others) groups.add(other);
+  return groups.example();
+}
+
+TEST(PerhapsGroups, are_thousands_beside_small_whole_numbers) {
+  EXPECT_EQ(perhaps_groups(10, "757", {"850"}), "4.757");
+  EXPECT_EQ(perhaps_groups(10, "757", {"-850", "0"}), "4.757");
+  EXPECT_EQ(perhaps_groups(9, "757", {"850"}), "");
+  EXPECT_EQ(perhaps_groups(10, "757", {}), "");
+  for (const char* other : {"1850", "0.757", "4.75", "4.7571", "4757.123", "1e3", "05", ".757", "4."})
+    EXPECT_EQ(perhaps_groups(10, "757", {"850", other}), "") << other;
+}
+
+TEST(PerhapsGroups, are_thousands_that_end_in_zeros) {
+  EXPECT_EQ(perhaps_groups(9, "757", {"12.500", "1.900", "2.000"}), "4.757");
+  EXPECT_EQ(perhaps_groups(9, "757", {"12.500", "1.900"}), "");
+  EXPECT_EQ(perhaps_groups(13, "757", {"12.500", "1.900", "2.000"}), "");  // less than a fifth
+  EXPECT_EQ(perhaps_groups(12, "500", {}), "");                            // steps of a half
+}
+
 TEST(lost_number, names_a_plain_number_that_a_notation_hides) {
   const std::vector<std::string> plain = {"3", "0.5", "1.25"}, words = {"0.5", "b"}, whole = {"3", "4"};
   EXPECT_EQ(lost_number(plain, kGerman), "0.5");
