@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
+#include <string_view>
 
 #include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/date_format.h"
@@ -84,6 +86,9 @@ void check_network(const nlohmann::json& options, InputKind kind) {
 }
 
 void check_notation(const FitOptions& fit) {
+  constexpr std::array<std::string_view, 4> kSeparators = {",", ";", "|", "tab"};
+  require(std::ranges::find(kSeparators, fit.separator) != kSeparators.end(),
+          "a comma, ;, | or tab for `.separator`", quoted(fit.separator), "leave it out for a comma");
   const std::string_view separators = ",. '";
   require(fit.thousands.empty() ||
               (fit.thousands.size() == 1 && separators.find(fit.thousands) != std::string_view::npos),

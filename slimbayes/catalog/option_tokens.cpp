@@ -83,6 +83,7 @@ constexpr std::array kTextOptions = {TextOption{"rename", "DataFrame.rename", ""
                                      TextOption{"fill", "DataFrame.assign", ""},
                                      TextOption{"thousands", "thousands", "pandas.read_csv"},
                                      TextOption{"decimal", "decimal", "pandas.read_csv"},
+                                     TextOption{"separator", "sep", "pandas.read_csv"},
                                      TextOption{"date_format", "format", "pandas.to_datetime"}};
 
 /// Puts the function of pandas that has this option before it, in the place of "in a text file, fit", with
@@ -112,7 +113,8 @@ std::string spelled(const Option& option, OptionStyle style) {
     return of_text == kTextOptions.end() ? option.name : std::string(of_text->keyword);
   // Python has no file for validation rows, but the rows themselves.
   if (option.name == "valid") return "valid=(X, y)";
-  return option.name + "=" + python_value(option.value, option_names().find(option.name)->second);
+  const std::string name = of_text == kTextOptions.end() ? option.name : std::string(of_text->keyword);
+  return name + "=" + python_value(option.value, option_names().find(option.name)->second);
 }
 
 /// Returns the length of the token at the beginning of `text`, which begins with a backtick, and sets

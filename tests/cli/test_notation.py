@@ -60,6 +60,24 @@ def test_a_notation_that_hides_numbers_is_said(tmp_path):
     assert "column 'x': by --decimal ',', cells such as '0.5' are no numbers" in done.stderr
 
 
+def test_columns_of_other_separators(tmp_path):
+    tables(tmp_path)
+    text = (tmp_path / "german.tsv").read_text()
+    common = ["--target", "y", "--method", "ridge", "--thousands", ".", "--decimal", ","]
+    assert run(tmp_path, "fit", "german.tsv", "--model", "m", *common).returncode == 0
+    expected = predicted(tmp_path, "m", "german.tsv")
+    for name, sign in (";", ";"), ("|", "|"), ("tab", "\t"):
+        (tmp_path / "german.csv").write_text(text.replace("\t", sign))
+        flag = "--separator tab" if name == "tab" else f"--separator '{name}'"
+        assert f"fit {flag} reads it" in refused(tmp_path, "fit", "german.csv", *common)
+        done = run(tmp_path, "fit", "german.csv", "--model", "s", *common, "--separator", name)
+        assert done.returncode == 0, done.stderr
+        assert predicted(tmp_path, "s", "german.csv") == predicted(tmp_path, "s", "german.tsv") == expected
+        assert f"--separator '{name}'" in run(tmp_path, "describe", "s").stdout
+        assert run(tmp_path, "evaluate", "s", "german.csv").returncode == 0
+    assert "a comma, ;, | or tab for --separator; received ':'" in refused(tmp_path, "fit", "german.csv", *common, "--separator", ":")
+
+
 def test_points_that_may_separate_thousands_are_said(tmp_path):
     draw = random.Random(1)
     numbers = [draw.randint(500, 90000) for _ in range(80)]

@@ -120,7 +120,7 @@ const std::array<Reads, 6>& usual_notations() {
 
 }  // namespace
 
-Notation notation_of(const FitOptions& o) { return {o.thousands, o.decimal, o.date_format}; }
+Notation notation_of(const FitOptions& o) { return {o.thousands, o.decimal, o.date_format, o.separator}; }
 
 std::string_view plain_number(std::string_view cell, const Notation& notation, std::string& memory) {
   if (notation.plain_numbers()) return cell;
@@ -155,6 +155,10 @@ std::optional<double> parse_datetime(std::string_view cell, const Notation& nota
   if (const auto time = time_by_format(cell, notation.date_format)) return time;
   const std::optional<double> iso = parse_datetime(cell);
   return iso && !contradicts_iso(notation.date_format) ? iso : std::nullopt;
+}
+
+char separator_of_csv(const Notation& notation) {
+  return notation.separator == "tab" ? '\t' : notation.separator.empty() ? ',' : notation.separator[0];
 }
 
 size_t size_of_dates(const Notation& notation) { return size_of(notation.date_format); }

@@ -32,6 +32,9 @@ std::optional<double> parse_number(std::string_view cell, const Notation& notati
 /// without a day begins on its first, and a time of the format has no offset from UTC.
 std::optional<double> parse_datetime(std::string_view cell, const Notation& notation);
 
+/// Returns the character between the columns of a .csv (Notation::separator).
+char separator_of_csv(const Notation& notation);
+
 /// Returns the number of characters of a date in this notation if its format has no sign between the fields,
 /// or one point or comma, as %Y%m%d and %m.%Y; else 0. Such dates look like numbers, so each must have all
 /// its digits.

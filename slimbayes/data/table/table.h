@@ -91,6 +91,7 @@ struct Notation {
   std::string decimal = ".";   // "." or ","
   /// Fields of strptime, such as "%d.%m.%Y": a cell of this format is a date too; "": ISO 8601 alone.
   std::string date_format = "";
+  std::string separator = ",";  // sign between the columns of a .csv: ",", ";", "|" or "tab"
 
   /// Whether numbers are spelled as parse_number() reads them.
   bool plain_numbers() const { return thousands.empty() && decimal == "."; }
