@@ -77,3 +77,23 @@ def test_windows_have_no_folds(tmp_path):
     done = run(tmp_path, "fit", "air.csv", "--target", "y", "--window", 6, "--time", "time", "--method", "dnn", "--model", "m", "--steps", 30)
     assert done.returncode == 0, done.stderr
     assert "received windows of a time series, which is split by time" in refused(tmp_path, "evaluate", "m", "air.csv", "--folds", 3)
+
+
+def test_a_note_is_said_once_and_names_whose_options_it_means(tmp_path):
+    rows = [[i, f"{1 + i % 28:02}.{1 + i % 12:02}.2020", a if i % 9 else "", b, y] for i, (a, b, y) in enumerate(toy_rows(90))]
+    write_csv(tmp_path / "t.csv", ["n", "day", "a", "b", "y"], rows)
+    assert run(tmp_path, "fit", "t.csv", "--target", "y", "--method", "ridge", "--ignore", "n", "--model", "m").returncode == 0
+    write_csv(tmp_path / "less.csv", ["day", "a", "b", "y"], [row[1:] for row in rows])  # without the ignored column
+    for words in (["evaluate", "m", "less.csv", "--folds", 5],
+                  ["compare", "less.csv", "--target", "y", "--methods", "ridge", "--seeds", 1, "--cross-validate", 5]):
+        done = run(tmp_path, *words)
+        assert done.returncode == 0, done.stderr
+        for part in "training cells are missing", "its categories look like dates", "different dates in a notation":
+            assert done.stderr.count(part) == 1, done.stderr
+        assert ("the options that these notes name are those of fit" in done.stderr) == (words[0] == "evaluate")
+
+
+def test_an_interrupt_ends_them(folder):
+    write_csv(folder / "long.csv", header(2), toy_rows(400))
+    done = run(folder, "fit", "long.csv", "--target", "y", "--method", "dbk", "--model", "long", "--rank", 8, "--steps", 30)
+    assert done.returncode == 0, done.stderr
