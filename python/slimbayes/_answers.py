@@ -43,6 +43,9 @@ class Answers:
         expected, own = getattr(self, "n_features_in_", None), getattr(self, "feature_names_in_", None)
         if X.ndim == 2 and expected is not None and count != expected:
             raise ValueError(f"X has {count} features, but {type(self).__name__} is expecting {expected} features as input.")
+        if own is not None and getattr(self, "_is_unordered", False):
+            raise ValueError(f"predict: expected a data frame with the columns {_texts.listed(self._facts['columns'])}, which a model of windows from a "
+                             f"file reads by name; received an array of {count} columns")
         if own is not None:
             warn_as(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names", UserWarning)
             return list(own)

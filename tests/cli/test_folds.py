@@ -1,10 +1,13 @@
 """evaluate --folds: the method and the options of a model, fitted anew without each fold."""
 
 import json
+import re
+import signal
 import statistics
+import subprocess
 
 import pytest
-from conftest import header, refused, run, toy_rows, write_csv
+from conftest import TOOL, header, refused, run, toy_rows, write_csv
 from inputs import series
 
 SMALL = ["--rank", 8, "--steps", 30]
@@ -93,7 +96,15 @@ def test_a_note_is_said_once_and_names_whose_options_it_means(tmp_path):
         assert ("the options that these notes name are those of fit" in done.stderr) == (words[0] == "evaluate")
 
 
-def test_an_interrupt_ends_them(folder):
-    write_csv(folder / "long.csv", header(2), toy_rows(400))
-    done = run(folder, "fit", "long.csv", "--target", "y", "--method", "dbk", "--model", "long", "--rank", 8, "--steps", 30)
+def test_an_interrupt_ends_them(tmp_path):
+    write_csv(tmp_path / "t.csv", ["a", "b", "y"], [[a if i % 9 else "", b, y] for i, (a, b, y) in enumerate(toy_rows(100))])
+    done = run(tmp_path, "fit", "t.csv", "--target", "y", "--method", "dbk", "--model", "m", "--rank", 8, "--steps", 500, "--patience", 0)
     assert done.returncode == 0, done.stderr
+    process = subprocess.Popen([TOOL, "evaluate", "m", "t.csv", "--folds", "50"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:
+        if "training cells are missing" in line:  # the first fold has begun
+            break
+    process.send_signal(signal.SIGINT)
+    log = process.communicate(timeout=60)[1]
+    found = re.search(r"interrupted: (\d+) of 50 folds", log)
+    assert process.returncode == 130 and found and int(found[1]) < 50, log
