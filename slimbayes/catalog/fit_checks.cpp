@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/date_format.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/option.h"
 #include "slimbayes/storage/printable.h"
 
