@@ -84,7 +84,7 @@ ComparedInputs read_compared(CompareRequest& r) {
   std::vector<std::string> notes;
   Examples data = read_training(r.data, r.fit, data_source(), &notes);
   if (r.rank.number == 0)
-    for (const std::string& note : notes) log_note(note);
+    for (const std::string& note : notes) log_shared_note(note);
   std::vector<MethodChoice> methods = methods_to_compare(data, r.fit, r.methods, r.named);
   return {std::move(notes), std::move(data), std::move(methods)};
 }
@@ -117,7 +117,7 @@ int run_command(const CompareRequest& request) {
   std::vector<MethodRuns> results;
   bool interrupted = false;
   {
-    ProgressPrinter progress("");
+    ProgressPrinter progress("", /*of_several=*/true);
     results = compared(progress);
     interrupted = progress.stop();
   }
@@ -127,7 +127,7 @@ int run_command(const CompareRequest& request) {
     log_line(fmt::format("interrupted: {} of {} methods, some perhaps with fewer fits", results.size(),
                          inputs->methods.size()));
   log_failures(results);
-  for (const SharedNote& note : shared_notes(results)) log_note(note.text, note.of);
+  for (const SharedNote& note : shared_notes(results)) log_shared_note(note.text, note.of);
   if (r.json)
     print(fields_to_json(report_of(r, results, interrupted)));
   else

@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <set>
 
+#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/terminal.h"
 #include "cli/text_table.h"
@@ -136,28 +136,6 @@ std::string legend(const Evaluation& report) {
              class_name(scores.base_class), rounded(scores.base_rate)) +
          (scores.f1 ? fmt::format("f1: of the class {}\n", class_name(scores.classes.at(1))) : "") +
          "brier: summed over the classes, 0 to 2\n";
-}
-
-/// Returns the note with "#" in place of each number, so that notes that differ only in numbers become equal.
-/// Names in quotes keep their digits.
-std::string without_numbers(const std::string& note) {
-  std::string out;
-  bool quoted = false, in_number = false;
-  for (size_t i = 0; i < note.size(); ++i) {
-    const char c = note[i];
-    if (c == '\'') quoted = !quoted;
-    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    const bool goes_on = in_number && (c == '.' || c == 'e' || c == '+' || c == '-') && i + 1 < note.size() &&
-                         std::isdigit(static_cast<unsigned char>(note[i + 1])) != 0;
-    if (quoted || !(digit || goes_on)) {
-      out += c;
-      in_number = false;
-      continue;
-    }
-    if (!in_number) out += '#';
-    in_number = true;
-  }
-  return out;
 }
 
 }  // namespace

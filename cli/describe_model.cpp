@@ -190,6 +190,7 @@ std::string notation_text(const json& fit) {
   std::string text;
   for (const auto& [name, flag, plain_value] : {std::tuple{"thousands", "--thousands", ""},
                                                 {"decimal", "--decimal", "."},
+                                                {"separator", "--separator", ","},
                                                 {"date_format", "--date-format", ""}}) {
     const json given = fit.is_object() ? fit.value(name, json()) : json();
     if (given.is_string() && given != plain_value)

@@ -126,10 +126,11 @@ void check_model_file(const FitRequest& r) {
 void note_messages(const Collective& ranks, const ResolvedFit& request, const Model& model) {
   const double whole = model.fitted().summary().seconds, waited = ranks.seconds();
   if (whole < 1 || waited < whole / 2 || shared_by_ranks(request) == Parallel::jobs) return;
-  log_note(
-      fmt::format("messages between the processes took {:.0f} % of the time: one process may be as fast, and "
-                  "`.sync_every=8` sends fewer of them",
-                  100 * std::min(1.0, waited / whole)));
+  log_note(fmt::format(
+      "messages between the processes took {:.0f} % of the time: one process may be as fast, and "
+      "`.sync_every=8` sends fewer of them, which may cost the fit a little accuracy: between two averages "
+      "each process makes steps of its own",
+      100 * std::min(1.0, waited / whole)));
 }
 
 /// Throws, as together() does, unless all ranks read rows in the same way: with `--cache` they exchange

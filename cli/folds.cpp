@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <map>
@@ -18,6 +19,7 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/text_table.h"
+#include "slimbayes/catalog/option_tokens.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/fit/comparison.h"
@@ -53,6 +55,34 @@ FitOptions options_of_folds(const EvaluateRequest& r, const Model& model) {
   fit.threads = kThreadsOfProcess;  // run_checked (run.cpp) set the threads already
   fit.workers = fit_workers(fit);
   return fit;
+}
+
+/// Returns how the data are read. Columns that the model ignores, or takes as names, and that the data lack,
+/// are taken out of `fit`: nothing is asked of them, and evaluate has no flag to name others.
+DataSource source_of_folds(const EvaluateRequest& r, const Model& model, FitOptions& fit) {
+  DataSource source = data_source("evaluate", r.files, model);
+  source.read = [&fit, read = source.read](const std::string& path, const Reading& reading) {
+    Table table = read(path, reading);
+    for (auto* list : {&fit.ignore, &fit.categorical})
+      std::erase_if(*list, [&](const std::string& name) { return table.find(name) == nullptr; });
+    return table;
+  };
+  return source;
+}
+
+/// Prints the notes of the fits, and whose options they name: evaluate has none of them.
+void log_notes(const std::vector<MethodRuns>& results) {
+  const auto names_option = [](const std::string& note) {
+    return std::ranges::any_of(message_parts(note, OptionStyle::flags), &MessagePart::option);
+  };
+  bool named = false;
+  for (const SharedNote& note : shared_notes(results)) {
+    log_shared_note(note.text, note.of);
+    named = named || names_option(note.text);
+  }
+  if (named)
+    log_note(
+        "the options that these notes name are those of fit: fit the model anew with them, and score that");
 }
 
 /// Sums of a metric over folds.
@@ -111,13 +141,13 @@ int score_folds(const EvaluateRequest& r) {
   const Model model = Model::load(r.model);
   FitOptions fit = options_of_folds(r, model);
   std::vector<std::string> notes;
-  const Examples data = read_training(r.data, fit, data_source("evaluate", r.files, model), &notes);
-  for (const std::string& note : notes) log_note(note);
+  const Examples data = read_training(r.data, fit, source_of_folds(r, model, fit), &notes);
+  for (const std::string& note : notes) log_shared_note(note);
   const InterruptGuard interrupt;
   std::vector<MethodRuns> results;
   bool interrupted = false;
   {
-    ProgressPrinter progress("");
+    ProgressPrinter progress("", /*of_several=*/true);
     results = compare(data, fit, {{model.method(), model.options()}},
                       {.seeds = 1, .repeats = 1, .folds = r.folds}, notes, &progress);
     interrupted = progress.stop();
@@ -127,7 +157,7 @@ int score_folds(const EvaluateRequest& r) {
     log_line(fmt::format("interrupted: {} of {} folds", results.empty() ? 0 : results.front().runs.size(),
                          r.folds));
   if (results.empty()) return kInterrupted;
-  for (const SharedNote& note : shared_notes(results)) log_note(note.text, note.of);
+  log_notes(results);
   FoldsReport report{.method = model.method(), .data = r.data, .folds = r.folds, .level = r.level};
   report.runs = std::move(results.front().runs);
   if (interrupted) report.interrupted = true;

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "cli/report.h"
 #include "cli/segmentation.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/table/cells.h"
 #include "slimbayes/model/answer_table.h"
 #include "slimbayes/model/held_out.h"
 #include "slimbayes/storage/atomic_file.h"
@@ -100,9 +103,31 @@ void add_numbers(std::optional<Column> numbers, AnswerTable& answer) {
   ++answer.exact;
 }
 
+/// Reads a kept target as the kind that it had in the fit, so that JSON has its numbers as numbers: without
+/// --split the target is not needed, so that its cells were read as texts. It stays text if a cell cannot be
+/// read so.
+void read_target(Table& answer, const Model& model) {
+  const auto target = std::ranges::find(answer.columns, model.target(), &Column::name);
+  const Reading reading = model.reading(/*with_target=*/true);
+  const auto kind = reading.kinds.find(model.target());
+  if (target == answer.columns.end() || !target->kept || target->kind != ColumnKind::categorical ||
+      kind == reading.kinds.end())
+    return;
+  std::vector<std::string_view> cells;
+  for (const double value : target->values)
+    cells.push_back(std::isnan(value) ? std::string_view() : target->levels[static_cast<size_t>(value)]);
+  try {
+    Column read = column_of_kind(target->name, kind->second, cells, reading.notation);
+    read.kept = target->kept;
+    *target = std::move(read);
+  } catch (const BadCell&) {
+  }
+}
+
 /// Writes the answers: the lines of the table, as a table or as JSON.
 void write_answers(const PredictRequest& r, const Model& model, AnswerTable answer) {
   if (!r.json) return print_or_write(r.out, std::move(answer.table), answer.exact);
+  read_target(answer.table, model);
   PredictionReport report{.task = std::string(name_of(model.schema().task.kind)), .levels = r.levels};
   if (!r.split.empty()) report.split = r.split;
   print_rows(std::move(report), std::move(answer.table), answer.exact);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -156,7 +157,8 @@ InterruptGuard::~InterruptGuard() {
 
 bool InterruptGuard::interrupted() { return stop_asked; }
 
-ProgressPrinter::ProgressPrinter(const std::string& title) : title_(shown(title)), printed_(Clock::now()) {}
+ProgressPrinter::ProgressPrinter(const std::string& title, bool of_several)
+    : title_(shown(title)), of_several_(of_several), printed_(Clock::now()) {}
 
 ProgressPrinter::~ProgressPrinter() { clear(); }
 
@@ -169,7 +171,7 @@ void ProgressPrinter::stage(const std::string& name) { stage_ = (title_.empty() 
 
 void ProgressPrinter::note(const std::string& sentence) {
   clear();
-  log_note(sentence);
+  of_several_ ? log_shared_note(sentence) : log_note(sentence);
 }
 
 void ProgressPrinter::report(const Progress& progress) {
@@ -208,6 +210,34 @@ void AnswerProgress::report(double share) {
   if (display_width(line) > *width - 1) line = text;
   std::fputs(("\r" + line + "\x1b[K").c_str(), stderr);
   drawn_ = true;
+}
+
+std::string without_numbers(const std::string& note) {
+  std::string out;
+  bool quoted = false, in_number = false;
+  for (size_t i = 0; i < note.size(); ++i) {
+    const char c = note[i];
+    if (c == '\'') quoted = !quoted;
+    const auto is_digit = [&](size_t at) {
+      return at < note.size() && std::isdigit(static_cast<unsigned char>(note[at])) != 0;
+    };
+    const bool sign = (c == '-' || c == '+') && is_digit(i + 1) && (i == 0 || note[i - 1] == ' ');
+    const bool digit = is_digit(i) || sign;
+    const bool goes_on = in_number && (c == '.' || c == 'e' || c == '+' || c == '-') && is_digit(i + 1);
+    if (quoted || !(digit || goes_on)) {
+      out += c;
+      in_number = false;
+      continue;
+    }
+    if (!in_number) out += '#';
+    in_number = true;
+  }
+  return out;
+}
+
+void log_shared_note(const std::string& sentence, const std::string& of) {
+  static std::set<std::string> said;
+  if (said.insert(without_numbers(sentence)).second) log_note(sentence, of);
 }
 
 void log_note(const std::string& sentence, const std::string& of) {

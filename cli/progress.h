@@ -27,8 +27,9 @@ class InterruptGuard {
 /// otherwise as a new line every few seconds. Also stops the fit after an interrupt (InterruptGuard).
 class ProgressPrinter : public Callback {
  public:
-  /// `title` stands before the names of the parts of the fit; "": these alone.
-  explicit ProgressPrinter(const std::string& title);
+  /// `title` stands before the names of the parts of the fit; "": these alone. `of_several`: the notes are of
+  /// several fits, so that those which differ only in numbers are printed once (log_shared_note).
+  explicit ProgressPrinter(const std::string& title, bool of_several = false);
   ~ProgressPrinter() override;
 
   void report(const Progress& progress) override;
@@ -41,6 +42,7 @@ class ProgressPrinter : public Callback {
   void clear();
 
   std::string title_, stage_;
+  bool of_several_;
   bool drawn_ = false;
   bool followed_ = false;  // another rank was interrupted
   std::chrono::steady_clock::time_point printed_;
@@ -69,5 +71,13 @@ class AnswerProgress {
 /// fit reports some notes both before and after the training, and several fits on one table have notes in
 /// common. `of` names what the note is about, such as a method; "" if that is clear.
 void log_note(const std::string& sentence, const std::string& of = "");
+
+/// As log_note(), for the notes of several fits on one table: notes that differ only in numbers count as the
+/// same (without_numbers).
+void log_shared_note(const std::string& sentence, const std::string& of = "");
+
+/// Returns the note with "#" in place of each number, so that notes that differ only in numbers become equal.
+/// Names in quotes keep their digits.
+std::string without_numbers(const std::string& note);
 
 }  // namespace slimbayes::cli

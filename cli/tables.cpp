@@ -9,6 +9,7 @@
 #include "cli/messages.h"
 #include "cli/progress.h"
 #include "slimbayes/data/table/csv.h"
+#include "slimbayes/data/table/spelling.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/error.h"
 
@@ -44,7 +45,7 @@ DataSource data_source() {
   source.read = [files = source.read](const std::string& path, const Reading& reading) {
     if (path != "-") return files(path, reading);
     const TableBound bound = TableBound::of(limits, 0);
-    return parse_csv(read_stdin(bound), ',', {"stdin", reading, bound});
+    return parse_csv(read_stdin(bound), separator_of_csv(reading.notation), {"stdin", reading, bound});
   };
   return source;
 }

@@ -52,14 +52,20 @@ py::array part(const Answered& a, const std::string& name) {
 /// 1.
 constexpr double kLeastProbability = 1e-12;
 
-/// Returns the quantile of every answered example at probability p.
+/// Returns the quantile of every answered example at probability p: that of answer_table(), so of a calibrated
+/// model the end of a calibrated interval.
 py::array quantile_at(const Answered& a, double p) {
   if (!(p >= kLeastProbability && p <= 1 - kLeastProbability))
     throw std::invalid_argument(
         "predict_quantiles: expected probabilities between 0 and 1, not beyond 1e-12; received " +
         std::to_string(p));
-  if (const auto* r = std::get_if<Regression>(&a.answers.answer))
-    return in_place(a, quantile(*r, normal_quantile(p)));
+  if (const auto* r = std::get_if<Regression>(&a.answers.answer)) {
+    if (a.model->calibration().groups == 0 || p == 0.5) return in_place(a, quantile(*r, normal_quantile(p)));
+    check_quantiles(*a.model, {p});
+    const Interval ends = a.model->interval(*r, std::abs(1 - 2 * p));
+    const at::Tensor& end = p < 0.5 ? ends.lower : ends.upper;
+    return in_place(a, at::where(end.isfinite(), end, kMissing));
+  }
   if (std::holds_alternative<Classes>(a.answers.answer))
     throw std::invalid_argument(
         "predict_quantiles: expected a model of numbers or counts; received classes; predict_proba has their "

@@ -43,6 +43,9 @@ class Answers:
         expected, own = getattr(self, "n_features_in_", None), getattr(self, "feature_names_in_", None)
         if X.ndim == 2 and expected is not None and count != expected:
             raise ValueError(f"X has {count} features, but {type(self).__name__} is expecting {expected} features as input.")
+        if own is not None and getattr(self, "_is_unordered", False):
+            raise ValueError(f"predict: expected a data frame with the columns {_texts.listed(self._facts['columns'])}, which a model of windows from a "
+                             f"file reads by name; received an array of {count} columns")
         if own is not None:
             warn_as(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names", UserWarning)
             return list(own)
@@ -129,10 +132,12 @@ class Answers:
         return ends
 
     def predict_quantiles(self, X, q):
-        """Quantiles of the predictive, [n] for one probability q, [n, len(q)] for several. Without conformal calibration."""
+        """Quantiles of the predictive, [n] for one probability q, [n, len(q)] for several, as in `predict_frame(X, quantiles=q)`.
+
+        Of a model of ``calibrate="conformal"`` they are the ends of calibrated intervals: q and 1 - q together hold their level, a single
+        quantile need not. The median is that of the model.
+        """
         answered = self._answered(X)
-        if self._facts["calibrated"]:
-            warn(["these quantiles are without the conformal calibration, which predict_interval applies"])
         if np.ndim(q) == 0:
             return answered.quantile(_options.number("q", q))
         columns = [answered.quantile(_options.number("q", one)) for one in q]

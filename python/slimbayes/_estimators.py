@@ -93,7 +93,7 @@ class _Estimator(Answers, BaseEstimator):
 
     def _seen(self, X, target):
         """Sets the attributes that scikit-learn reads after a fit."""
-        for name in ("feature_names_in_", "n_features_in_"):
+        for name in ("feature_names_in_", "n_features_in_", "_is_unordered"):
             if hasattr(self, name):
                 delattr(self, name)
         if _data.are_images(X):
@@ -111,6 +111,8 @@ class _Estimator(Answers, BaseEstimator):
         names, ignored = facts["inputs"], facts["fit"]["ignore"]
         if names is None and facts["kind"] == "text":
             names, ignored = facts["columns"], []
+        if names is None and facts["kind"] == "windows":
+            names, self._is_unordered = [name for name in facts["columns"] if name != facts["target"]], True
         if names is None:
             return
         every = [*names, *ignored]
@@ -197,7 +199,8 @@ class Regressor(_Numbers):
     @where_exact
     def partial_fit(self, X, y=None):
         """Fits at the first call; a later call learns its rows exactly and without training, as `update` does, and keeps the network, the
-        features and the noise of the first. Give each row once, and many in the first call. `fit` begins anew.
+        features and the noise of the first: the exact update of the last layer. Of `bll` and `rich-bll` it moves the variance alone, as their
+        mean is the network's; with `mean="posterior"` both. Give each row once, and many in the first call. `fit` begins anew.
 
         For methods with an exact posterior, of which `sb.methods()` says that they have `updates`; other estimators do not have it.
         """

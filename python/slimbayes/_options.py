@@ -18,7 +18,7 @@ from slimbayes import _texts
 from slimbayes._library import core, is_forked
 
 OWN = ("target", "likelihood", "format", "network_from")  # set by the estimators and by `fit`
-FILES = ("thousands", "decimal", "date_format")  # how text files are read; frames have numbers and dates
+FILES = ("thousands", "decimal", "date_format", "separator")  # how text files are read; frames have numbers and dates
 WINDOWS = ("window", "horizon", "time", "group", "fill_gaps")
 TEXT = ("text", "vocabulary", "longest")
 IMAGES = ("crop", "flip", "pixel_divisor")

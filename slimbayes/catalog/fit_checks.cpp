@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
+#include <string_view>
 
-#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/date_format.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/option.h"
 #include "slimbayes/storage/printable.h"
 
@@ -84,6 +86,9 @@ void check_network(const nlohmann::json& options, InputKind kind) {
 }
 
 void check_notation(const FitOptions& fit) {
+  constexpr std::array<std::string_view, 4> kSeparators = {",", ";", "|", "tab"};
+  require(std::ranges::find(kSeparators, fit.separator) != kSeparators.end(),
+          "a comma, ;, | or tab for `.separator`", quoted(fit.separator), "leave it out for a comma");
   const std::string_view separators = ",. '";
   require(fit.thousands.empty() ||
               (fit.thousands.size() == 1 && separators.find(fit.thousands) != std::string_view::npos),
@@ -93,7 +98,7 @@ void check_notation(const FitOptions& fit) {
           "leave it out for a point");
   require(fit.thousands != fit.decimal, "other signs for `.thousands` than for `.decimal`",
           quoted(fit.decimal) + " as both",
-          fit.decimal == "." ? "add `.decimal` ','" : "leave `.thousands` out, or give its own sign");
+          fit.decimal == "." ? "add `.decimal=,`" : "leave `.thousands` out, or give its own sign");
   if (fit.date_format.empty()) return;
   require(is_utf8(fit.date_format), "a text in UTF-8 for `.date_format`", "other bytes",
           "name the format as the file has it");

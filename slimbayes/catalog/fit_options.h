@@ -50,6 +50,7 @@ struct FitOptions {
   std::vector<std::string> na = {};  // further texts of a missing cell, such as "-,-999" (comma-separated)
   std::string thousands = "";        // sign between groups of three digits in a text file: , . ' or a blank
   std::string decimal = ".";         // decimal sign of the numbers in a text file, "." or ","
+  std::string separator = ",";       // sign between the columns of a .csv: , ; | or tab
   std::string date_format = "";      // of dates in a text file beside ISO 8601, such as "%d.%m.%Y"
   std::string scale = "auto";        // scale of numeric inputs: "min-max", "standard" or the method's choice
   std::string scale_on = "train";    // rows that the scale is computed from: "train" or "all"
@@ -168,6 +169,10 @@ void describe_columns(FitOptions& o, V& v) {
   v("decimal", o.decimal,
     "decimal sign of the numbers in a text file, . or a comma. With `.thousands=.` and `.decimal=,` the cell "
     "\"1.234,5\" is 1234.5, and 1.5 no number",
+    ValueName{"SIGN"}, "");
+  v("separator", o.separator,
+    "sign between the columns of a .csv: a comma, ; | or tab. A .tsv has tabs. The model reads later data in "
+    "the same way, and answers are written with commas",
     ValueName{"SIGN"}, "");
   v("date_format", o.date_format,
     "format of the dates in a text file where it is not ISO 8601, such as \"%d.%m.%Y\" or \"%m/%d/%Y "

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <utility>
 
@@ -63,7 +64,38 @@ std::string python_value(const std::string& value, const std::string& type) {
     const std::vector<std::string> words = split_list(value);
     return words.size() == 1 ? fmt::format("'{}'", value) : fmt::format("['{}']", fmt::join(words, "', '"));
   }
-  return is_number(value) ? value : fmt::format("'{}'", value);
+  if (is_number(value)) return value;
+  return value.find('\'') == value.npos ? fmt::format("'{}'", value) : fmt::format("\"{}\"", value);
+}
+
+/// Returns the value of a flag. A sign alone, such as a comma, stands in quotes.
+std::string flag_value(const std::string& value) {
+  const auto is_word = [](unsigned char c) { return std::isalnum(c) != 0 || c >= 0x80; };
+  if (std::ranges::any_of(value, is_word)) return value;
+  return value.find('\'') == value.npos ? fmt::format("'{}'", value) : fmt::format("\"{}\"", value);
+}
+
+/// Options on tables in files. Python's data frames have none of them; what pandas has in their place.
+struct TextOption {
+  std::string_view name, keyword, function;  // `function`: that has the keyword; "" if that is one itself
+};
+constexpr std::array kTextOptions = {TextOption{"rename", "DataFrame.rename", ""},
+                                     TextOption{"fill", "DataFrame.assign", ""},
+                                     TextOption{"thousands", "thousands", "pandas.read_csv"},
+                                     TextOption{"decimal", "decimal", "pandas.read_csv"},
+                                     TextOption{"separator", "sep", "pandas.read_csv"},
+                                     TextOption{"date_format", "format", "pandas.to_datetime"}};
+
+/// Puts the function of pandas that has this option before it, in the place of "in a text file, fit", with
+/// which a sentence begins to advise it.
+void name_function(const TextOption& option, std::string& before) {
+  if (option.function.empty()) return;
+  for (const std::string_view begin : {"in a text file, fit ", "fit "}) {
+    if (!before.ends_with(begin)) continue;
+    before.resize(before.size() - begin.size());
+    before += fmt::format("{} with ", option.function);
+    return;
+  }
 }
 
 struct Option {
@@ -74,12 +106,15 @@ std::string spelled(const Option& option, OptionStyle style) {
   if (style == OptionStyle::flags) {
     std::string flag = "--" + option.name;
     std::ranges::replace(flag, '_', '-');
-    return option.value.empty() ? flag : flag + " " + option.value;
+    return option.value.empty() ? flag : flag + " " + flag_value(option.value);
   }
-  if (option.value.empty()) return option.name;
+  const auto of_text = std::ranges::find(kTextOptions, option.name, &TextOption::name);
+  if (option.value.empty())
+    return of_text == kTextOptions.end() ? option.name : std::string(of_text->keyword);
   // Python has no file for validation rows, but the rows themselves.
   if (option.name == "valid") return "valid=(X, y)";
-  return option.name + "=" + python_value(option.value, option_names().find(option.name)->second);
+  const std::string name = of_text == kTextOptions.end() ? option.name : std::string(of_text->keyword);
+  return name + "=" + python_value(option.value, option_names().find(option.name)->second);
 }
 
 /// Returns the length of the token at the beginning of `text`, which begins with a backtick, and sets
@@ -150,6 +185,8 @@ std::vector<MessagePart> message_parts(std::string_view message, OptionStyle sty
       text.append(escaped ? run - 1 : run, '`');
       continue;
     }
+    const auto of_text = std::ranges::find(kTextOptions, option.name, &TextOption::name);
+    if (style == OptionStyle::keywords && of_text != kTextOptions.end()) name_function(*of_text, text);
     if (!text.empty()) parts.push_back({std::exchange(text, "")});
     parts.push_back({spelled(option, style), true});
     at = tick + length;

@@ -19,7 +19,10 @@ namespace slimbayes {
 // (storage/printable.h), so it never becomes an option.
 
 /// How a front end spells an option: `--calibrate conformal` on a command line, `calibrate='conformal'` as
-/// a keyword of Python.
+/// a keyword of Python. The options on the text of a file (`thousands`, `decimal`, `date_format`) are none of
+/// Python's, whose data frames hold numbers and dates: there "in a text file, fit `.decimal=,`" becomes
+/// "pandas.read_csv with decimal=','", and a format of dates "pandas.to_datetime with format";
+/// `.rename` and `.fill` become DataFrame.rename and DataFrame.assign.
 enum class OptionStyle { flags, keywords };
 
 /// A part of a message: text as it is shown, or an option in the style of a front end.

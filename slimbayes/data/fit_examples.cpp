@@ -28,7 +28,8 @@ SplitOptions split_options(const FitOptions& o) {
           .declared = o.categorical,
           .calibration_fraction = calibrated ? o.calibration_fraction : 0,
           .folds = o.test_folds,
-          .fold = o.test_fold};
+          .fold = o.test_fold,
+          .without_wild_times = o.wild_cells == "leave-out"};
 }
 
 /// Returns n groups of one example each.

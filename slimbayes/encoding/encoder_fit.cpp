@@ -70,7 +70,8 @@ std::vector<std::string> target_notes(const Table& table, const std::vector<int6
   if (task.kind == TaskKind::classification)
     return category_notes(task.levels, holds(options.names, options.target), whole);
   const Column& target = *table.find(options.target);
-  return {range_note(table, target, rows, whole), rounded_note(target, whole, kRoundedAlike)};
+  return {range_note(table, target, rows, whole), rounded_note(target, whole, kRoundedAlike),
+          grouped_note(target, whole)};
 }
 
 }  // namespace

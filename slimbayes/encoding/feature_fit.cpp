@@ -202,6 +202,11 @@ void FeatureFit::add_number_notes(const Column& column, bool constant_once_round
       {ColumnNoteKind::odd, column.name, padded_note(column),
        "hold numbers with leading zeros, which are read as numbers; `.categorical` takes them as "
        "names"});
+  notes_.push_back(
+      {ColumnNoteKind::odd, column.name, grouped_note(column, whole),
+       "have numbers with a point that all have three digits behind it, as where points separate "
+       "thousands; if these are, in a text file, fit `.thousands=.` `.decimal=,` reads them so",
+       column.grouped});
   if (notes_[stretched].sentence.empty())
     notes_.push_back(
         {ColumnNoteKind::odd, column.name, code_note(column, rows_),

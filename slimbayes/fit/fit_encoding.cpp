@@ -32,9 +32,9 @@ std::vector<std::string> repeated_notes(const Split& parts) {
                   repeated, rows)};
 }
 
-/// The note on a calibrated model of windows. It says that the windows to predict are later than the
-/// calibration windows, so they may be unlike them.
-/// Returns the note on a calibration by examples that lie before those of a prediction.
+/// Returns the note on a calibration by examples that lie before those of a prediction, which may be unlike
+/// them. The fit says so once; predict and evaluate do not repeat it for later rows, which are what the model
+/// is for.
 std::string calibrated_in_time(std::string_view examples) {
   return fmt::format(
       "calibrated on {} before those that will be predicted: the level holds where the future is like them",

@@ -65,14 +65,14 @@ void describe(ConformalReport& f, V& v) {
 struct RanksReport {
   int64_t size = 0;
   std::string share = {};
-  double seconds = 0;
+  double waiting_seconds = 0;
 };
 
 template <class V>
 void describe(RanksReport& f, V& v) {
   v("size", f.size, "number of processes");
   v("share", f.share, "what they shared: \"rows\" of every batch or \"jobs\", the fits of a search");
-  v("seconds", f.seconds, "time that rank 0 has waited for messages, in seconds");
+  v("waiting_seconds", f.waiting_seconds, "time that rank 0 has waited for messages, in seconds");
 }
 
 /// The report of the tool's `fit`.

@@ -1,6 +1,7 @@
 #include "slimbayes/model/data_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -80,6 +81,42 @@ Reading alike(const Table& table, const FitOptions& options) {
   return reading;
 }
 
+/// Throws std::invalid_argument if the notation of `o` hides the numbers of the target, which are plain ones
+/// (0.5 under a decimal comma). Adds a note if it makes categories of such inputs.
+void check_spelling(const Table& table, const FitOptions& o, Words* notes) {
+  const Notation notation = notation_of(o);
+  if (notation.plain_numbers()) return;
+  const bool classes = o.likelihood == LikelihoodKind::bernoulli || o.likelihood == LikelihoodKind::softmax;
+  Words names = perhaps_named(o.ignore);
+  std::ranges::copy(perhaps_named(o.categorical), std::back_inserter(names));
+  if (classes) names.push_back(o.target);
+  Words hidden;
+  std::string example;
+  for (const Column& column : table.columns) {
+    if (std::ranges::find(names, column.name) != names.end() || column.name == o.text) continue;
+    const std::string lost = lost_number(column.levels, notation);
+    if (lost.empty()) continue;
+    if (column.name == o.target)
+      refuse("fit",
+             fmt::format("{} in the target {}, by {}", numbers_text(notation), in_quotes(o.target),
+                         options_text(notation)),
+             in_quotes(lost),
+             "leave these options out if the file spells its numbers so; else spell them all "
+             "as the options say");
+    if (example.empty()) example = lost;
+    hidden.push_back(in_quotes(column.name));
+  }
+  constexpr size_t kNamed = 5;
+  const size_t more = hidden.size() - std::min(kNamed, hidden.size());
+  if (more > 0) hidden.resize(kNamed);
+  if (notes != nullptr && !hidden.empty())
+    notes->push_back(fmt::format(
+        "{} {}{}: by {}, cells such as {} are no numbers, so they name categories; leave these options out "
+        "if the file spells its numbers so",
+        hidden.size() > 1 ? "columns" : "column", fmt::join(hidden, ", "),
+        more > 0 ? fmt::format(" and {} more", more) : "", options_text(notation), in_quotes(example)));
+}
+
 }  // namespace
 
 DataSource DataSource::files(const TableLimits& limits) {
@@ -140,6 +177,7 @@ Examples read_training(const std::string& path, FitOptions& o, const DataSource&
       std::ranges::find(table.columns, ColumnKind::datetime, &Column::kind) == table.columns.end())
     notes->push_back(
         fmt::format("no column has dates of the format {} (`.date_format`)", in_quotes(o.date_format)));
+  check_spelling(table, o, notes);
   const bool series = input_kind(o) == InputKind::windows;
   if (!series) table = with_known_target(std::move(table), o.target, notes);
   name_columns(o, table);

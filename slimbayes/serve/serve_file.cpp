@@ -115,6 +115,7 @@ ServedFile served_file(const TensorFile& file) {
   given.na = fit.at("na").get<std::vector<std::string>>();
   given.thousands = fit.value("thousands", given.thousands);
   given.decimal = fit.value("decimal", given.decimal);
+  given.separator = fit.value("separator", given.separator);
   given.date_format = fit.value("date_format", given.date_format);
   parts.missing = marks_of(given);
   parts.notation = notation_of(given);

@@ -76,6 +76,8 @@ class Run {
   Summary run() {
     if (auto found = load_checkpoint(checkpoint_, problem_, optimiser_, plan_.steps, plan_.steps_per_epoch))
       state_ = std::move(*found);
+    if (callback_ && state_.step > 0)
+      callback_->note(fmt::format("resumed from step {} of {}", state_.step, plan_.steps));
     state_.summary.score = problem_.score;
     state_.summary.trained_by = problem_.trained_by;
     first_step_ = state_.step;
@@ -256,8 +258,7 @@ class Run {
   /// `may_be_chosen` and the score is the best so far.
   double validate(bool may_be_chosen) {
     if (!problem_.validate) return kNan;
-    double score = problem_.validate();
-    score = of_rank_0(score);
+    const double score = of_rank_0(problem_.validate());
     if (!may_be_chosen) return score;
     state_.scores.push_back(score);
     Summary& summary = state_.summary;
@@ -349,11 +350,10 @@ class Run {
     const bool unscored = state_.best.empty() && state_.summary.stopped != Stopped::interrupted;
     state_.summary.steps = state_.step;
     state_.summary.epochs = epochs_done();
-    if (unscored && problem_.validate && !std::isfinite(validate(true))) {
+    if (unscored && problem_.validate && !std::isfinite(validate(true)))
       throw NumericalError(
           "[train] expected a finite validation score; received none; look for extreme targets among the "
           "validation rows");
-    }
     const bool scored = !state_.best.empty() && state_.summary.stopped != Stopped::failure;
     if (options_.select_by == "last" && scored) {
       keep_last();

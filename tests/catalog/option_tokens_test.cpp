@@ -34,6 +34,19 @@ TEST(RenderOptions, WritesAValueByTheTypeOfTheOption) {
             "time='date' time=['year', 'month'] target=COLUMN domain='0:1,0:2'");
 }
 
+TEST(RenderOptions, NamesPandasForWhatTextFilesHave) {
+  const std::string numbers = "a; in a text file, fit `.thousands=.` `.decimal=,` reads '1.234,5' as 1234.5";
+  EXPECT_EQ(flags(numbers), "a; in a text file, fit --thousands '.' --decimal ',' reads '1.234,5' as 1234.5");
+  EXPECT_EQ(keywords(numbers), "a; pandas.read_csv with thousands='.' decimal=',' reads '1.234,5' as 1234.5");
+  const std::string dates = "in a text file, fit `.date_format` names their format";
+  EXPECT_EQ(flags(dates), "in a text file, fit --date-format names their format");
+  EXPECT_EQ(keywords(dates), "pandas.to_datetime with format names their format");
+  EXPECT_EQ(keywords("`.rename` gives a column its name"), "DataFrame.rename gives a column its name");
+  EXPECT_EQ(flags("`.thousands= ` `.thousands='`"), "--thousands ' ' --thousands \"'\"");
+  EXPECT_EQ(keywords("fit `.thousands= `, `.thousands='`"),
+            "pandas.read_csv with thousands=' ', thousands=\"'\"");
+}
+
 TEST(RenderOptions, LeavesOtherBackticksAndOldFlags) {
   for (const std::string text :
        {"", "`", "``", "`.", "`.`", "`.seed", "`seed`", "`.no_option`", "`.Seed`", "`.seed=`", "`. seed`",

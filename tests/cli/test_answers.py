@@ -160,3 +160,16 @@ def test_the_fit_says_how_uncertain_the_level_is(folder):
     text = (folder / "fit.txt").read_text()
     # 120 rows at 95 %: Beta(115, 6), of which 90 % lie between these.
     assert "with these calibration rows the coverage of new rows is from 91.4 to 97.8 %, with probability 90 %" in text, text
+
+
+def test_a_kept_target_is_a_number_in_json(tmp_path, toy):
+    def kept(data, *words):
+        done = run(tmp_path, "predict", toy / "fitted.safetensors", data, "--keep", "y", "--json", *words)
+        assert done.returncode == 0, done.stderr
+        return {row.get("row", i): row["y"] for i, row in enumerate(json.loads(done.stdout)["rows"], 1)}
+
+    every, part = kept(toy / "toy.csv"), kept(toy / "toy.csv", "--split", "test")
+    assert len(every) == 300 and len(part) == 60 and all(isinstance(y, float) for y in every.values())
+    assert part == {row: every[row] for row in part}
+    write_csv(tmp_path / "odd.csv", header(2), [[0.1, 0.2, "1.50"], [0.3, 0.4, "unknown"], [0.5, 0.6, ""]])
+    assert kept(tmp_path / "odd.csv") == {1: "1.50", 2: "unknown", 3: None}  # a text among them: all stay texts

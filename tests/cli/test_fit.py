@@ -139,7 +139,8 @@ def test_killed_and_resumed_gives_the_same_bits(long_table):
     process.wait()
     assert not (long_table / "m.safetensors").exists()
     refused(long_table, *words, "--model", "m.safetensors", "--resume", "--seed", "5")
-    assert run(long_table, *words, "--model", "m.safetensors", "--resume").returncode == 0
+    resumed = run(long_table, *words, "--model", "m.safetensors", "--resume")
+    assert resumed.returncode == 0 and re.search(r"note: resumed from step [1-9]\d* of \d+", resumed.stderr), resumed.stderr
     assert not (long_table / "m.safetensors.ckpt").exists()
     assert (long_table / "whole.safetensors").read_bytes() == (long_table / "m.safetensors").read_bytes()
 

@@ -1,10 +1,13 @@
 """evaluate --folds: the method and the options of a model, fitted anew without each fold."""
 
 import json
+import re
+import signal
 import statistics
+import subprocess
 
 import pytest
-from conftest import header, refused, run, toy_rows, write_csv
+from conftest import TOOL, header, refused, run, toy_rows, write_csv
 from inputs import series
 
 SMALL = ["--rank", 8, "--steps", 30]
@@ -77,3 +80,31 @@ def test_windows_have_no_folds(tmp_path):
     done = run(tmp_path, "fit", "air.csv", "--target", "y", "--window", 6, "--time", "time", "--method", "dnn", "--model", "m", "--steps", 30)
     assert done.returncode == 0, done.stderr
     assert "received windows of a time series, which is split by time" in refused(tmp_path, "evaluate", "m", "air.csv", "--folds", 3)
+
+
+def test_a_note_is_said_once_and_names_whose_options_it_means(tmp_path):
+    rows = [[i, f"{1 + i % 28:02}.{1 + i % 12:02}.2020", a if i % 9 else "", b, y] for i, (a, b, y) in enumerate(toy_rows(90))]
+    write_csv(tmp_path / "t.csv", ["n", "day", "a", "b", "y"], rows)
+    assert run(tmp_path, "fit", "t.csv", "--target", "y", "--method", "ridge", "--ignore", "n", "--model", "m").returncode == 0
+    write_csv(tmp_path / "less.csv", ["day", "a", "b", "y"], [row[1:] for row in rows])  # without the ignored column
+    for words in (["evaluate", "m", "less.csv", "--folds", 5],
+                  ["compare", "less.csv", "--target", "y", "--methods", "ridge", "--seeds", 1, "--cross-validate", 5]):
+        done = run(tmp_path, *words)
+        assert done.returncode == 0, done.stderr
+        for part in "training cells are missing", "its categories look like dates", "different dates in a notation":
+            assert done.stderr.count(part) == 1, done.stderr
+        assert ("the options that these notes name are those of fit" in done.stderr) == (words[0] == "evaluate")
+
+
+def test_an_interrupt_ends_them(tmp_path):
+    write_csv(tmp_path / "t.csv", ["a", "b", "y"], [[a if i % 9 else "", b, y] for i, (a, b, y) in enumerate(toy_rows(100))])
+    done = run(tmp_path, "fit", "t.csv", "--target", "y", "--method", "dbk", "--model", "m", "--rank", 8, "--steps", 500, "--patience", 0)
+    assert done.returncode == 0, done.stderr
+    process = subprocess.Popen([TOOL, "evaluate", "m", "t.csv", "--folds", "50"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:
+        if "training cells are missing" in line:  # the first fold has begun
+            break
+    process.send_signal(signal.SIGINT)
+    log = process.communicate(timeout=60)[1]
+    found = re.search(r"interrupted: (\d+) of 50 folds", log)
+    assert process.returncode == 130 and found and int(found[1]) < 50, log

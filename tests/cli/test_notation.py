@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import random
 
 from conftest import FEW, predicted, refused, run, toy_rows, write_csv
 
@@ -46,6 +47,48 @@ def test_the_options_are_named_and_checked(tmp_path):
     assert "one of , . ' and a blank for --thousands; received '_'" in refused(tmp_path, *words, "--thousands", "_")
     assert "a point or a comma for --decimal" in refused(tmp_path, *words, "--decimal", ";")
     assert "add --decimal ','" in refused(tmp_path, *words, "--thousands", ".")
+
+
+def test_a_notation_that_hides_numbers_is_said(tmp_path):
+    tables(tmp_path)
+    words = ["fit", "plain.csv", "--target", "y", "--method", "ridge", "--model", "m"]
+    line = refused(tmp_path, *words, "--decimal", ",")
+    assert "expected numbers such as 1234,5 in the target 'y', by --decimal ','; received '" in line
+    assert "leave these options out if the file spells its numbers so" in line
+    (tmp_path / "mixed.tsv").write_text("x\tz\ty\n" + "".join(f"{i}.5\t{i}\t{i},25\n" for i in range(60)))
+    done = run(tmp_path, "fit", "mixed.tsv", *words[2:], "--decimal", ",")
+    assert "column 'x': by --decimal ',', cells such as '0.5' are no numbers" in done.stderr
+
+
+def test_columns_of_other_separators(tmp_path):
+    tables(tmp_path)
+    text = (tmp_path / "german.tsv").read_text()
+    common = ["--target", "y", "--method", "ridge", "--thousands", ".", "--decimal", ","]
+    assert run(tmp_path, "fit", "german.tsv", "--model", "m", *common).returncode == 0
+    expected = predicted(tmp_path, "m", "german.tsv")
+    for name, sign in (";", ";"), ("|", "|"), ("tab", "\t"):
+        (tmp_path / "german.csv").write_text(text.replace("\t", sign))
+        flag = "--separator tab" if name == "tab" else f"--separator '{name}'"
+        assert f"fit {flag} reads it" in refused(tmp_path, "fit", "german.csv", *common)
+        done = run(tmp_path, "fit", "german.csv", "--model", "s", *common, "--separator", name)
+        assert done.returncode == 0, done.stderr
+        assert predicted(tmp_path, "s", "german.csv") == predicted(tmp_path, "s", "german.tsv") == expected
+        assert f"--separator '{name}'" in run(tmp_path, "describe", "s").stdout
+        assert run(tmp_path, "predict", "s", "german.csv").stdout == run(tmp_path, "predict", "s", "german.tsv").stdout != ""
+        assert run(tmp_path, "evaluate", "s", "german.csv").returncode == 0
+    assert "a comma, ;, | or tab for --separator; received ':'" in refused(tmp_path, "fit", "german.csv", *common, "--separator", ":")
+
+
+def test_points_that_may_separate_thousands_are_said(tmp_path):
+    draw = random.Random(1)
+    numbers = [850, *(draw.randint(500, 90000) for _ in range(79))]
+    rows = [[f"{n:,}".replace(",", "."), f"{draw.gauss(5, 1):.3f}", n / 1000] for n in numbers]
+    write_csv(tmp_path / "t.csv", ["x", "z", "y"], rows)
+    words = ["fit", "t.csv", "--target", "y", "--method", "ridge", "--model", "m"]
+    said = run(tmp_path, *words).stderr
+    assert said.count("as where points separate thousands") == 1 and "column 'x': its numbers with a point" in said
+    assert "fit --thousands '.' --decimal ',' reads it so" in said
+    assert "separate thousands" not in run(tmp_path, "predict", "m", "t.csv").stderr
 
 
 def test_a_format_without_dates_is_said(tmp_path):

@@ -45,3 +45,12 @@ def test_a_calibration_by_time_says_what_it_rests_on(tmp_path):
     said = run(tmp_path, *words, "--split", "time").stderr
     assert "calibrated on rows before those that will be predicted: the level holds where the future is like them" in said
     assert "calibrated on rows" not in run(tmp_path, *words).stderr
+
+
+def test_a_wild_date_is_in_no_part(tmp_path):
+    dated(tmp_path, days=[*range(40), 65700, *range(41, 100)])
+    words = ["fit", "t.csv", "--target", "y", "--split", "time", "--time", "date", "--ignore", "date", "--test-fraction", 0.1, "--method", "ridge", "--model", "m"]
+    said = run(tmp_path, *words).stderr
+    assert "2199-11-18 (data row 60) lies far beyond the others, 2020-01-01 to 2020-04-09: the fit leaves the row out" in said
+    assert "10 test rows from 2020-03-31" in said
+    assert "10 test rows from 2020-04-01" in run(tmp_path, *words, "--wild-cells", "keep").stderr

@@ -111,8 +111,8 @@ def children(process):
 def test_the_report_of_a_fit_has_its_ranks(folders):
     (code, out, _), (_, other, _) = fitted(folders, *DBK, "--steps", "50", "--json")
     ranks = json.loads(out)["ranks"]
-    assert code == 0 and other == "" and ranks["size"] == 2 and 0 < ranks["seconds"] < 60 and ranks["share"] == "rows"
-    assert set(ranks) == {"size", "share", "seconds"}
+    assert code == 0 and other == "" and ranks["size"] == 2 and 0 < ranks["waiting_seconds"] < 60 and ranks["share"] == "rows"
+    assert set(ranks) == {"size", "share", "waiting_seconds"}
 
 
 def test_torchrun_starts_the_ranks_and_restarts_them(folders):

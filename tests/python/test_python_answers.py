@@ -75,12 +75,6 @@ def test_a_pipeline_hands_frames_with_their_index_on(library):
     assert (np.asarray(found["mean"]) == pipe.predict(frame[::-2])).all()
 
 
-def test_quantiles_say_that_they_are_not_calibrated():
-    frame, y = hourly()[["y"]], np.arange(240.0)
-    with pytest.warns(sb.Note, match="without the conformal calibration"):
-        sb.Regressor("ridge", calibrate="conformal").fit(frame, y).predict_quantiles(frame, 0.5)
-
-
 def test_the_frame_has_quantiles_calibrated_as_the_interval():
     frame, y = hourly()[["y"]], np.random.default_rng(1).normal(size=240)
     plain = sb.Regressor("ridge").fit(frame, y)
@@ -89,6 +83,10 @@ def test_the_frame_has_quantiles_calibrated_as_the_interval():
     calibrated = sb.Regressor("ridge", calibrate="conformal").fit(frame, y)
     found = calibrated.predict_frame(frame, level=0.9, quantiles=(0.05, 0.95))
     assert np.allclose(found["q0.05"], found["lower"]) and np.allclose(found["q0.95"], found["upper"])
+    found = calibrated.predict_frame(frame, quantiles=(0.05, 0.5, 0.95))
+    assert (found[["q0.05", "q0.5", "q0.95"]] == calibrated.predict_quantiles(frame, [0.05, 0.5, 0.95])).all(axis=None)
+    with pytest.raises(ValueError, match="calibration rows enough for the quantile 0.001"):
+        calibrated.predict_quantiles(frame, 0.001)
     with pytest.raises(ValueError, match="above 0 and below 1 for quantiles"):
         plain.predict_frame(frame, quantiles=[1.5])
 

@@ -165,3 +165,15 @@ def test_progress_needs_no_standard_error(change):
     paths = [str(toys.ROOT / "build" / "python"), str(toys.ROOT / "tests" / "python")]
     done = subprocess.run([sys.executable, "-c", SILENT.format(paths=paths, change=change)], capture_output=True, text=True, timeout=100)
     assert done.stdout == "60\n", done.stderr
+
+
+def test_advice_on_texts_is_that_of_pandas():
+    frame, y = toys.table(84)
+    frame["day"] = [f"{1 + i % 28:02}.{1 + i % 12:02}.2020" for i in range(84)]
+    frame["cost"] = ["1,5", "2,5", "3,25", "4,125"] * 21
+    notes = "\n".join(sb.Regressor("ridge").fit(frame, y).notes_)
+    assert "pandas.to_datetime with format names their format, such as '%d.%m.%Y'" in notes
+    assert "pandas.read_csv with decimal=',' reads '1,5' as 1.5" in notes and "text file" not in notes
+    model = sb.Regressor("ridge").fit(frame[["a", "b"]], y)
+    with pytest.raises(ValueError, match=r"DataFrame\.rename gives a column its name"):
+        model.predict(frame[["a"]])

@@ -72,3 +72,13 @@ def test_scikit_learns_own_checks_of_a_classifier():
     failed = {r["check_name"] for r in results if r["status"] == "failed"}
     passed = {r["check_name"] for r in results if r["status"] == "passed"}
     assert "check_estimators_partial_fit_n_features" in passed and "check_n_features_in_after_fitting" in passed, failed
+
+
+@pytest.mark.parametrize("method", ["bll", "rich-bll"])
+def test_the_mean_moves_only_where_it_is_that_of_the_posterior(method):
+    X, y = toys.matrix(240)
+    for mean, moves in ("network", False), ("posterior", True):
+        model = sb.Regressor(method, mean=mean, steps=50, noise_folds=0).partial_fit(X[:150], y[:150])
+        before = model.predict(X, return_std=True)
+        after = model.partial_fit(X[150:], y[150:] + 1).predict(X, return_std=True)
+        assert (np.abs(after[0] - before[0]).max() > 1e-3) == moves and np.mean(after[1]) < np.mean(before[1])

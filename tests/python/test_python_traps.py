@@ -61,6 +61,19 @@ def test_a_loaded_model_of_texts_knows_its_column(tmp_path):
     assert (loaded.predict(frame) == loaded.predict(frame[["words"]])).all()
 
 
+def test_a_loaded_forecaster_knows_its_columns(tmp_path):
+    draw = np.random.default_rng(1)
+    frame = pd.DataFrame({"t": np.tile(np.arange(60), 2), "x": draw.normal(size=120), "g": np.repeat(["u", "v"], 60), "y": draw.normal(size=120)})
+    model = sb.Forecaster("ridge", window=3, time="t", group="g").fit(frame, "y")
+    model.save(tmp_path / "m.safetensors")
+    loaded = sb.load(tmp_path / "m.safetensors")
+    assert model.n_features_in_ == loaded.n_features_in_ == 3
+    assert sorted(model.feature_names_in_) == sorted(loaded.feature_names_in_) == ["g", "t", "x"]
+    assert (loaded.predict(frame) == model.predict(frame)).all()
+    with pytest.raises(ValueError, match="a data frame with the columns"):  # a file does not know the order of an array
+        loaded.predict(frame[["t", "x", "y"]].to_numpy())
+
+
 def labelled(rows=300):
     X, y = wide(rows, 3)
     return X, np.array(["p", "q", "s"])[np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))]

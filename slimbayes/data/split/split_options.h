@@ -31,6 +31,8 @@ struct SplitOptions {
   double calibration_fraction = 0;  // share of all rows, rounded up; it reduces the training part
   std::string_view noun = "row";    // the word for one example in notes
   int64_t folds = 0, fold = 0;      // FitOptions::test_folds and test_fold
+  /// Whether a split by time leaves out the rows whose time is wild (FitOptions::wild_cells).
+  bool without_wild_times = false;
 };
 
 /// Throws std::invalid_argument for n = 0, fractions outside [0, 1), a sum of 1 or more, an unknown kind, or

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/rows/wild_cells.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/windows/time_series.h"
 
@@ -50,6 +51,31 @@ std::vector<std::string> time_columns(const Table& table, const std::vector<std:
 std::string time_text(const TimesOfRows& times, int64_t row) {
   const double time = times.of_row[static_cast<size_t>(row)];
   return times.calendar ? format_datetime(time) : fmt::format("{}", time);
+}
+
+/// The least jump of a wild time: that of a target (data/rows/wild_rows.cpp), for it decides the parts.
+constexpr double kLeastTimeJump = 10;
+
+/// Takes the rows whose time lies far beyond all others out of `order`, which the times sort. Returns a note
+/// that names them; "" if there are none.
+std::string leave_wild_times_out(const Table& table, const TimesOfRows& times,
+                                 const std::vector<std::string>& columns, std::vector<int64_t>& order) {
+  constexpr size_t kNamed = 5;
+  const std::vector<int64_t> wild = wild_cells(times.of_row, kLeastTimeJump);
+  if (wild.empty()) return "";
+  std::erase_if(order, [&](int64_t row) { return std::ranges::binary_search(wild, row); });
+  std::vector<std::string> named;
+  for (size_t i = 0; i < std::min(kNamed, wild.size()); ++i)
+    named.push_back(fmt::format("{} ({})", time_text(times, wild[i]), row_place(table, wild[i])));
+  if (wild.size() > kNamed) named.push_back(fmt::format("and {} more", wild.size() - kNamed));
+  const bool one = wild.size() == 1;
+  const char* them = one ? "it" : "them";
+  return fmt::format(
+      "the time {}: {} {} far beyond the others, {} to {}: the fit leaves {} out as wrong, in no part of "
+      "the split: correct or remove {}, or take {} as right by `.wild_cells=keep`",
+      in_quotes(fmt::format("{}", fmt::join(columns, ", "))), fmt::join(named, ", "), one ? "lies" : "lie",
+      time_text(times, order.front()), time_text(times, order.back()), one ? "the row" : "the rows", them,
+      them);
 }
 
 /// Returns a note if the column of times is an input, whose range all held-out rows leave; "" if
@@ -94,8 +120,9 @@ SplitRows split_by_time(const Table& table, const std::vector<std::string>& time
   std::vector<int64_t> order(static_cast<size_t>(table.rows));
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, time_of);
-  const PartSizes sizes = part_sizes(options, table.rows);
   SplitRows split;
+  if (options.without_wild_times) split.notes.push_back(leave_wild_times_out(table, times, columns, order));
+  const PartSizes sizes = part_sizes(options, std::ssize(order));
   std::vector<std::string> begins;
   auto end = order.end();
   for (const LaterPart& part : kLaterParts) {

@@ -27,6 +27,7 @@ struct Count {
   int64_t first_infinite = -1;
   int64_t padded = 0, first_padded = -1;  // numbers with leading zeros
   int64_t first_large = -1;               // first integer beyond 2^53
+  PerhapsGroups groups = {};
 };
 
 constexpr double kLargestExact = 0x1p53;
@@ -54,6 +55,7 @@ Count read_numbers(std::span<const std::string_view> cells, const Notation& nota
       values[i] = *number;
       if (std::isnan(*number)) continue;
       ++count.numbers;
+      if (notation.plain_numbers()) count.groups.add(plain);
       if (std::isinf(*number) && count.first_infinite < 0) count.first_infinite = static_cast<int64_t>(i);
       if (is_padded(plain) && count.padded++ == 0) count.first_padded = static_cast<int64_t>(i);
       if (count.first_large < 0 && is_large(plain, *number)) count.first_large = static_cast<int64_t>(i);
@@ -110,6 +112,7 @@ BadCell not_numbers(const std::string& column, std::span<const std::string_view>
 Column finite(Column column, std::span<const std::string_view> cells, const Count& count,
               const Notation& notation) {
   std::string memory;
+  column.grouped = count.groups.example();
   if (count.first_large >= 0) {
     column.large = plain_number(trimmed(cells[static_cast<size_t>(count.first_large)]), notation, memory);
     column.large_row = count.first_large;
@@ -186,12 +189,15 @@ bool PlainNumbers::append(std::span<const std::string_view> cells, const Notatio
     if (!number && !is_missing(cell)) return false;
     if (number && (std::isinf(*number) || is_padded(plain) || is_large(plain, *number))) return false;
     values_.push_back(number.value_or(kMissing));
+    if (notation.plain_numbers() && !std::isnan(values_.back())) groups_.add(plain);
   }
   return true;
 }
 
 Column PlainNumbers::column(std::string name) && {
-  return {std::move(name), ColumnKind::numeric, std::move(values_), {}};
+  Column column{std::move(name), ColumnKind::numeric, std::move(values_), {}};
+  column.grouped = groups_.example();
+  return column;
 }
 
 Column column_from_cells(std::string name, std::span<const std::string_view> cells, bool codes,

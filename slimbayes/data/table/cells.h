@@ -30,6 +30,7 @@ class PlainNumbers {
 
  private:
   std::vector<double> values_;
+  PerhapsGroups groups_;
 };
 
 /// Returns the column of these texts. The cells decide its kind. Throws BadCell for infinite numbers, and for

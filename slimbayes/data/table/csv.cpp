@@ -56,15 +56,16 @@ std::vector<std::string> read_header(const CsvRecords& header, std::string_view 
       names.emplace_back(trimmed(name));
     });
   }
+  const auto sign = [](char c) { return c == '\t' ? std::string("\\t") : std::string(1, c); };
   const auto other = names.size() == 1 ? foreign_separator(text) : std::nullopt;
   if (other)
     throw DataError(
         source,
-        fmt::format("expected columns separated by '{}'; received '{}' in the first line; use commas in a "
-                    ".csv and tabs in a .tsv, and quotes around cells with a decimal comma (fit `.decimal` "
-                    "','); put the name of a single column that "
+        fmt::format("expected columns separated by '{}'; received '{}' in the first line; in a .csv, "
+                    "fit `.separator={}` reads it; a .tsv has tabs; among commas, cells with a decimal comma "
+                    "(fit `.decimal=,`) need quotes; put the name of a single column that "
                     "holds one in double quotes",
-                    delimiter == '\t' ? "\\t" : ",", *other == '\t' ? "\\t" : std::string(1, *other)),
+                    sign(delimiter), sign(*other), *other == '\t' ? "tab" : std::string(1, *other)),
         line);
   name_row_labels(names);
   check_names(names, source);

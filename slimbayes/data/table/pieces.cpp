@@ -21,6 +21,7 @@
 #include "slimbayes/data/table/csv.h"
 #include "slimbayes/data/table/pool.h"
 #include "slimbayes/data/table/records.h"
+#include "slimbayes/data/table/spelling.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/printable.h"
 
@@ -227,10 +228,12 @@ class FeatherPieces : public TypedPieces {
 
 class CsvBlocks : public TablePieces {
  public:
-  CsvBlocks(const std::string& path, const TableLimits& limits, char delimiter, bool packed, int64_t size)
+  /// `delimiter`: between columns; empty: that of the notation of the first reading.
+  CsvBlocks(const std::string& path, const TableLimits& limits, std::optional<char> delimiter, bool packed,
+            int64_t size)
       : source_(path),
         limits_(limits),
-        delimiter_(delimiter),
+        asked_(delimiter),
         size_(size),
         pool_(std::make_shared<TablePool>(TableBound::of(limits, 0), 0, source_)) {
     stream_ = value_of(
@@ -246,6 +249,7 @@ class CsvBlocks : public TablePieces {
   }
 
   std::optional<Table> next(const Reading& reading) override {
+    if (header_.empty()) delimiter_ = asked_.value_or(separator_of_csv(reading.notation));
     while (true) {
       std::string block = next_block();
       const bool first = header_.empty();
@@ -321,7 +325,8 @@ class CsvBlocks : public TablePieces {
 
   std::string source_;
   TableLimits limits_;
-  char delimiter_;
+  std::optional<char> asked_;
+  char delimiter_ = ',';
   int64_t size_;
   std::shared_ptr<TablePool> pool_;
   std::unique_ptr<arrow::util::Codec> codec_;
@@ -346,7 +351,8 @@ std::unique_ptr<TablePieces> open_pieces(const std::filesystem::path& file, cons
   };
   const bool csv = is_text(".csv");
   if (csv || is_text(".tsv"))
-    return std::make_unique<CsvBlocks>(path, limits, csv ? ',' : '\t', name.ends_with(".gz"), text);
+    return std::make_unique<CsvBlocks>(path, limits, csv ? std::nullopt : std::optional('\t'),
+                                       name.ends_with(".gz"), text);
   return std::make_unique<FeatherPieces>(path, limits, rows);
 }
 

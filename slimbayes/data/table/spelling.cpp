@@ -109,18 +109,18 @@ struct Reads {
 };
 
 const std::array<Reads, 6>& usual_notations() {
-  static const std::array<Reads, 6> all = {{{{",", "."}, "`.thousands` ','"},
-                                            {{"", ","}, "`.decimal` ','"},
-                                            {{".", ","}, "`.thousands` '.' `.decimal` ','"},
-                                            {{" ", "."}, "`.thousands` ' '"},
-                                            {{" ", ","}, "`.thousands` ' ' `.decimal` ','"},
-                                            {{"'", "."}, "`.thousands` \"'\""}}};
+  static const std::array<Reads, 6> all = {{{{",", "."}, "`.thousands=,`"},
+                                            {{"", ","}, "`.decimal=,`"},
+                                            {{".", ","}, "`.thousands=.` `.decimal=,`"},
+                                            {{" ", "."}, "`.thousands= `"},
+                                            {{" ", ","}, "`.thousands= ` `.decimal=,`"},
+                                            {{"'", "."}, "`.thousands='`"}}};
   return all;
 }
 
 }  // namespace
 
-Notation notation_of(const FitOptions& o) { return {o.thousands, o.decimal, o.date_format}; }
+Notation notation_of(const FitOptions& o) { return {o.thousands, o.decimal, o.date_format, o.separator}; }
 
 std::string_view plain_number(std::string_view cell, const Notation& notation, std::string& memory) {
   if (notation.plain_numbers()) return cell;
@@ -157,6 +157,10 @@ std::optional<double> parse_datetime(std::string_view cell, const Notation& nota
   return iso && !contradicts_iso(notation.date_format) ? iso : std::nullopt;
 }
 
+char separator_of_csv(const Notation& notation) {
+  return notation.separator == "tab" ? '\t' : notation.separator.empty() ? ',' : notation.separator[0];
+}
+
 size_t size_of_dates(const Notation& notation) { return size_of(notation.date_format); }
 
 bool is_mark(std::string_view cell, std::span<const std::string> marks, const Notation& notation) {
@@ -176,6 +180,46 @@ std::string times_text(const Notation& notation) {
   constexpr const char* kIso = "ISO dates (2014-12-31 or 2014-12-31T23:00:00)";
   if (notation.date_format.empty()) return kIso;
   return fmt::format("dates of the format {}, or {}", in_quotes(notation.date_format), kIso);
+}
+
+void PerhapsGroups::add_fitting(std::string_view number) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (!number.empty() && is_sign(number[0])) number.remove_prefix(1);
+  const size_t point = std::min(number.find('.'), number.size());
+  const std::string_view head = number.substr(0, point),
+                         tail = number.substr(std::min(point + 1, number.size()));
+  fits_ = !head.empty() && head.size() <= 3 && (head[0] != '0' || number == "0") &&
+          std::ranges::all_of(head, is_digit) && std::ranges::all_of(tail, is_digit) &&
+          tail.size() == (point < number.size() ? 3 : 0);
+  if (!fits_) return;
+  whole_ += tail.empty() ? 1 : 0;
+  if (tail.empty()) return;
+  if (pointed_++ == 0) first_ = number;
+  round_ += tail.ends_with("00") ? 1 : 0;
+  odd_ += tail.ends_with('0') || tail.ends_with('5') ? 0 : 1;
+}
+
+std::string PerhapsGroups::example() const {
+  constexpr int64_t kLeast = 10, kLeastRound = 3;
+  const bool round = round_ >= kLeastRound && 5 * round_ >= pointed_ && odd_ > 0;
+  return fits_ && pointed_ >= kLeast && (whole_ > 0 || round) ? first_ : "";
+}
+
+std::string lost_number(std::span<const std::string> texts, const Notation& notation) {
+  const auto lost = std::ranges::find_if(texts, [&](const std::string& text) {
+    return parse_number(text).has_value() && !parse_number(text, notation);
+  });
+  const bool numbers =
+      std::ranges::all_of(texts, [](const std::string& text) { return parse_number(text).has_value(); });
+  return numbers && lost != texts.end() ? *lost : "";
+}
+
+std::string options_text(const Notation& notation) {
+  std::string text;
+  if (!notation.thousands.empty()) text = fmt::format("`.thousands={}`", notation.thousands);
+  if (notation.decimal != ".")
+    text += fmt::format("{}`.decimal={}`", text.empty() ? "" : " ", notation.decimal);
+  return text;
 }
 
 std::string notation_advice(std::span<const std::string> texts) {

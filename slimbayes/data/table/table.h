@@ -49,6 +49,9 @@ struct Column {
   // integers share one double, so `values` holds them rounded.
   std::string large = "";
   int64_t large_row = 0;  // row of `large`, from 0
+  // Numeric column of a text file: a number such as 4.757, if the points of the column probably separate
+  // thousands (PerhapsGroups in spelling.h); else empty.
+  std::string grouped = "";
   // The cells with the types and values of the file, so that write_table can write them without loss; nullptr
   // unless Reading::kept names the column.
   std::shared_ptr<const arrow::ChunkedArray> kept = nullptr;
@@ -88,6 +91,7 @@ struct Notation {
   std::string decimal = ".";   // "." or ","
   /// Fields of strptime, such as "%d.%m.%Y": a cell of this format is a date too; "": ISO 8601 alone.
   std::string date_format = "";
+  std::string separator = ",";  // sign between the columns of a .csv: ",", ";", "|" or "tab"
 
   /// Whether numbers are spelled as parse_number() reads them.
   bool plain_numbers() const { return thousands.empty() && decimal == "."; }

@@ -98,7 +98,7 @@ Table read_table(const std::filesystem::path& path, const Reading& reading, cons
   std::vector<std::byte> bytes = read_bytes(path);
   if (feather) return parse_feather(bytes, file);
   if (!text) return parse_parquet(bytes, file);
-  char delimiter = inner == "tsv" ? '\t' : ',';
+  char delimiter = inner == "tsv" ? '\t' : separator_of_csv(reading.notation);
   if (!zipped) return parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, delimiter, file);
   const std::string unpacked = gunzip(bytes, source, file.bound);
   bytes = {};

@@ -173,6 +173,7 @@ void JoinedTable::append(Column& to, Column& from) {
     to.large_row = whole_.rows + from.large_row;
   }
   if (to.words.empty()) to.words = from.words;
+  if (from.grouped.empty()) to.grouped = "";  // said of the whole only if every file looks so
   join_offsets(to, from, whole_.rows);
   if (to.kept) to.kept = from.kept ? joined_cells(to.kept, from.kept) : nullptr;
   to.values.insert(to.values.end(), from.values.begin(), from.values.end());

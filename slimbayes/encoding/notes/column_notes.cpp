@@ -197,6 +197,17 @@ std::string padded_note(const Column& column) {
       name, in_quotes(column.words[0]), name);
 }
 
+std::string grouped_note(const Column& column, const std::string& whole) {
+  if (column.kind != ColumnKind::numeric || column.grouped.empty()) return "";
+  std::string digits = column.grouped;
+  std::erase(digits, '.');
+  return fmt::format(
+      "{}: its numbers with a point all have three digits behind it ({}), as where points separate "
+      "thousands; "
+      "if {} is meant, in a text file, fit `.thousands=.` `.decimal=,` reads it so",
+      whole, in_quotes(column.grouped), digits);
+}
+
 std::string offset_note(const Column& column, std::optional<bool> trained) {
   const auto missing = [](double x) { return std::isnan(x); };
   if (!trained || column.kind != ColumnKind::datetime || *trained == column.offsets ||

@@ -69,9 +69,10 @@ std::vector<double> composed_times(const Table& table, const std::vector<std::st
 /// no command-line flags, because prediction has none for times.
 const char* times_hint(bool fitted) {
   return fitted ? "write the times as in training"
-                : "name the format of a text file by `.date_format`, such as '%d.%m.%Y', convert them, for "
-                  "instance by pandas.to_datetime, or give the year, month and day as "
-                  "columns of numbers: `.time=year,month,day`";
+                : "in a text file, fit `.date_format` names their format, such as '%d.%m.%Y'; else convert "
+                  "them, "
+                  "for instance by pandas.to_datetime, or give the year, month and day as columns of "
+                  "numbers: `.time=year,month,day`";
 }
 
 /// Returns the number of the series of each row, [n]. Rows with equal values in every group column are one

@@ -71,6 +71,25 @@ TEST(split_by_time, needs_one_column_of_times) {
   EXPECT_THROW(split_by_time(two, {"date"}, folds), std::invalid_argument);
 }
 
+TEST(split_by_time, leaves_rows_of_wild_times_out_where_asked) {
+  std::vector<double> days(60);
+  for (size_t i = 0; i < days.size(); ++i) days[i] = 20454 + static_cast<double>(i);  // from 2026-01-01
+  days[7] = 86202;                                                                    // 2206-01-06
+  const Table table = dated(days);
+  SplitOptions asked = options(0.1, 0.1, "auto");
+  EXPECT_EQ(split_by_time(table, {}, asked).test.front(), 7);
+  asked.without_wild_times = true;
+  const SplitRows rows = split_by_time(table, {}, asked);
+  EXPECT_EQ(rows.test, (Rows{54, 55, 56, 57, 58, 59}));
+  EXPECT_EQ(rows.train.size() + rows.valid.size() + rows.test.size(), 59U);
+  EXPECT_EQ(std::ranges::count(rows.train, 7), 0);
+  expect_has(rows.notes[0],
+             "the time 'date': 2206-01-06 (data row 8) lies far beyond the others, 2026-01-01 to 2026-03-01: "
+             "the fit leaves the row out as wrong");
+  days[7] = 20461;
+  expect_has(split_by_time(dated(days), {}, asked).notes[0], "split by time");
+}
+
 TEST(split_examples, splits_tables_by_time_where_asked) {
   FitOptions fit;
   fit.target = "y";

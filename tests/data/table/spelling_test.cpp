@@ -48,6 +48,40 @@ TEST(parse_number, in_the_notation_of_a_file) {
   EXPECT_EQ(parse_number("1.5", Notation{}), 1.5);
 }
 
+/// What PerhapsGroups says of `count` numbers as `plain` spells them, and of these others.
+std::string perhaps_groups(int count, const std::string& tail, const std::vector<std::string>& others) {
+  PerhapsGroups groups;
+  for (int i = 0; i < count; ++i) groups.add(std::to_string(4 + i) + "." + tail);
+  for (const std::string& other : others) groups.add(other);
+  return groups.example();
+}
+
+TEST(PerhapsGroups, are_thousands_beside_small_whole_numbers) {
+  EXPECT_EQ(perhaps_groups(10, "757", {"850"}), "4.757");
+  EXPECT_EQ(perhaps_groups(10, "757", {"-850", "0"}), "4.757");
+  EXPECT_EQ(perhaps_groups(9, "757", {"850"}), "");
+  EXPECT_EQ(perhaps_groups(10, "757", {}), "");
+  for (const char* other : {"1850", "0.757", "4.75", "4.7571", "4757.123", "1e3", "05", ".757", "4."})
+    EXPECT_EQ(perhaps_groups(10, "757", {"850", other}), "") << other;
+}
+
+TEST(PerhapsGroups, are_thousands_that_end_in_zeros) {
+  EXPECT_EQ(perhaps_groups(9, "757", {"12.500", "1.900", "2.000"}), "4.757");
+  EXPECT_EQ(perhaps_groups(9, "757", {"12.500", "1.900"}), "");
+  EXPECT_EQ(perhaps_groups(13, "757", {"12.500", "1.900", "2.000"}), "");  // less than a fifth
+  EXPECT_EQ(perhaps_groups(12, "500", {}), "");                            // steps of a half
+}
+
+TEST(lost_number, names_a_plain_number_that_a_notation_hides) {
+  const std::vector<std::string> plain = {"3", "0.5", "1.25"}, words = {"0.5", "b"}, whole = {"3", "4"};
+  EXPECT_EQ(lost_number(plain, kGerman), "0.5");
+  EXPECT_EQ(lost_number(plain, kEnglish), "");
+  EXPECT_EQ(lost_number(words, kGerman), "");
+  EXPECT_EQ(lost_number(whole, kGerman), "");
+  EXPECT_EQ(options_text(kGerman), "`.thousands=.` `.decimal=,`");
+  EXPECT_EQ(options_text({"", ","}), "`.decimal=,`");
+}
+
 TEST(parse_number, refuses_wrong_groups) {
   for (const char* text : {"1,23,4", "1,2345", "1234,567", ",123", "1,", "0,123", "012,345", "1,234.5,6",
                            "1,,234", "1,234e5", "1,2a4", "-", "--1,234", "1 234"})
@@ -147,13 +181,12 @@ TEST(notation, of_marks) {
 TEST(notation_advice, names_the_options_that_read_the_texts) {
   const auto advice = [](const std::vector<std::string>& texts) { return notation_advice(texts); };
   EXPECT_EQ(advice({"1,500", "2,250"}),
-            "in a text file, fit `.thousands` ',' reads '1,500' as 1500, `.decimal` ',' as 1.5");
-  EXPECT_EQ(advice({"12", "1,5"}), "in a text file, fit `.decimal` ',' reads '1,5' as 1.5");
-  EXPECT_EQ(advice({"1.234,5"}),
-            "in a text file, fit `.thousands` '.' `.decimal` ',' reads '1.234,5' as 1234.5");
-  EXPECT_EQ(advice({"1 234"}), "in a text file, fit `.thousands` ' ' reads '1 234' as 1234");
+            "in a text file, fit `.thousands=,` reads '1,500' as 1500, `.decimal=,` as 1.5");
+  EXPECT_EQ(advice({"12", "1,5"}), "in a text file, fit `.decimal=,` reads '1,5' as 1.5");
+  EXPECT_EQ(advice({"1.234,5"}), "in a text file, fit `.thousands=.` `.decimal=,` reads '1.234,5' as 1234.5");
+  EXPECT_EQ(advice({"1 234"}), "in a text file, fit `.thousands= ` reads '1 234' as 1234");
   for (const char* text : {"$1,500", "1.5", "red", "1,23,4"}) EXPECT_EQ(advice({text}), "") << text;
-  EXPECT_NE(error_in_notation("x\n1\n2\n\"1,500\"\n", {}).find("fit `.thousands` ',' reads '1,500' as 1500"),
+  EXPECT_NE(error_in_notation("x\n1\n2\n\"1,500\"\n", {}).find("fit `.thousands=,` reads '1,500' as 1500"),
             std::string::npos);
 }
 

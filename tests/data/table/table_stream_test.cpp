@@ -84,6 +84,23 @@ TEST_F(TableStreams, TextWithoutALastLineEndAndWithEmptyLines) {
   }
 }
 
+TEST_F(TableStreams, ColumnsOfAnotherSeparator) {
+  Reading reading;
+  for (const auto& [name, sign] : {std::pair{";", ";"}, {"|", "|"}, {"tab", "\t"}}) {
+    reading.notation = {"", ",", "", name};
+    const std::string text = "x" + std::string(sign) + "y\n1,5" + sign + "2\n3,5" + sign + "4\n";
+    const Table whole = read_table(write("t.csv", text), reading);
+    EXPECT_EQ(whole.columns.at(0).values, (std::vector<double>{1.5, 3.5}));
+    const auto open = open_pieces(folder / "t.csv", {}, 1, 8);
+    std::vector<double> y;
+    while (const auto piece = open->next(reading))
+      y.insert(y.end(), piece->columns.at(1).values.begin(), piece->columns.at(1).values.end());
+    EXPECT_EQ(y, whole.columns.at(1).values);
+  }
+  const Table tabs = read_table(write("t.tsv", "x\ty\n1\t2\n"), reading);
+  EXPECT_EQ(tabs.names(), (std::vector<std::string>{"x", "y"}));
+}
+
 TEST_F(TableStreams, NameTheLineOfAFault) {
   std::string text = "x,y\n";
   for (int i = 0; i < 500; ++i) text += "1,2\n";
