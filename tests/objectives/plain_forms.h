@@ -22,7 +22,7 @@ inline at::Tensor trace_regulariser(const at::Tensor& features, const at::Tensor
 
 inline VariationalLoss gaussian_bound(const at::Tensor& features, const at::Tensor& correction,
                                       const at::Tensor& y, const VariationalPosterior& posterior,
-                                      const at::Tensor& offset, const at::Tensor& noise_var, int64_t rows,
+                                      const at::Tensor& offset, const at::Tensor& noise_var, double rows,
                                       const HeadObjective& objective) {
   Latent f = posterior.latent(features, offset);
   if (correction.defined()) f.epistemic_var = f.epistemic_var + correction.unsqueeze(1);

@@ -144,13 +144,13 @@ TEST(VariationalBound, IsTheDataTermAndTheKl) {
 TEST(CoxBound, AConstantIntensityIsBestAtTheCount) {
   // With n events in a volume of 4 and a constant f = c, the loss exp(c) 4 / n - c is least at exp(c) = n /
   // 4.
-  int64_t n = 30;
+  const int64_t n = 30;
   VariationalPosterior none{at::zeros({1, 1}, at::kDouble), at::full({1, 1}, -20, at::kDouble),
                             at::zeros({1, 1, 1}, at::kDouble)};
   at::Tensor weights = at::full({25}, 4.0 / 25, at::kDouble);
   auto loss = [&](double c) {
     const Latent f{at::full({28, 1}, c, at::kDouble), at::zeros({28, 1}, at::kDouble)};  // 3 events, 25 nodes
-    return cox_bound(f, weights, {none, n}).data.item<double>();
+    return cox_bound(f, weights, {none, static_cast<double>(n)}).data.item<double>();
   };
   double best = std::log(30 / 4.0);
   EXPECT_NEAR(loss(best), 1 - best, 1e-12);
