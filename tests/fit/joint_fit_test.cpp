@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "slimbayes/fit/fit_outcome.h"
+#include "slimbayes/fit/target_fit.h"
 #include "slimbayes/storage/error.h"
 #include "tests/data/tables.h"
 
@@ -166,6 +167,28 @@ TEST(JointFit, AColumnWhoseNameHasACommaIsOneTarget) {
   table.columns[3].name = "a,b";
   EXPECT_EQ(targets_of(asking("a,b").fit, table), (std::vector<std::string>{"a,b"}));
   EXPECT_EQ(targets_of(asking("a, x").fit, table), (std::vector<std::string>{"a", "x"}));
+}
+
+TEST(JointFit, SeparateValidationRowsGiveTheCorrelation) {
+  const Table table = correlated_targets(100), held_out = correlated_targets(300, 9);
+  JointRequest request = asking("a,b");
+  request.fit.ignore = {"c"};
+  Callback silent;
+  const JointOutcome out = fit_joint(table, request, &held_out, {}, silent);
+  EXPECT_EQ(out.model->correlation().rows, 300);
+  EXPECT_EQ(out.model->parts().split.train.size(), 100u);
+  EXPECT_NEAR(out.model->correlation().matrix[0][1].item<double>(), 0.8, 0.15);
+  ASSERT_TRUE(out.valid && out.valid->joint);
+  EXPECT_EQ(out.valid->joint->n, 300);
+}
+
+TEST(JointFit, ATargetHasItsShareOfTheTimeThatIsLeft) {
+  struct Limited : Callback {
+    double seconds_left() const override { return 1000; }
+  } limited;
+  const TargetCallback first(limited, "a", 4), last(limited, "b", 1);
+  EXPECT_NEAR(first.seconds_left(), 250, 50);
+  EXPECT_NEAR(last.seconds_left(), 1000, 200);
 }
 
 /// Ends a fit as a kill does where its second target begins, and keeps the notes.
