@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# fuzz.sh [KIND...]: mutants of models (of tables), of the same served without libtorch (serve), of inputs
-# (models of windows, images and texts), checkpoints, csv, parquet and feather files under the address and
-# undefined-behaviour sanitisers (tests/fuzz/mutants.cpp). Fails when one of them does, says how to repeat it.
+# fuzz.sh [KIND...]: mutants of models (of tables), of models of several targets (joint), of those of tables
+# served without libtorch (serve), of inputs (models of windows, images and texts), checkpoints, csv, parquet
+# and feather files under the address and undefined-behaviour sanitisers (tests/fuzz/mutants.cpp). Fails when
+# one of them does, says how to repeat it.
 #
 #   PRESET=asan     release: without sanitisers, faster, and it limits the memory
 #   FIRST=0         the first seed
@@ -12,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly preset=${PRESET:-asan} first=${FIRST:-0} count=${COUNT:-100000} seconds=${SECONDS_EACH:-300}
 readonly folder=build$([[ $preset == release ]] || echo "-$preset")
 kinds=("$@")
-((${#kinds[@]})) || kinds=(models serve inputs checkpoints csv parquet feather)
+((${#kinds[@]})) || kinds=(models joint serve inputs checkpoints csv parquet feather)
 
 scripts/build.sh "$preset" mutants
 # libtorch and Arrow are not instrumented (scripts/test.sh).

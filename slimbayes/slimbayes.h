@@ -15,8 +15,10 @@
 #include "slimbayes/fit/comparison.h"
 #include "slimbayes/fit/fit_file.h"
 #include "slimbayes/fit/fit_model.h"
+#include "slimbayes/fit/joint_fit.h"
 #include "slimbayes/fit/post_hoc.h"
 #include "slimbayes/model/answer_table.h"
+#include "slimbayes/model/joint/joint_model.h"
 #include "slimbayes/model/model.h"
 #include "slimbayes/model/row_predictor.h"
 // A model file that answers rows without libtorch: the same class is all of libslimbayes_serve.

@@ -172,6 +172,26 @@ at::Tensor quantile(const Regression& p, double z) {
   });
 }
 
+at::Tensor quantiles(const Regression& p, const at::Tensor& z) {
+  check_shape(z, {-1, p.mean.size(0)}, "quantiles", "z");
+  check_finite(z, "quantiles", "z");
+  const at::Tensor scores = z.to(at::kDouble).t().contiguous();  // [n, S]
+  const at::Tensor sd = total_var(p).to(at::kDouble).sqrt().contiguous();
+  if (p.density.empty()) return (p.mean + sd * z.to(at::kDouble)).clamp_min(p.least);
+  const MixtureRows rows(p);
+  const int64_t draws = z.size(0);
+  at::Tensor out = at::empty_like(scores);
+  rows.each([&, at = scores.const_data_ptr<double>(), of = sd.const_data_ptr<double>(),
+             to = out.mutable_data_ptr<double>()](auto parts, int64_t row) {
+    for (int64_t s = row * draws; s < (row + 1) * draws; ++s) {
+      const double x = rows.mixture().quantile(parts, rows.mixture().units(at[s]), of[row]);
+      to[s] = x < p.least ? p.least : x;
+    }
+    return 0.0;
+  });
+  return out.t();
+}
+
 at::Tensor regression_row_crps(const Regression& p, const at::Tensor& y) {
   const at::Tensor target = checked(p, y, "crps");
   const MixtureRows rows(p);

@@ -38,6 +38,11 @@ SLIMBAYES_EXPORT at::Tensor normal_score(const Regression& p, const at::Tensor& 
 /// a relative 1e-12 of the sd. Throws NumericalError if that fails. [n]
 SLIMBAYES_EXPORT at::Tensor quantile(const Regression& p, double z);
 
+/// Returns the quantiles of each row at several normal scores, of which every row has its own: element [s, i]
+/// is the quantile of row i whose normal score is z[s, i]. As quantile() otherwise. z [S, n] finite. Throws
+/// std::invalid_argument for another shape. [S, n]
+SLIMBAYES_EXPORT at::Tensor quantiles(const Regression& p, const at::Tensor& z);
+
 /// Returns the CRPS of each row: the integral of (P(Y <= x) - [x >= y])^2 over x. In closed form for one
 /// unwarped component, else by Gauss-Legendre quadrature between the quantiles of the components, with an
 /// error below 1e-4 of the sd. [n]

@@ -33,7 +33,9 @@ inline constexpr int64_t kLongestWindow = 100000, kMostWords = int64_t{1} << 24,
 /// `likelihood` on. The command-line flags, the fingerprint by which --resume recognises a fit, and the
 /// options in the model file are derived from that list; the other fields are handled one by one.
 struct FitOptions {
-  std::string target = "";  // column to predict; empty for events and images
+  /// Column to predict; empty for events and images. For fit_joint also several columns of a table,
+  /// comma-separated (targets_of in data/fit_examples.h).
+  std::string target = "";
   std::string method = "";  // name of the method; empty: the default for the target's task
   nlohmann::json options = nlohmann::json::object();  // the method's own; absent keys keep their defaults
   uint64_t seed = 0;                                  // seed of the initial weights and the batches
@@ -151,7 +153,9 @@ SLIMBAYES_EXPORT std::string network_from_help();
 template <class V>
 void describe_columns(FitOptions& o, V& v) {
   v.section(kColumnSection);
-  v("target", o.target, "column to predict; not needed for images and for `.likelihood=cox`",
+  v("target", o.target,
+    "column to predict, or several of a table, comma-separated, which one model then predicts together; not "
+    "needed for images and for `.likelihood=cox`",
     ValueName{"COLUMN"}, "");
   v("likelihood", o.likelihood, likelihood_help(), "");
   v("ignore", o.ignore, "columns that are not used as inputs, comma-separated", ValueName{"COLUMN"}, "");

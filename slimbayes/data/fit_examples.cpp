@@ -7,6 +7,7 @@
 
 #include "slimbayes/catalog/fit_checks.h"
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/catalog/option.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/split/time_split.h"
 #include "slimbayes/data/table/cell.h"
@@ -75,6 +76,11 @@ const Table* table_of(const Examples& examples) {
 InputKind kind_asked(const Examples& examples, const FitOptions& options) {
   const auto* images = std::get_if<Images>(&examples);
   return images != nullptr ? kind_of(*images) : input_kind(options);
+}
+
+std::vector<std::string> targets_of(const FitOptions& options, const Table& table) {
+  if (options.target.empty()) return {};
+  return table.find(options.target) ? std::vector{options.target} : split_list(options.target);
 }
 
 void check_target(const Examples& examples, const FitOptions& options) {

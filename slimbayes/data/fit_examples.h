@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/examples.h"
 #include "slimbayes/data/split/split.h"
@@ -18,6 +21,11 @@ SLIMBAYES_EXPORT WindowOptions window_options(const FitOptions& options);
 /// kind of input (windows, text, images) than the examples are, set an option of another kind of input, name
 /// a text column that the table lacks, or shift images (FitOptions::crop) by their whole side or more.
 SLIMBAYES_EXPORT void check_examples(const Examples& examples, const FitOptions& options);
+
+/// Returns the columns that a fit with these options predicts: FitOptions::target itself if the table has a
+/// column of exactly this name or the text has no comma, else the names of the comma-separated list. Does not
+/// check that the columns exist (check_targets_of in fit/joint_fit.h does). Empty if no target is named.
+SLIMBAYES_EXPORT std::vector<std::string> targets_of(const FitOptions& options, const Table& table);
 
 /// Checks the options on the target, and that a table has a column of this name that can be a target
 /// (check_target_column in encoding/target_cells.h). Throws std::invalid_argument.

@@ -35,8 +35,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kFingerprint = "fingerprint";
-
 /// The fingerprints of a fit, as JSON texts. `fit` holds everything that decides the result; if a resume is
 /// refused, the message names its keys with different values. `training` holds only what decides the training
 /// (CheckpointPolicy::training): the options that act after the training are left out, so a training may be
@@ -58,6 +56,16 @@ std::string network_hash(const ResolvedFit& request) {
   return fmt::format("{:x}", hash_of_rows(bits));
 }
 
+/// Returns a hash of the rows in each part of a split.
+std::string parts_hash(const SplitRows& split) {
+  std::vector<int64_t> all;
+  for (const auto* part : {&split.train, &split.valid, &split.calibration, &split.test}) {
+    all.push_back(std::ssize(*part));
+    std::ranges::copy(*part, std::back_inserter(all));
+  }
+  return fmt::format("{:x}", hash_of_rows(all));
+}
+
 Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
   json all = options_to_json(request.fit);
   const Table* const table = table_of(data.examples);
@@ -74,6 +82,7 @@ Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
               {"shuffled rows", request.streamed ? request.streamed->window() : 0},
               {"rounding of products", kernels::rounding()},
               {"threads", request.threads > 0 ? request.threads : at::get_num_threads()}});
+  if (request.dealt) all["parts of the rows"] = parts_hash(*request.dealt);
   const auto text = [&] { return all.dump(-1, ' ', false, json::error_handler_t::replace); };
   Fingerprints prints{text(), ""};
   for (const std::string& name : request.method->after_training) all["options"].erase(name);
@@ -168,6 +177,10 @@ bool may_be_written(const Model& model, const fs::path& path) {
 }
 
 }  // namespace
+
+std::string fit_fingerprint(const ResolvedFit& request, const FitData& data) {
+  return fingerprints(request, data).fit;
+}
 
 /// A callback that passes every call on to another one. It also records whether a training has done steps.
 /// stop() does not show that: a series of jobs calls it while it waits for a job that may still be refused.

@@ -38,6 +38,11 @@ class SLIMBAYES_EXPORT FitFile {
   FitOutcome fit(const ResolvedFit& request, const Examples& examples, const Examples* valid,
                  const std::vector<std::string>& notes, Callback& callback) const;
 
+  /// What the constructor was given.
+  const std::filesystem::path& model() const { return model_; }
+  bool resumes() const { return resume_; }
+  double checkpoint_every() const { return checkpoint_every_; }
+
  private:
   class SLIMBAYES_NO_EXPORT Watched;
   class SLIMBAYES_NO_EXPORT Checkpoint;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "slimbayes/fit/fit_data.h"
 #include "slimbayes/fit/resolved_fit.h"
 
@@ -11,5 +13,12 @@ namespace slimbayes {
 /// nullptr: the fit shares none. Throws std::invalid_argument, DataError or NumericalError.
 Model fit_resolved(const ResolvedFit& request, const FitData& data, Callback* callback = nullptr,
                    CheckpointPolicy checkpoint = {}, NetworkCache* networks = nullptr);
+
+/// The metadata key under which the model file of a finished fit has its fingerprint.
+inline constexpr const char* kFingerprint = "fingerprint";
+
+/// Returns the fingerprint of a fit: a JSON text with everything that decides its result, except the program
+/// itself (FitFile).
+std::string fit_fingerprint(const ResolvedFit& request, const FitData& data);
 
 }  // namespace slimbayes

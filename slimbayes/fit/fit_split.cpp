@@ -93,9 +93,16 @@ DealtExamples deal_examples(const ResolvedFit& request, const FitData& data) {
     dealt.grouped = request.streamed->table().parts.by_inputs();
     return dealt;
   }
-  if (data.valid != nullptr || holds_out_itself(request, data.examples)) fit.valid_fraction = 0;
+  if (data.valid != nullptr || (!request.dealt && holds_out_itself(request, data.examples)))
+    fit.valid_fraction = 0;
   DealtExamples dealt;
-  dealt.split = request.network ? split_around(request, data, fit) : split_anew(request, data.examples, fit);
+  if (request.dealt) {
+    dealt.split = *request.dealt;
+    add_task_notes(request, data.examples, fit, dealt.split);
+  } else {
+    dealt.split =
+        request.network ? split_around(request, data, fit) : split_anew(request, data.examples, fit);
+  }
   if (request.kind == InputKind::table && fit.wild_cells == "leave-out")
     dealt.wild_share = leave_wild_rows_out(std::get<Table>(data.examples), fit, dealt.split);
   dealt.calibration_groups = calibration_groups(data.examples, fit, dealt.split);

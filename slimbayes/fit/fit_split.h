@@ -20,6 +20,7 @@ struct DealtExamples {
 /// The second stage of a fit. Decides which examples are for training, validation, calibration and test, so
 /// that the training part has an example of every class if possible. Rows of a table with wrong cells are in
 /// no part, unless they are test rows (FitOptions::wild_cells). The split's notes report the decisions.
+/// A request that has the parts already (ResolvedFit::dealt) keeps them, but for the rows with wrong cells.
 /// Throws std::invalid_argument if a part is too small: if there are fewer than two training rows, fewer
 /// training rows than a rank that the user set, or too few groups of identical inputs for calibration.
 DealtExamples deal_examples(const ResolvedFit& request, const FitData& data);

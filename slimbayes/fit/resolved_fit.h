@@ -46,6 +46,9 @@ struct ResolvedFit {
   /// The training rows, if they are read from disk (stream_training); the examples of the fit are then
   /// StreamedTable::rows. nullptr: the examples have all rows.
   std::shared_ptr<const StreamedRows> streamed = {};
+  /// The parts of the examples, if the caller has dealt them: a fit of several targets deals its rows once
+  /// for all (fit_joint). nullptr: deal_examples() does.
+  std::shared_ptr<const SplitRows> dealt = {};
 };
 
 /// Returns what the ranks of this fit share: Parallel::jobs or Parallel::rows. Throws std::invalid_argument

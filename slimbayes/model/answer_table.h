@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <string>
 #include <vector>
 
@@ -56,6 +58,28 @@ SLIMBAYES_EXPORT void check_quantiles(const Model& model, const std::vector<doub
 /// images, which have no columns; and as check_quantiles().
 SLIMBAYES_EXPORT AnswerTable answer_table(const Model& model, const Examples& examples,
                                           const Answers& answers, const TableOptions& options = {});
+
+class JointModel;     // model/joint/joint_model.h
+struct JointAnswers;  // there
+struct JointRegion;   // there
+
+/// Returns the answers of a model of several targets as a table with one line per row. The columns, in this
+/// order: the columns `kept` of the data; for each target those of answer_table() for its model, their names
+/// preceded by that of the target ("a.mean", "a.lower", "b.label"); with `region` for each number and count
+/// "a.region_lower" and "a.region_upper" (JointModel::region); the columns `more`. The cells of a row without
+/// an answer are missing, those of a region also where a model of another target has none. Targets of classes
+/// have no quantiles. `rows` must be a table. Throws as answer_table().
+SLIMBAYES_EXPORT AnswerTable joint_answer_table(const JointModel& model, const Examples& rows,
+                                                const JointAnswers& answers, const TableOptions& options = {},
+                                                const JointRegion* region = nullptr);
+
+/// Returns draws of several targets as a table with one line for each draw of each row, row by row: "row",
+/// the number of the row in its file (row_number); "draw", from 1; and a column of each target, numbers in
+/// its units or the names of its classes. `draws` [S, m, targets] comes from JointModel::draws() for these
+/// answers; rows that some model does not answer have no lines. Throws std::invalid_argument for a target
+/// called row or draw, and for draws of another shape.
+SLIMBAYES_EXPORT Table draws_table(const JointModel& model, const Table& rows, const JointAnswers& answers,
+                                   const at::Tensor& draws);
 
 /// Returns the sentence of answer_notes() on what the two parts of an sd mean; "" if there is none. `shown`:
 /// whether the parts are shown although the method does not name them.

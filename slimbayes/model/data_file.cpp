@@ -49,6 +49,31 @@ Table with_known_target(Table table, const std::string& target, Words* notes) {
   return table;
 }
 
+/// Returns the table without the rows in which every one of several targets is missing, and adds a sentence
+/// on them to `notes` (may be nullptr). Names that are no columns are passed over.
+Table with_a_target(Table table, const Words& targets, Words* notes) {
+  std::vector<int64_t> rows;
+  for (int64_t row = 0; row < table.rows; ++row) {
+    const bool any = std::ranges::any_of(targets, [&](const std::string& name) {
+      const Column* column = table.find(name);
+      return column != nullptr && !std::isnan(column->values[static_cast<size_t>(row)]);
+    });
+    if (any) rows.push_back(row);
+  }
+  if (std::ssize(rows) == table.rows || rows.empty()) return table;
+  if (notes != nullptr)
+    notes->push_back(fmt::format("{} of {} without any of the targets: left out",
+                                 table.rows - std::ssize(rows), counted(table.rows, "row")));
+  return take_rows(table, rows);
+}
+
+/// Returns the table without the rows that a fit of its targets cannot use.
+Table with_targets(Table table, const FitOptions& o, Words* notes) {
+  const Words targets = targets_of(o, table);
+  return targets.size() > 1 ? with_a_target(std::move(table), targets, notes)
+                            : with_known_target(std::move(table), o.target, notes);
+}
+
 /// Returns the columns that the model reads, its target included.
 Words columns_of(const Model& model) {
   const Reading reading = model.reading(/*with_target=*/true);
@@ -152,8 +177,8 @@ Reading training_reading(const FitOptions& o) {
   reading.notation = notation_of(o);
   using enum LikelihoodKind;
   if (o.likelihood == gaussian || o.likelihood == student || o.likelihood == poisson)
-    reading.numbers = {o.target};
-  if (o.likelihood == bernoulli || o.likelihood == softmax) reading.labels = {o.target};
+    reading.numbers = perhaps_named({o.target});
+  if (o.likelihood == bernoulli || o.likelihood == softmax) reading.labels = perhaps_named({o.target});
   return reading;
 }
 
@@ -179,8 +204,9 @@ Examples read_training(const std::string& path, FitOptions& o, const DataSource&
         fmt::format("no column has dates of the format {} (`.date_format`)", in_quotes(o.date_format)));
   check_spelling(table, o, notes);
   const bool series = input_kind(o) == InputKind::windows;
-  if (!series) table = with_known_target(std::move(table), o.target, notes);
+  if (!series) table = with_targets(std::move(table), o, notes);
   name_columns(o, table);
+  if (targets_of(o, table).size() > 1) return table;  // fit_joint checks them
   return examples_of(std::move(table), o);
 }
 
@@ -190,7 +216,7 @@ Examples read_validation(const std::string& path, const Examples& training, cons
   const auto* windows = std::get_if<WindowTable>(&training);
   const Table& table = windows ? *windows->table : std::get<Table>(training);
   Table valid = from.read(path, alike(table, o));
-  return windows ? std::move(valid) : with_known_target(std::move(valid), o.target, notes);
+  return windows ? std::move(valid) : with_targets(std::move(valid), o, notes);
 }
 
 Examples read_for(const Model& model, const std::string& path, const DataSource& from, bool with_target,
@@ -229,6 +255,14 @@ Examples read_for(const Model& model, const std::string& path, const DataSource&
     check_needed(shared->unneeded, table, /*others=*/true);
   table = with_changes(std::move(table), here, model.reading(/*with_target=*/true));
   return examples_for(model, std::move(table), with_target, notes);
+}
+
+Table read_for(const JointModel& model, const std::string& path, const DataSource& from, bool with_targets,
+               Words* notes, const Words& kept) {
+  Reading reading = model.reading(with_targets);
+  reading.kept = kept;
+  Table table = from.read(path, reading);
+  return with_targets ? with_a_target(std::move(table), model.targets(), notes) : table;
 }
 
 Examples examples_for(const Model& model, Table table, bool with_target, Words* notes) {

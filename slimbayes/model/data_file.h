@@ -7,6 +7,7 @@
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/examples.h"
 #include "slimbayes/data/table/changes.h"
+#include "slimbayes/model/joint/joint_model.h"
 #include "slimbayes/model/model.h"
 
 namespace slimbayes {
@@ -35,7 +36,8 @@ void name_columns(FitOptions& options, const Table& table);
 /// Reads a file of training data: a table, or images (FitOptions::format). Also completes `options`: its
 /// lists of columns as name_columns() does. For images, `format` becomes the format that was found. Rows of a
 /// table without a target are left out, and `notes` (may be nullptr) receives a sentence on them; rows of a
-/// time series stay, because windows see them. A time series is returned as its windows. Throws
+/// time series stay, because windows see them. A time series is returned as its windows. Of several targets
+/// (targets_of) rows without any are left out, and the table is returned for fit_joint to check. Throws
 /// std::invalid_argument for a name that is not a column, and as read_table, read_images and examples_of
 /// (data/fit_examples.h).
 Examples read_training(const std::string& path, FitOptions& options, const DataSource& from,
@@ -64,6 +66,11 @@ struct SharedChanges {
 Examples read_for(const Model& model, const std::string& path, const DataSource& from, bool with_target,
                   std::vector<std::string>* notes, const std::vector<std::string>& kept = {},
                   const ColumnChanges& changes = {}, SharedChanges* shared = nullptr);
+
+/// Reads a file of rows for a model of several targets. With `with_targets`, rows without any target are left
+/// out; `notes` (may be nullptr) receives a sentence on them. `kept` as above.
+Table read_for(const JointModel& model, const std::string& path, const DataSource& from, bool with_targets,
+               std::vector<std::string>* notes, const std::vector<std::string>& kept = {});
 
 /// Returns the examples in a table that was read as Model::reading(with_target) says. With `with_target`,
 /// rows and windows without a target are left out; `notes` (may be nullptr) receives a sentence on such rows.

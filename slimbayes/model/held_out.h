@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/model/joint/joint_model.h"
 #include "slimbayes/model/model.h"
 
 namespace slimbayes {
@@ -20,6 +21,10 @@ std::optional<Evaluation> report_on(const Model& model, const Examples& examples
 /// another hash than those of the fit, if the model has no split (it was updated or merged), or if the part
 /// is empty.
 const std::vector<int64_t>& rows_of_part(const Model& model, const Examples& examples,
+                                         const std::string& part);
+
+/// As rows_of_part() for a model of several targets: the rows of a part of the whole table.
+const std::vector<int64_t>& rows_of_part(const JointModel& model, const Examples& examples,
                                          const std::string& part);
 
 /// Returns the examples of rows_of_part(), and throws as it does.

@@ -6,7 +6,16 @@
 
 namespace slimbayes {
 
+bool is_joint(const TensorFile& file) {
+  const auto kind = file.metadata.find("kind");
+  return kind != file.metadata.end() && kind->second == kJointKind;
+}
+
 void check_model_kind(const TensorFile& file, const std::string& name) {
+  if (is_joint(file))
+    throw DataError(name,
+                    "expected a model of one target; received one of several; in C++ JointModel::load "
+                    "reads it");
   const auto has = [&](const char* key) { return file.metadata.contains(key); };
   if (has("kind")) return;
   const std::string expected = "expected a model of slimbayes fit, which knows the columns of its data";

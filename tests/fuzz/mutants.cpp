@@ -1,9 +1,9 @@
-// mutants KIND FIRST COUNT SECONDS  Tries seeded mutants of one KIND (models: of tables; serve: these and
-// those of inputs, by the serving library alone; inputs: models of windows, images and texts; checkpoints,
-// csv, parquet or feather), beginning with seed FIRST: at most COUNT
-// of them, for at most SECONDS. Each must end in a finite answer or in an error for the user, within five
-// seconds of processor time (thirty under a sanitiser) and 1 GB (8 GB under a sanitiser). Otherwise the
-// program prints the seed and fails. After a crash the seed is in the file that SLIMBAYES_MUTANT names.
+// mutants KIND FIRST COUNT SECONDS  Tries seeded mutants of one KIND (models: of tables; joint: of several
+// targets; serve: of tables and of inputs, by the serving library alone; inputs: models of windows, images
+// and texts; checkpoints, csv, parquet or feather), beginning with seed FIRST: at most COUNT of them, for at
+// most SECONDS. Each must end in a finite answer or in an error for the user, within five seconds of
+// processor time (thirty under a sanitiser) and 1 GB (8 GB under a sanitiser). Otherwise the program prints
+// the seed and fails. After a crash the seed is in the file that SLIMBAYES_MUTANT names.
 #include <ATen/Parallel.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,6 +18,7 @@
 #include "cli/terminal.h"
 #include "tests/fuzz/checkpoint_trial.h"
 #include "tests/fuzz/input_mutator.h"
+#include "tests/fuzz/joint_trial.h"
 #include "tests/fuzz/json_mutator.h"
 #include "tests/fuzz/model_trial.h"
 #include "tests/fuzz/mutator.h"
@@ -103,6 +104,11 @@ Try kind_of(const std::string& kind, const Folder& folder) {
       return try_model(bytes, base.examples);
     };
   }
+  if (kind == "joint") {
+    return [table = small_table(), file = joint_file(small_table())](std::mt19937_64& random, std::string&) {
+      return try_joint(mutant_of(file, random), table);
+    };
+  }
   if (kind == "checkpoints") {
     std::vector<StoppedFit> stopped = stopped_fits();
     for (StoppedFit& one : stopped_input_fits()) stopped.push_back(std::move(one));
@@ -113,7 +119,7 @@ Try kind_of(const std::string& kind, const Folder& folder) {
     };
   }
   if (kind != "csv" && kind != "parquet" && kind != "feather")
-    throw std::invalid_argument("KIND is models, serve, inputs, checkpoints, csv, parquet or feather");
+    throw std::invalid_argument("KIND is models, joint, serve, inputs, checkpoints, csv, parquet or feather");
   return [&folder, kind](std::mt19937_64& random, std::string&) { return try_table(folder, kind, random); };
 }
 

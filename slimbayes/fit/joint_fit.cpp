@@ -1,0 +1,232 @@
+#include "slimbayes/fit/joint_fit.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <set>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/fit/fit_resolved.h"
+#include "slimbayes/fit/joint_parts.h"
+#include "slimbayes/fit/target_fit.h"
+#include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/model_kind.h"
+#include "slimbayes/storage/printable.h"
+#include "slimbayes/train/checkpoint.h"
+
+namespace slimbayes {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+/// Fits one target; the number of the target counts from 0.
+using FitOne =
+    std::function<FitOutcome(size_t target, const ResolvedFit&, const Examples&, const Examples*, Callback&)>;
+
+/// What a fit of several targets works on.
+struct JointData {
+  const Table& table;
+  const JointRequest& request;
+  const Table* valid;
+  Words names = targets_of(request.fit, table);
+  SplitRows split = deal_targets(table, request.fit, valid != nullptr);
+
+  TargetFit target(size_t t) const {
+    return in_target(names[t], [&] { return target_fit(table, request, valid, names, t, split); });
+  }
+};
+
+Words noted(const std::string& target, const Words& notes) {
+  Words all;
+  for (const std::string& note : notes) all.push_back(fmt::format("{}: {}", foreign_text(target), note));
+  return all;
+}
+
+void add(Words& to, const Words& more) { std::ranges::copy(more, std::back_inserter(to)); }
+
+/// Fits every target. Returns the fits' outcomes, of which the last is interrupted if the fit was.
+std::vector<FitOutcome> fit_targets(const JointData& data, const FitOne& fit_one, JointOutcome& out,
+                                    Callback& callback) {
+  std::vector<FitOutcome> fits;
+  const size_t all = data.names.size();
+  for (size_t t = 0; t < all; ++t) {
+    const std::string& name = data.names[t];
+    callback.stage(fmt::format("target {} of {}: {}", t + 1, all, foreign_text(name)));
+    TargetCallback own(callback, name, all - t);
+    const TargetFit one = data.target(t);
+    fits.push_back(in_target(
+        name, [&] { return fit_one(t, one.request, one.examples, one.valid ? &*one.valid : nullptr, own); }));
+    add(out.notes, noted(name, fits.back().notes));
+    if (!fits.back().interrupted && fits.back().model) continue;
+    out.interrupted = true;
+    callback.note(fmt::format("interrupted in the target {} of {}, {}: no model of all is made", t + 1, all,
+                              foreign_text(name)));
+    break;
+  }
+  return fits;
+}
+
+/// Joins the models of all targets, and scores the held-out rows.
+void join(const JointData& data, std::vector<FitOutcome> fits, JointOutcome& out) {
+  std::vector<Model> models;
+  for (FitOutcome& fit : fits) models.push_back(*std::move(fit.model));
+  out.model = joint_model(std::move(models), data.table, data.request.fit, data.valid, data.split, out.notes);
+  const auto report = [&](const Table& rows, std::optional<Evaluation> FitOutcome::*of) {
+    JointReport made;
+    for (const FitOutcome& fit : fits) made.targets.push_back(fit.*of);
+    const JointAnswers answers = out.model->answers(Examples(rows));
+    made.joint = out.model->evaluate_jointly(rows, answers, data.request.fit.level);
+    return made;
+  };
+  if (data.valid != nullptr)
+    out.valid = report(*data.valid, &FitOutcome::valid);
+  else if (!data.split.valid.empty())
+    out.valid = report(take_rows(data.table, data.split.valid), &FitOutcome::valid);
+  if (!data.split.test.empty()) out.test = report(take_rows(data.table, data.split.test), &FitOutcome::test);
+}
+
+JointOutcome fit_all(const JointData& data, const Words& notes, const FitOne& fit_one, Callback& callback) {
+  JointOutcome out;
+  out.notes = notes;
+  add(out.notes, data.split.notes);
+  for (const std::string& note : data.split.notes) callback.note(note);
+  std::vector<FitOutcome> fits = fit_targets(data, fit_one, out, callback);
+  if (!out.interrupted) join(data, std::move(fits), out);
+  return out;
+}
+
+fs::path part_of(const fs::path& model, size_t target) {
+  return model.string() + fmt::format(".target-{}", target + 1);
+}
+
+fs::path checkpoint_of(const fs::path& part) { return part.string() + ".ckpt"; }
+
+/// Returns whether a fit of so many targets was ended before its model was whole.
+bool unfinished(const fs::path& model, size_t targets) {
+  std::error_code failed;
+  for (size_t t = 0; t < targets; ++t) {
+    const fs::path part = part_of(model, t);
+    if (fs::exists(part, failed) || fs::exists(checkpoint_of(part), failed)) return true;
+  }
+  return false;
+}
+
+void remove_target_parts(const fs::path& model, size_t targets) {
+  for (size_t t = 0; t < targets; ++t) {
+    remove_file(part_of(model, t));
+    remove_checkpoint(checkpoint_of(part_of(model, t)));
+  }
+}
+
+/// Returns the fingerprint of the whole fit: for each key of the targets' fingerprints their common value, or
+/// the list of their values.
+std::string joint_fingerprint(const JointData& data) {
+  std::vector<json> prints;
+  for (size_t t = 0; t < data.names.size(); ++t) {
+    const TargetFit one = data.target(t);
+    prints.push_back(
+        json::parse(fit_fingerprint(one.request, {one.examples, one.valid ? &*one.valid : nullptr})));
+  }
+  json all = json::object();
+  for (const auto& item : prints.front().items()) {
+    const std::string& key = item.key();
+    json values = json::array();
+    for (const json& print : prints) values.push_back(print.value(key, json()));
+    const bool same = std::ranges::all_of(values, [&](const json& one) { return one == values.front(); });
+    all[key] = same || key == kRowsKey ? values.front() : values;
+  }
+  return all.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// Returns the finished model of this fit, if the file holds it. Throws std::invalid_argument if it holds
+/// another.
+std::optional<JointModel> finished_joint(const FitFile& file, const JointData& data) {
+  std::error_code failed;
+  if (!file.resumes() || !fs::exists(file.model(), failed) || unfinished(file.model(), data.names.size()))
+    return std::nullopt;
+  const TensorFile stored = read_tensor_file(file.model());
+  const auto found = stored.metadata.find(kFingerprint);
+  if (found == stored.metadata.end()) return std::nullopt;  // the model of an interrupted fit
+  check_fingerprint(found->second, joint_fingerprint(data),
+                    fmt::format("'{}' to be the finished model of this fit, for `.resume`",
+                                foreign_text(file.model().string())),
+                    "leave `.resume` out to fit anew, or name another `.model`");
+  return JointModel::from_file(stored, file.model().string());
+}
+
+/// Returns the outcome of a fit whose model was finished before, with the reports of its held-out rows.
+JointOutcome known_outcome(JointModel model, const JointData& data, const Words& notes) {
+  JointOutcome out;
+  out.notes = notes;
+  const double level = data.request.fit.level;
+  if (data.valid != nullptr)
+    out.valid = model.evaluate(*data.valid, level);
+  else if (!data.split.valid.empty())
+    out.valid = model.evaluate(take_rows(data.table, data.split.valid), level);
+  if (!data.split.test.empty()) out.test = model.evaluate(take_rows(data.table, data.split.test), level);
+  out.model = std::move(model);
+  return out;
+}
+
+}  // namespace
+
+JointOutcome fit_joint(const Table& table, const JointRequest& request, const Table* valid,
+                       const std::vector<std::string>& notes, Callback& callback) {
+  check_targets_of(table, request, valid);
+  const JointData data{table, request, valid};
+  const FitOne fit_one = [](size_t, const ResolvedFit& own, const Examples& rows, const Examples* held_out,
+                            Callback& of_target) {
+    return fit_in_memory(own, rows, held_out, {}, of_target);
+  };
+  return fit_all(data, notes, fit_one, callback);
+}
+
+JointOutcome fit_joint(const FitFile& file, const Table& table, const JointRequest& request,
+                       const Table* valid, const std::vector<std::string>& notes, Callback& callback) {
+  check_targets_of(table, request, valid);
+  const JointData data{table, request, valid};
+  const std::string model = foreign_text(file.model().string());
+  if (std::optional<JointModel> known = finished_joint(file, data)) {
+    callback.note(fmt::format("{} is finished already; nothing to do", model));
+    return known_outcome(*std::move(known), data, notes);
+  }
+  for (const std::string& note : notes) callback.note(note);
+  if (!file.resumes() && unfinished(file.model(), data.names.size())) {
+    callback.note(
+        fmt::format("starting anew; {}.target-1 and the files like it, of an unfinished fit, are "
+                    "removed (`.resume` goes on from them)",
+                    model));
+    remove_target_parts(file.model(), data.names.size());
+  }
+  const FitOne fit_one = [&](size_t t, const ResolvedFit& own, const Examples& rows, const Examples* held_out,
+                             Callback& of_target) {
+    const fs::path part = part_of(file.model(), t);
+    std::error_code failed;
+    // What an earlier target has not reached has no checkpoint to go on from, which needs no word.
+    const bool begun = fs::exists(part, failed) || fs::exists(checkpoint_of(part), failed);
+    const FitFile one(part, file.resumes() && begun, file.checkpoint_every());
+    return one.fit(own, rows, held_out, {}, of_target);
+  };
+  JointOutcome out = fit_all(data, notes, fit_one, callback);
+  if (!out.model) {
+    if (unfinished(file.model(), data.names.size()))
+      callback.note(
+          fmt::format("{}.target-1 and the files like it are kept: `.resume` goes on from them", model));
+    return out;
+  }
+  TensorFile whole = out.model->to_file();
+  whole.metadata[kFingerprint] = joint_fingerprint(data);
+  write_tensor_file(file.model(), whole);
+  remove_target_parts(file.model(), data.names.size());
+  return out;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,125 @@
+#include "slimbayes/fit/joint_parts.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "slimbayes/answers/joint/region.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/density/conformal_rank.h"
+#include "slimbayes/fit/target_fit.h"
+
+namespace slimbayes {
+
+namespace {
+
+using Rows = std::vector<int64_t>;
+
+/// Returns these places of a target's rows as rows of the whole table.
+void add_rows(Rows& to, const KnownRows& known, const Rows& places) {
+  for (const int64_t place : places) to.push_back(known.places.at(static_cast<size_t>(place)));
+}
+
+/// The rows of a table, ascending, whose errors a model has held out, for each scored target.
+struct HeldOut {
+  std::vector<Rows> of_target;
+  Rows any;  // rows that are held out for at least one target
+};
+
+/// Returns the rows of these parts of the models' own splits. They are fewer than those that were dealt where
+/// rows with wrong cells were left out.
+HeldOut held_out(const JointModel& model, const Table& table, const std::vector<Rows SplitRows::*>& parts) {
+  HeldOut out;
+  for (const size_t t : model.scored()) {
+    const Model& one = model.models()[t];
+    const KnownRows known = known_rows(table, one.target());
+    Rows rows;
+    for (const auto part : parts) add_rows(rows, known, one.split().*part);
+    std::ranges::sort(rows);
+    out.any.insert(out.any.end(), rows.begin(), rows.end());
+    out.of_target.push_back(std::move(rows));
+  }
+  std::ranges::sort(out.any);
+  out.any.erase(std::unique(out.any.begin(), out.any.end()), out.any.end());
+  return out;
+}
+
+/// The normal scores of rows of a table: [m, k], NaN where a target is unknown or not held out.
+struct HeldOutScores {
+  at::Tensor z;
+  Rows rows;  // [m] of the table
+};
+
+HeldOutScores held_out_scores(const JointModel& model, const Table& table, const HeldOut& held) {
+  const auto k = std::ssize(model.scored());
+  HeldOutScores out{at::zeros({0, k}, at::kDouble), {}};
+  if (held.any.empty()) return out;
+  const Table rows = take_rows(table, held.any);
+  const JointAnswers answers = model.answers(Examples(rows));
+  out.z = model.scores(rows, answers);
+  for (const int64_t place : answers.rows) out.rows.push_back(held.any[static_cast<size_t>(place)]);
+  for (int64_t j = 0; j < k; ++j) {
+    const Rows& own = held.of_target[static_cast<size_t>(j)];
+    for (size_t i = 0; i < out.rows.size(); ++i)
+      if (!std::ranges::binary_search(own, out.rows[i])) out.z[static_cast<int64_t>(i)][j] = kMissing;
+  }
+  return out;
+}
+
+/// Returns the scores of the region of the calibration rows in which all targets are known; none if they are
+/// too few for the level of the fit.
+ConformalScores region_of(const JointModel& model, const Table& table, const FitOptions& fit,
+                          std::vector<std::string>& notes) {
+  const HeldOut held = held_out(model, table, {&SplitRows::calibration});
+  const HeldOutScores scores = held_out_scores(model, table, held);
+  const at::Tensor complete = scores.z.isnan().any(1).logical_not().nonzero().squeeze(1);
+  Rows rows;
+  for (int64_t i = 0; i < complete.numel(); ++i)
+    rows.push_back(scores.rows[static_cast<size_t>(complete[i].item<int64_t>())]);
+  ConformalScores region;
+  if (!rows.empty()) {
+    const FitOptions first = options_of_target(fit, model.targets(), 0);
+    region = sorted_scores(region_scores(scores.z.index_select(0, complete)),
+                           groups_among(groups_of(Examples(table), first), rows));
+  }
+  if (region.groups > 0 && conformal_rank(region.groups, fit.level) <= region.groups) return region;
+  notes.push_back(fmt::format(
+      "the joint regions are not calibrated: {} calibration rows with all targets are too few for the level "
+      "{:g}; `.calibration_fraction` gives more",
+      rows.size(), fit.level));
+  return {};
+}
+
+}  // namespace
+
+JointModel joint_model(std::vector<Model> models, const Table& table, const FitOptions& fit,
+                       const Table* valid, const SplitRows& split, std::vector<std::string>& notes) {
+  const auto k = std::ranges::count_if(models, [](const Model& one) {
+    return one.schema().task.kind == TaskKind::regression || one.schema().task.kind == TaskKind::counts;
+  });
+  JointParts parts;
+  parts.models = std::move(models);
+  parts.correlation = {at::eye(k, at::kDouble), 1, 0, 0};
+  parts.split = split;
+  parts.data_hash = hash_of(Examples(table));
+  const JointModel apart(parts);
+  if (k < 2) {
+    notes.push_back(fmt::format("{} of the targets is a number or a count: none is correlated with another",
+                                k == 0 ? "none" : "only one"));
+  } else {
+    at::Tensor z =
+        held_out_scores(apart, table, held_out(apart, table, {&SplitRows::valid, &SplitRows::calibration})).z;
+    if (valid != nullptr) z = at::cat({z, apart.scores(*valid, apart.answers(Examples(*valid)))});
+    parts.correlation = error_correlation(z);
+    if (parts.correlation.rows < kLeastPairRows)
+      notes.push_back(
+          fmt::format("the targets count as independent: in only {} held-out rows two of them are known",
+                      parts.correlation.rows));
+  }
+  if (k > 0 && fit.calibrate == "conformal") parts.region = region_of(apart, table, fit, notes);
+  return JointModel(std::move(parts));
+}
+
+}  // namespace slimbayes
