@@ -138,4 +138,13 @@ SLIMBAYES_EXPORT Regression rescaled(const Regression& p, double shift, double s
 /// A larger score means farther from the training data.
 using Scores = std::map<std::string, at::Tensor>;
 
+/// The correlation of the errors of several targets: what a model of several targets knows beyond one fitted
+/// method a target. The errors are normal scores (normal_score in answers/density.h) of held-out rows.
+struct ErrorCorrelation {
+  at::Tensor matrix;     // [k, k] float64, a correlation matrix, positive definite
+  double shrinkage = 1;  // share of the identity in the matrix, 0 to 1; 1: the targets count as independent
+  int64_t rows = 0;      // rows of a weight > 0 in which at least two targets are known
+  int64_t far = 0;       // scores beyond kFarthestNormalScore, which count as that (bounded_scores)
+};
+
 }  // namespace slimbayes

@@ -9,6 +9,28 @@ namespace slimbayes {
 
 namespace {
 
+/// A source with the rows of another source and weights of its own.
+class WeightedSource : public Source {
+ public:
+  /// `weights` [n] float64 are those of the rows of `whole`, all > 0.
+  WeightedSource(std::shared_ptr<const Source> whole, at::Tensor weights)
+      : whole_(std::move(whole)), weights_(std::move(weights)) {}
+
+  int64_t size() const override { return whole_->size(); }
+  Batch rows(const at::Tensor& indices, const RowContext& context) const override {
+    Batch batch = whole_->rows(indices, context);
+    batch.weight = weights_.index_select(0, indices);
+    return batch;
+  }
+  at::Tensor lengths() const override { return whole_->lengths(); }
+  at::Tensor weights() const override { return weights_; }
+  std::optional<OnDisk> on_disk() const override { return whole_->on_disk(); }
+
+ private:
+  std::shared_ptr<const Source> whole_;
+  at::Tensor weights_;
+};
+
 Dataset of_tensors(Task task, const at::Tensor& x, const at::Tensor& y, const char* function) {
   if (!(x.defined() && x.dim() >= 2))
     refuse(function, "inputs x [n, ...] with at least one axis beside the rows",

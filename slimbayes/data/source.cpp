@@ -91,12 +91,6 @@ at::Tensor SubsetSource::weights() const {
   return all.defined() ? all.index_select(0, indices_) : all;
 }
 
-Batch WeightedSource::rows(const at::Tensor& indices, const RowContext& context) const {
-  Batch batch = whole_->rows(indices, context);
-  batch.weight = weights_.index_select(0, indices);
-  return batch;
-}
-
 JoinedSource::JoinedSource(std::shared_ptr<const Source> first, std::shared_ptr<const Source> second)
     : first_(std::move(first)),
       second_(std::move(second)),

@@ -102,24 +102,6 @@ class SLIMBAYES_EXPORT SubsetSource : public Source {
   at::Tensor indices_;
 };
 
-/// A source with the rows of another source and weights of its own.
-class WeightedSource : public Source {
- public:
-  /// `weights` [n] float64 are those of the rows of `whole`, all > 0.
-  WeightedSource(std::shared_ptr<const Source> whole, at::Tensor weights)
-      : whole_(std::move(whole)), weights_(std::move(weights)) {}
-
-  int64_t size() const override { return whole_->size(); }
-  Batch rows(const at::Tensor& indices, const RowContext& context) const override;
-  at::Tensor lengths() const override { return whole_->lengths(); }
-  at::Tensor weights() const override { return weights_; }
-  std::optional<OnDisk> on_disk() const override { return whole_->on_disk(); }
-
- private:
-  std::shared_ptr<const Source> whole_;
-  at::Tensor weights_;
-};
-
 /// A source with the rows of two sources, those of `second` behind those of `first`; nothing is copied. In a
 /// batch with texts of both, the shorter texts are padded.
 class SLIMBAYES_EXPORT JoinedSource : public Source {

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "slimbayes/export.h"
-#include "slimbayes/fit/fit_data.h"
 #include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/model/model.h"
 #include "slimbayes/train/callback.h"
 
 namespace slimbayes {
+
+struct FitData;  // fit/fit_data.h
 
 /// The result of a fit: the fitted model, its held-out reports, and whether the fit was interrupted.
 struct FitOutcome {

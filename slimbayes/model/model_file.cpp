@@ -17,6 +17,7 @@
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/model/answer_table.h"
 #include "slimbayes/model/model.h"
+#include "slimbayes/model/noise_estimate.h"
 #include "slimbayes/model/tuning_report.h"
 #include "slimbayes/serve/serve_file.h"
 #include "slimbayes/storage/model_kind.h"

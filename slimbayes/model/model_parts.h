@@ -13,10 +13,22 @@
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/input_encoder.h"
 #include "slimbayes/method/method.h"
-#include "slimbayes/model/noise_estimate.h"
 #include "slimbayes/model/tuning_report.h"
 
 namespace slimbayes {
+
+/// A lower bound on a model's aleatoric variance, estimated by cross-fitting (fit_with_noise_folds), and
+/// notes on it. The estimate is made if there are few validation rows, or if the answers to these rows show
+/// that the fitted noise cannot be right. Stored in the model file.
+struct NoiseEstimate {
+  int64_t folds = 0, rows = 0;  // used for the estimate; 0: there is no estimate
+  double var = 0;               // least aleatoric variance of an answer, on the standardised target
+  double sd = 0;                // its square root, in the target's units
+  bool interrupted = false;     // stopped before the last fold; the earlier folds are used
+  std::vector<std::string> notes = {};
+
+  bool empty() const { return notes.empty(); }  // every estimate has a note
+};
 
 /// The parts of a Model, made by a fit or read from a model file. The accessors of Model explain them
 /// further. `encoder` and `fitted` are never null.

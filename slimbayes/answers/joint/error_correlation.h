@@ -4,16 +4,9 @@
 
 #include <cstdint>
 
-namespace slimbayes {
+#include "slimbayes/answers/predictive.h"
 
-/// The correlation of the errors of several targets: what a model of several targets knows beyond one fitted
-/// method a target. The errors are normal scores (normal_score in answers/density.h) of held-out rows.
-struct ErrorCorrelation {
-  at::Tensor matrix;     // [k, k] float64, a correlation matrix, positive definite
-  double shrinkage = 1;  // share of the identity in the matrix, 0 to 1; 1: the targets count as independent
-  int64_t rows = 0;      // rows of a weight > 0 in which at least two targets are known
-  int64_t far = 0;       // scores beyond kFarthestNormalScore, which count as that (bounded_scores)
-};
+namespace slimbayes {
 
 /// The least number of rows from which a pair's correlation is estimated. With fewer it is 0.
 inline constexpr int64_t kLeastPairRows = 8;

@@ -11,8 +11,7 @@
 
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/answers/evaluation.h"
-#include "slimbayes/answers/joint/error_correlation.h"
-#include "slimbayes/answers/joint/joint_scores.h"
+#include "slimbayes/answers/predictive.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/split/split.h"
 #include "slimbayes/export.h"
