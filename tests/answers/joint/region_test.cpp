@@ -13,6 +13,7 @@
 #include "slimbayes/answers/joint/copula.h"
 #include "slimbayes/density/unit.h"
 #include "tests/answers/joint/correlations.h"
+#include "tests/answers/joint/one_factor.h"
 #include "tests/core/row.h"
 
 namespace slimbayes {
@@ -47,6 +48,14 @@ TEST(RegionFactor, HasTheProbabilityOfTwoTargets) {
       EXPECT_NEAR(square_probability(rho, region_factor(equicorrelated(2, rho), level)), level, 1e-6)
           << rho << " " << level;
     }
+  }
+}
+
+TEST(RegionFactor, HasTheProbabilityOfTwelveTargetsOfOneFactor) {
+  const std::vector<double> loading = {-0.9, -0.7, -0.5, -0.3, -0.1, 0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9};
+  for (const double level : {0.5, 0.9, 0.99}) {
+    const double factor = region_factor(one_factor_correlation(loading), level);
+    EXPECT_NEAR(one_factor_square(loading, factor), level, 1e-4) << level;
   }
 }
 
