@@ -198,6 +198,14 @@ std::string notation_text(const json& fit) {
   return text;
 }
 
+/// Returns the column of the weights and what they are, such as "w, as importance"; "" for a model without
+/// weights.
+std::string weights_text(const json& fit) {
+  const json name = fit.is_object() ? fit.value("weights", json()) : json();
+  if (!name.is_string() || name.get_ref<const std::string&>().empty()) return "";
+  return fmt::format("{}, as {}", plain(name), plain(fit.value("weights_are", json("importance"))));
+}
+
 }  // namespace
 
 /// Returns whether the tensor of this name in a model file is no trained parameter: rows or sums of them,
@@ -282,6 +290,7 @@ std::string model_text(const ModelFacts& all) {
   }
   const json fit = facts.value("fit", json()), marks = fit.is_object() ? fit.value("na", json()) : json();
   if (marks.is_array() && !marks.empty()) row("also missing", shortened(marks));
+  row("weights", weights_text(fit));
   row("notation", notation_text(fit));
   row(classes ? "sets" : "interval", calibration_text(facts, noun));
   row("noise", noise_text(facts));
