@@ -8,7 +8,8 @@
 namespace slimbayes {
 namespace {
 
-std::string refusal(const std::function<void(FitOptions&)>& change, InputKind kind = InputKind::table) {
+std::string weights_refusal(const std::function<void(FitOptions&)>& change,
+                            InputKind kind = InputKind::table) {
   FitOptions fit;
   if (!are_images(kind)) fit.target = "y";
   fit.weights = "w";
@@ -23,24 +24,24 @@ std::string refusal(const std::function<void(FitOptions&)>& change, InputKind ki
 }
 
 TEST(check_columns, lets_weights_be_a_column_of_their_own) {
-  EXPECT_EQ(refusal([](FitOptions&) {}), "");
-  EXPECT_EQ(refusal([](FitOptions& fit) { fit.weights_are = "counts"; }), "");
-  EXPECT_EQ(refusal([](FitOptions& fit) { fit.text = "t"; }, InputKind::text), "");
-  EXPECT_EQ(refusal([](FitOptions& fit) { fit.ignore = {"w"}; }), "");
+  EXPECT_EQ(weights_refusal([](FitOptions&) {}), "");
+  EXPECT_EQ(weights_refusal([](FitOptions& fit) { fit.weights_are = "counts"; }), "");
+  EXPECT_EQ(weights_refusal([](FitOptions& fit) { fit.text = "t"; }, InputKind::text), "");
+  EXPECT_EQ(weights_refusal([](FitOptions& fit) { fit.ignore = {"w"}; }), "");
 }
 
 TEST(check_columns, refuses_a_column_of_weights_with_another_use) {
   const auto has = [](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << text << "\n  should hold\n" << part;
   };
-  has(refusal([](FitOptions& fit) { fit.target = "w"; }), "a column of weights beside the target");
-  has(refusal([](FitOptions& fit) { fit.text = "w"; }, InputKind::text), "beside that of the text");
-  has(refusal([](FitOptions& fit) { fit.time = {"w"}; }), "beside those of the time");
-  has(refusal([](FitOptions& fit) { fit.group = {"w"}; }), "beside those of the groups");
-  has(refusal([](FitOptions& fit) { fit.categorical = {"w"}; }), "beside those of categories");
-  has(refusal([](FitOptions& fit) { fit.weights_are = "shares"; }), "'importance' or 'counts'");
-  has(refusal([](FitOptions&) {}, InputKind::images), "no weights for images");
-  has(refusal([](FitOptions& fit) { fit.likelihood = LikelihoodKind::cox; }),
+  has(weights_refusal([](FitOptions& fit) { fit.target = "w"; }), "a column of weights beside the target");
+  has(weights_refusal([](FitOptions& fit) { fit.text = "w"; }, InputKind::text), "beside that of the text");
+  has(weights_refusal([](FitOptions& fit) { fit.time = {"w"}; }), "beside those of the time");
+  has(weights_refusal([](FitOptions& fit) { fit.group = {"w"}; }), "beside those of the groups");
+  has(weights_refusal([](FitOptions& fit) { fit.categorical = {"w"}; }), "beside those of categories");
+  has(weights_refusal([](FitOptions& fit) { fit.weights_are = "shares"; }), "'importance' or 'counts'");
+  has(weights_refusal([](FitOptions&) {}, InputKind::images), "no weights for images");
+  has(weights_refusal([](FitOptions& fit) { fit.likelihood = LikelihoodKind::cox; }),
       "no weights for `.likelihood=cox`");
 }
 
