@@ -70,7 +70,7 @@ def test_counts_are_repeated_rows_and_importance_keeps_the_number_of_rows(tmp_pa
 def test_the_model_says_what_weighed_its_rows_and_predicts_without(tmp_path):
     fitted(tmp_path, "m", rows(60, [1, 2]), "--weights", "w", "--method", "ridge")
     text = run(tmp_path, "describe", "m").stdout
-    assert "weights      w, as importance" in text and "  w  ignored" in text
+    assert "weights      w, as importance" in text and "  w  weight of the row" in text
     done = run(tmp_path, "predict", "m", "m.csv")
     assert done.returncode == 0 and "'w'" not in done.stderr
     dry = json.loads(run(tmp_path, "fit", "m.csv", *PLAIN, "--weights", "w", "--dry-run").stdout)
