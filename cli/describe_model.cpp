@@ -109,11 +109,12 @@ std::string noise_text(const json& facts) {
                      sd.is_number() ? fmt::format("{:.4g}", sd.get<double>()) : plain(sd));
 }
 
-/// Returns two sections of the output: one line per column of the data, and the notes that the encoder gave.
-std::string encoder_sections(const json& encoder) {
+/// Returns two sections of the output: one line per column of the data, of which `weights` may be that of the
+/// weights, and the notes that the encoder gave.
+std::string encoder_sections(const json& encoder, const std::string& weights) {
   if (!encoder.is_object()) return "";
   const json rows = encoder.value("rows", json());
-  const std::string columns = columns_text(encoder);
+  const std::string columns = columns_text(encoder, weights);
   std::string text = columns.empty() ? "" : "\ncolumns\n" + columns;
   const json notes = (rows.is_object() ? rows : encoder).value("notes", json::array());
   if (!notes.is_array() || notes.empty()) return text;
@@ -197,6 +198,20 @@ std::string notation_text(const json& fit) {
       text += fmt::format("{}{} '{}'", text.empty() ? "" : " ", flag, plain(given));
   }
   return text;
+}
+
+/// Returns the column of the weights; "" for a model without weights.
+std::string weights_column(const json& fit) {
+  const json name = fit.is_object() ? fit.value("weights", json()) : json();
+  return name.is_string() ? name.get<std::string>() : "";
+}
+
+/// Returns the column of the weights and what they are, such as "w, as importance"; "" for a model without
+/// weights.
+std::string weights_text(const json& fit) {
+  const std::string name = weights_column(fit);
+  if (name.empty()) return "";
+  return fmt::format("{}, as {}", plain(json(name)), plain(fit.value("weights_are", json("importance"))));
 }
 
 }  // namespace
@@ -283,10 +298,11 @@ std::string model_text(const ModelFacts& all) {
   }
   const json fit = facts.value("fit", json()), marks = fit.is_object() ? fit.value("na", json()) : json();
   if (marks.is_array() && !marks.empty()) row("also missing", shortened(marks));
+  row("weights", weights_text(fit));
   row("notation", notation_text(fit));
   row(classes ? "sets" : "interval", calibration_text(facts, noun));
   row("noise", noise_text(facts));
-  text += encoder_sections(whole);
+  text += encoder_sections(whole, weights_column(fit));
   const std::string candidates = candidates_text(facts);
   text += rows_section(file.rows, noun, facts.contains("shard"));
   for (const char* group : {"summary", "options"}) {

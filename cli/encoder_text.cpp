@@ -97,7 +97,7 @@ std::string fate(const json& column, const std::string& scale) {
 
 }  // namespace
 
-std::string columns_text(const json& whole) {
+std::string columns_text(const json& whole, const std::string& weights) {
   const json rows = whole.value("rows", json()), time = whole.value("time", json::array());
   const json& encoder = rows.is_object() ? rows : whole;  // a window encoder contains the encoder of its rows
   const json columns = encoder.value("columns", json::array());
@@ -113,7 +113,9 @@ std::string columns_text(const json& whole) {
     if (!name.is_string() || ++all > kMostColumns) continue;
     const bool is_time = time.is_array() && std::ranges::find(time, name) != time.end();
     lines.emplace_back(cut(shown(name.get<std::string>()), kWidestName),
-                       is_time ? "time of the row, which orders the series" : "ignored");
+                       is_time           ? "time of the row, which orders the series"
+                       : name == weights ? "weight of the row"
+                                         : "ignored");
     width = std::max(width, lines.back().first.size());
   }
   std::string text;

@@ -132,6 +132,9 @@ int run_command(const EvaluateRequest& r) {
         "note: these data were fitted on, the training {}s are scored too; --split test scores what "
         "was held out",
         noun_of(data)));
+  if (const std::string note = scored_weights_note(data, model.fit_options()); !note.empty()) log_note(note);
+  if (PositiveExamples weighted = scored_examples(data, model.fit_options()); weighted.some)
+    data = *std::move(weighted.some);
   const std::vector<fs::path> plots = plot_files(r.plots, model.schema().task, !r.ood.empty());
   EvaluationReport report = scored(r, model, data, changes, shared);
   const Evaluation& metrics = report.metrics.evaluation;

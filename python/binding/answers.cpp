@@ -116,12 +116,17 @@ Answered answered(const SharedModel& model, const Rows& examples, const std::vec
 std::pair<std::string, Words> evaluated(const Answered& a, double level) {
   const py::gil_scoped_release released;
   const Model& model = *a.model;
+  const PositiveExamples weighted = scored_examples(*a.examples, model.fit_options());
+  const Examples& examples = weighted.some ? *weighted.some : *a.examples;
+  const Answers answers = weighted.some ? take(a.answers, weighted.places) : a.answers;
   const EvaluationReport report{
-      .metrics = {model.evaluate(*a.examples, a.answers), uncertainty_of(model, *a.examples, a.answers)},
+      .metrics = {model.evaluate(examples, answers), uncertainty_of(model, examples, answers)},
       .method = model.method(),
       .level = level};
   const Evaluation& metrics = report.metrics.evaluation;
   Words notes;
+  if (const std::string note = scored_weights_note(*a.examples, model.fit_options()); !note.empty())
+    notes.push_back(note);
   if (hash_of(*a.examples) != model.data_hash()) {
     const std::string noun = noun_of(*a.examples);
     if (const std::string few = few_scored(metrics.n, noun, ""); !few.empty()) notes.push_back(few);

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from slimbayes import _data, _labels, _options, _targets, _texts
+from slimbayes import _data, _labels, _options, _targets, _texts, _weights
 from slimbayes._library import core
 from slimbayes._notes import warn, warn_as
+from slimbayes._seen import no_inputs
 
 
 _number_rows = weakref.WeakKeyDictionary()  # compiled model: {number of columns: what answers such rows}
@@ -55,9 +56,9 @@ class Answers:
                              f"reads by name; received an array of {count} columns")
         return names
 
-    def _rows(self, X, with_target=False, target=None, kept=()):
+    def _rows(self, X, with_target=False, target=None, kept=(), weights=None):
         """The examples in X as the model reads them. `target`: their targets, of one that is no column of X. `kept`: columns of X that
-        answers copy."""
+        answers copy. `weights`: the weight of each row, of a model that was fitted with weights."""
         if type(X) is not np.ndarray or not X.dtype.isnative:
             X = _data.as_table(X)
         if isinstance(target, str) and target != self._facts["target"]:
@@ -73,13 +74,17 @@ class Answers:
         frame = _data.frame(X, self._names(X) if isinstance(X, np.ndarray) else None, lambda name: name not in needed)
         if target is not None and not isinstance(target, str):
             _targets.add(frame, self._facts["target"], self._cells(self._target_cells(_targets.read(target, _data.row_count(X)))))
+        if (weights := _weights.read(weights, X, "evaluate")) is not None:
+            if not (column := self._facts["fit"]["weights"]):
+                raise ValueError("evaluate: expected no sample_weight for a model that was fitted without weights; received one")
+            _weights.add(frame, weights, _data.column_names(X) or [], column)
         rows, notes = self.model_.read(frame, with_target, list(kept))
         warn(notes)
         return rows
 
-    def _answered(self, X, levels=(), sets="randomised", with_target=False, target=None, kept=()):
+    def _answered(self, X, levels=(), sets="randomised", with_target=False, target=None, kept=(), weights=None):
         self._check_fitted()
-        answered = core.answers(self.model_, self._rows(X, with_target, target, kept), list(levels), sets)
+        answered = core.answers(self.model_, self._rows(X, with_target, target, kept, weights), list(levels), sets)
         warn(answered.notes)
         return answered
 
@@ -94,7 +99,7 @@ class Answers:
         if count not in known:
             names = [f"x{i}" for i in range(count)]
             inputs = self._facts.get("inputs")
-            every = inputs is not None and sorted([*inputs, *self._facts["fit"]["ignore"]]) == sorted(names)
+            every = inputs is not None and sorted([*inputs, *no_inputs(self._facts["fit"])]) == sorted(names)
             known[count] = core.number_rows(self.model_, names) if every else None
         return known[count] if getattr(self, "n_features_in_", count) == count else None
 
@@ -183,12 +188,14 @@ class Answers:
         """Scores for out-of-distribution detection by name, [n] each; a larger score means farther from the training data."""
         return self._answered(X).ood()
 
-    def evaluate(self, X, y=None, level=None):
+    def evaluate(self, X, y=None, level=None, sample_weight=None):
         """The report of `slimbayes evaluate` as a dict: RMSE, NLL, CRPS, coverage and more; for classes accuracy, ECE and more.
 
         y : targets; None: X has the column that the model predicts.
+        sample_weight : weight of each row, of a model that was fitted with weights; None: those in the column `weights` of the fit if X has
+            it, else each row counts once.
         """
-        answered = self._answered(X, [self._level(level)], with_target=True, target=y)
+        answered = self._answered(X, [self._level(level)], with_target=True, target=y, weights=sample_weight)
         text, notes = answered.evaluate(self._level(level))
         warn(notes)
         return json.loads(text)

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from slimbayes import _data, _options, _targets, _texts
+from slimbayes import _data, _options, _targets, _texts, _weights
 from slimbayes._library import core
 from slimbayes._notes import warn
 from slimbayes._progress import shown
@@ -12,7 +12,7 @@ from slimbayes._progress import shown
 _SHOWN = ("mae", "rmse", "nll", "crps", "coverage", "width", "accuracy", "ece", "brier", "seconds")
 
 
-def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fraction=0.2, progress=None, **options):
+def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fraction=0.2, sample_weight=None, progress=None, **options):
     """Fits several methods on the same splits and seeds and returns their scores on the test rows as a pandas data frame, one row a
     method: the mean of each metric over the fits, and the sd as NAME_sd; sorted by NLL.
 
@@ -21,6 +21,7 @@ def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fr
         data. The plain ones (a straight line, a constant) are added.
     seeds : fits of a method on each split, with the seeds from `seed` (0) on; repeats : random splits; folds : cross-validation in the
         place of random test parts.
+    sample_weight : weight of each row [n], as `fit` takes it; weights="column" names a column instead.
     options : those of a fit that all methods share, such as valid_fraction=0.1, window=24, calibrate="conformal".
 
     The frame's `attrs["runs"]` holds the report of every fit, `attrs["notes"]` what the fits had to say, `attrs["failures"]` why a method
@@ -43,6 +44,10 @@ def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fr
     if unknown := sorted(set(options) - known):
         raise TypeError(f"compare: expected options of a fit; received {', '.join(unknown)}; an option of one method stands "
                         "beside its name: methods=[('dbk', {'rank': 8})]")
+    column = _weights.add(data, _weights.read(sample_weight, X, "compare"), [*names, name])
+    if column and options.get("weights"):
+        raise ValueError("compare: expected sample_weight or weights; received both; leave one out")
+    options = {**options, "weights": column} if column else options
     likelihood = options.pop("likelihood", "auto")
     request = _options.request({**options, "test_fraction": test_fraction}, likelihood, name)
     methods = [methods] if isinstance(methods, str) else methods or []

@@ -6,28 +6,32 @@ import os
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from slimbayes import _data, _labels, _options, _targets, _texts
+from slimbayes import _data, _labels, _options, _targets, _texts, _weights
 from slimbayes._answers import Answers
 from slimbayes._card import card
 from slimbayes._library import DataError, core
 from slimbayes._notes import warn
 from slimbayes._partial import learn, where_exact
 from slimbayes._progress import shown
+from slimbayes._seen import Seen
 
 _COLUMNS_ONLY = (*(name for name in _options.WINDOWS if name != "time"), *_options.EVENTS)  # `time` is for split="time" too
 
 
-class _Estimator(Answers, BaseEstimator):
+class _Estimator(Seen, Answers, BaseEstimator):
     """What all estimators share: the fit, and the checks of scikit-learn around it."""
 
     _likelihoods = ("gaussian",)
 
-    def fit(self, X, y=None, *, valid=None, network_from=None):
+    def fit(self, X, y=None, sample_weight=None, *, valid=None, network_from=None):
         """Fits the model. Ctrl-C ends the fit with the best model so far; it raises KeyboardInterrupt where there is none yet.
 
         X : data frame (pandas, polars, pyarrow) or array [n, d]; of images an array of uint8. NaN is a missing cell.
         y : targets [n], or the name of their column in X; rows without a target are then left out.
-        valid : (X, y) of validation rows of your own, in the place of `valid_fraction`; with a name as y, a data frame.
+        sample_weight : weight of each row [n], from 0 on: a row of weight 2 counts as two equal rows, one of weight 0 is left out.
+            `weights_are` says what they mean for the certainty of the model. The keyword `weights` names a column of X instead.
+        valid : (X, y) of validation rows of your own, in the place of `valid_fraction`; with a name as y, a data frame; with
+            sample_weight (X, y, sample_weight).
         network_from : model file whose trained network the fit takes instead of training one (methods `rich-bll`, `swag`, ...).
         """
         X = _data.as_table(X)
@@ -36,22 +40,22 @@ class _Estimator(Answers, BaseEstimator):
         if isinstance(X, np.ndarray) and not _data.are_images(X):
             _data.check_matrix(X)
         asked = y
-        X, y, target = self._given(X, y)
-        cells = None if isinstance(y, str) else self._target_cells(_targets.read(y, _data.row_count(X)))
-        classes = self._classes_in(cells)
+        X, y, target, cells, weights = self._read(X, y, sample_weight)
+        _weights.check_alone(weights, self)
+        classes = self._classes_in(cells if weights is None or cells is None else cells[weights > 0])
         data, target = self._data_of(X, y, cells, classes, target)
+        taken = [*(_data.column_names(X) or []), target]
+        column = _weights.add(data, weights, taken)
         own = None
         if valid is not None:
-            pair = isinstance(valid, (tuple, list)) and len(valid) == 2
-            own_X, own_y = valid if pair else (valid, asked)
-            if not pair and not isinstance(asked, str):
-                raise ValueError("fit: expected valid as a pair (X, y); received X alone, which serves where y names a column")
-            own_X, own_y, _ = self._given(_data.as_table(own_X), own_y)
-            own_cells = None if isinstance(own_y, str) else self._target_cells(_targets.read(own_y, _data.row_count(own_X)))
+            own_X, own_y, own_weight = _weights.of_valid(valid, asked, column is not None)
+            own_X, own_y, _, own_cells, own_weight = self._read(_data.as_table(own_X), own_y, own_weight)
             own = self._data_of(own_X, own_y, own_cells, classes, target)[0]
+            _weights.add(own, own_weight, [], column)
         likelihood = "auto" if _data.are_images(X) else self._likelihood(classes)
         network_from = None if network_from is None else os.fsdecode(_texts.path(network_from))
-        request = _options.request({**self.get_params(), "network_from": network_from}, likelihood, target)
+        given = {"network_from": network_from} if column is None else {"network_from": network_from, "weights": column}
+        request = _options.request({**self.get_params(), **given}, likelihood, target)
         with shown(getattr(self, "progress", None), self.method or "auto") as show:
             fit = core.fit(data, request, own, show)
         self._take(fit.model, classes)
@@ -60,6 +64,15 @@ class _Estimator(Answers, BaseEstimator):
         self.notes_, self.interrupted_ = fit.notes, fit.interrupted
         warn(fit.notes)
         return self
+
+    def _read(self, X, y, sample_weight):
+        """(X, y, name of the target as _given says, the targets or None where y names a column of X, the weights or None)."""
+        weights = _weights.read(sample_weight, X, "fit")
+        rows, named = X, y
+        X, y, target = self._given(X, y)
+        if X is not rows:
+            weights = _weights.of_known(weights, rows, named)
+        return X, y, target, None if isinstance(y, str) else self._target_cells(_targets.read(y, _data.row_count(X))), weights
 
     def _given(self, X, y):
         """(inputs, targets or the name of their column in the inputs, the name of the target if it is known)."""
@@ -90,36 +103,6 @@ class _Estimator(Answers, BaseEstimator):
         target = target or _targets.free_name(own, names)
         _targets.add(frame, target, self._cells(cells))
         return frame, target
-
-    def _seen(self, X, target):
-        """Sets the attributes that scikit-learn reads after a fit."""
-        for name in ("feature_names_in_", "n_features_in_", "_is_unordered"):
-            if hasattr(self, name):
-                delattr(self, name)
-        if _data.are_images(X):
-            return
-        if isinstance(X, np.ndarray):
-            self.n_features_in_ = X.shape[1]
-            return
-        names = [name for name in _data.column_names(X) if name != target]
-        self.n_features_in_ = len(names)
-        self.feature_names_in_ = np.array(names, dtype=object)
-
-    def _seen_in(self, facts):
-        """Sets what _seen sets as far as a model file knows it: the columns of an array, or the names of those that the model reads, in
-        their order in the fit. A file does not know the place of columns that the fit ignored, nor the order of those of windows."""
-        names, ignored = facts["inputs"], facts["fit"]["ignore"]
-        if names is None and facts["kind"] == "text":
-            names, ignored = facts["columns"], []
-        if names is None and facts["kind"] == "windows":
-            names, self._is_unordered = [name for name in facts["columns"] if name != facts["target"]], True
-        if names is None:
-            return
-        every = [*names, *ignored]
-        are_of_array = sorted(every) == sorted(f"x{i}" for i in range(len(every)))
-        self.n_features_in_ = len(every) if are_of_array else len(names)
-        if not are_of_array:
-            self.feature_names_in_ = np.array(names, dtype=object)
 
     def _repr_html_(self):
         return card(self._facts) if hasattr(self, "model_") else super()._repr_mimebundle_()["text/html"]
@@ -197,14 +180,15 @@ class Regressor(_Numbers):
     _likelihoods = ("gaussian", "student")
 
     @where_exact
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X, y=None, sample_weight=None):
         """Fits at the first call; a later call learns its rows exactly and without training, as `update` does, and keeps the network, the
         features and the noise of the first: the exact update of the last layer. Of `bll` and `rich-bll` it moves the variance alone, as their
         mean is the network's; with `mean="posterior"` both. Give each row once, and many in the first call. `fit` begins anew.
 
         For methods with an exact posterior, of which `sb.methods()` says that they have `updates`; other estimators do not have it.
+        sample_weight : None. An update does not know by what weight it would learn a row; `fit` takes weights.
         """
-        return learn(self, X, y)
+        return learn(self, X, y, sample_weight=sample_weight)
 
     def to_torch(self):
         """The model as a `torch.nn.Module`, differentiable in the inputs: rows [..., columns] of numbers in, `mean` and the two parts of the
@@ -278,13 +262,14 @@ class Classifier(ClassifierMixin, _Estimator):
     _likelihoods = ("auto", "bernoulli", "softmax")
 
     @where_exact
-    def partial_fit(self, X, y=None, classes=None):
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
         """Fits at the first call, learns the rows of a later call exactly, as `Regressor.partial_fit`.
 
         classes : all classes, which the rows of the first call must have, because they make the outputs of the network; later the same or
         None. None in the first call: those of the rows.
+        sample_weight : None, as `Regressor.partial_fit`.
         """
-        return learn(self, X, y, classes)
+        return learn(self, X, y, classes, sample_weight)
 
     def to_torch(self):
         """The model as a `torch.nn.Module`: rows [..., columns] of numbers in, `probabilities` [..., classes], `entropy` and `mutual_information` out;
@@ -392,8 +377,12 @@ class Forecaster(_Numbers):
 
     _likelihoods = ("gaussian", "student", "poisson")
 
-    def score(self, X, y=None):
-        """R squared of the forecasts whose target is in X."""
+    def score(self, X, y=None, sample_weight=None):
+        """R squared of the forecasts whose target is in X. sample_weight : None; `evaluate` weighs the forecasts, by the column `weights` of
+        the fit at the row that each predicts."""
+        if sample_weight is not None:
+            raise ValueError("score: expected no sample_weight for forecasts, of which there is not one for each row; received one; evaluate "
+                             "weighs them by the column `weights` of the fit")
         found = self.predict_frame(X)
         mean, actual = (np.asarray(found[name], dtype=float) for name in ("mean", "actual"))
         known = np.isfinite(mean) & np.isfinite(actual)

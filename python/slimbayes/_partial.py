@@ -14,15 +14,19 @@ def _refusal(model):
     methods = _options.description()["methods"]
     if hasattr(model, "model_"):
         name, updates, calibrated = model._facts["method"], model._facts["updates"], model._facts["calibrated"]
+        weights = model._facts["fit"].get("weights")
     else:
         given = model.method or "auto"
         known = [method for method in methods if given in (method["name"], *method["aliases"])]
         name, updates = (known[0]["name"], known[0]["updates"]) if known else (given, True)  # `fit` refuses an unknown name
-        calibrated = model.calibrate == "conformal"
+        calibrated, weights = model.calibrate == "conformal", model.weights
     if not updates:
         task = "classification" if is_classifier(model) else "regression"
         able = ", ".join(method["name"] for method in methods if method["updates"] and task in method["tasks"])
         return f"partial_fit: expected a method with an exact posterior; received {name}; {able} have one; fit this one again on all rows"
+    if weights:
+        return ("partial_fit: expected a model without weights; received one fitted with them, whose posterior does not know by what weight "
+                "it would learn a row; fit this one again on all rows")
     if calibrated:
         return ("partial_fit: expected a model without conformal calibration; received one whose calibration would not hold for the new "
                 "posterior; fit it without calibrate")
@@ -45,8 +49,11 @@ class where_exact:
         return MethodType(self._function, model)
 
 
-def learn(model, X, y, classes=None):
+def learn(model, X, y, classes=None, sample_weight=None):
     """Fits the estimator at the first call, updates it later. `classes`: those that the rows must have; None: any."""
+    if sample_weight is not None:
+        raise ValueError("partial_fit: expected no sample_weight, as an update does not know by what weight it would learn a row; received "
+                         "one; fit takes weights")
     is_first = not hasattr(model, "model_")
     if classes is not None:
         classes = np.unique(classes)

@@ -13,7 +13,7 @@ def read(y, n=None):
     """The targets as an array [n]. A column [n, 1] is taken with a warning, as scikit-learn does."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None: give the targets, or the name of their column")
-    array = _data.native(_as_array(y))
+    array = _data.native(as_array(y))
     if array.ndim == 2 and array.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
@@ -31,7 +31,8 @@ def read(y, n=None):
     return array
 
 
-def _as_array(y):
+def as_array(y):
+    """What numpy reads of a column of a frame library; other values as they are."""
     if not hasattr(y, "to_numpy"):
         return y
     try:
@@ -73,26 +74,35 @@ def without_column(X, name):
     names = _data.column_names(X)
     if names is None:
         raise ValueError(f"fit: expected a data frame, whose column y names; received an array and y = {name!r}: give the labels as y")
-    check_column(name, names)
+    known = known_rows(X, name)
     at = names.index(name)
     if hasattr(X, "iloc"):
-        known = X.iloc[:, at].notna().to_numpy()
         X = X if known.all() else X.iloc[known]
         found = X.iloc[:, [i for i in range(len(names)) if i != at]], X.iloc[:, at]
     elif _data.module_of(X) == "polars":
-        known = X[name].is_not_null().to_numpy()
         X = X.filter(known)
         found = X.drop(name), X[name]
     else:
         import pyarrow as pa
 
-        X = pa.table(X)
-        known = X.column(at).is_valid().to_numpy()
-        X = X.filter(pa.array(known))
+        X = pa.table(X).filter(pa.array(known))
         found = X.remove_column(at), X.column(at)
     if missing := int((~known).sum()):
         warn([f"{missing} of {len(known)} rows have no {name!r}: left out"])
     return found
+
+
+def known_rows(X, name):
+    """Whether each row of a frame has a cell in this column, [n] bool. Raises ValueError for a name that the frame has not."""
+    names = _data.column_names(X)
+    check_column(name, names)
+    if hasattr(X, "iloc"):
+        return X.iloc[:, names.index(name)].notna().to_numpy()
+    if _data.module_of(X) == "polars":
+        return X[name].is_not_null().to_numpy()
+    import pyarrow as pa
+
+    return pa.table(X).column(names.index(name)).is_valid().to_numpy()
 
 
 def free_name(wanted, taken):

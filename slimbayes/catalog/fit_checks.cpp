@@ -110,17 +110,40 @@ void check_notation(const FitOptions& fit) {
           "for instance `.date_format` '%d.%m.%Y' or '%m/%d/%Y %H:%M'");
 }
 
+/// Checks that the column of the weights, if there is one, is not used in another way too.
+void check_weights(const FitOptions& fit) {
+  require(fit.weights_are == "importance" || fit.weights_are == "counts",
+          "'importance' or 'counts' for `.weights_are`", quoted(fit.weights_are),
+          "importance is the default");
+  if (fit.weights.empty()) return;
+  require(fit.likelihood != LikelihoodKind::cox, "no weights for `.likelihood=cox`, whose rows are events",
+          fmt::format("`.weights={}`", foreign_text(fit.weights)), "leave `.weights` out");
+  const auto other = [&](const std::vector<std::string>& names, const char* use, const char* option) {
+    require(std::ranges::find(names, fit.weights) == names.end(),
+            fmt::format("a column of weights beside {}", use), quoted(fit.weights) + " as both",
+            fmt::format("name another column by `.weights` or `.{}`", option));
+  };
+  other({fit.target}, "the target", "target");
+  other({fit.text}, "that of the text", "text");
+  other(fit.time, "those of the time", "time");
+  other(fit.group, "those of the groups", "group");
+  other(fit.categorical, "those of categories", "categorical");
+}
+
 }  // namespace
 
 void check_columns(const FitOptions& fit, InputKind kind) {
   for (const std::string& mark : fit.na)
     require(is_utf8(mark), "texts in UTF-8 for `.na`", "other bytes", "name the mark as the file spells it");
   check_notation(fit);
+  check_weights(fit);
   require(kind != InputKind::segmentation || fit.calibrate == "none", "a regression or classes to calibrate",
           std::string(name_of(kind)), "leave `.calibrate` out");
   if (are_images(kind)) {
     require(fit.target.empty() && !fit.likelihood, "images, whose labels lie beside them",
             "a target or a likelihood", "leave `.target` and `.likelihood` out");
+    require(fit.weights.empty(), "no weights for images, which have no column of them",
+            fmt::format("`.weights={}`", foreign_text(fit.weights)), "leave `.weights` out");
     require(fit.split != "time", "rows of a table for `.split=time`", "images, which have no times",
             "leave it out");
     return;

@@ -13,7 +13,8 @@ namespace slimbayes {
 
 /// Checks that the options on the target, the likelihood and the columns fit each other and the kind of
 /// input. For example, images must have neither a target column nor a likelihood, and events (likelihood cox)
-/// must have a domain and no target. A segmentation cannot be calibrated.
+/// must have a domain and no target. A segmentation cannot be calibrated. Images and events have no weights,
+/// and the column of the weights has no other use.
 void check_columns(const FitOptions& fit, InputKind kind);
 
 /// Checks that the method and its network take this kind of input, and that the method takes the task.

@@ -30,6 +30,12 @@ InputKind input_kind(const FitOptions& o) {
   return o.window > 0 ? InputKind::windows : InputKind::table;
 }
 
+std::vector<std::string> ignored_columns(const FitOptions& o) {
+  std::vector<std::string> names = o.ignore;
+  if (!o.weights.empty() && std::ranges::find(names, o.weights) == names.end()) names.push_back(o.weights);
+  return names;
+}
+
 std::vector<std::string> marks_of(const FitOptions& o) {
   std::vector<std::string> marks;
   for (const std::string& list : o.na) std::ranges::copy(split_list(list), std::back_inserter(marks));

@@ -48,7 +48,13 @@ struct FitOptions {
 
   std::optional<LikelihoodKind> likelihood = {};  // empty: chosen from the values of the target's column
   std::vector<std::string> ignore = {};           // columns that are not inputs
-  std::vector<std::string> categorical = {};      // columns of categories, even if cells look like numbers
+  /// Column with the weight of each row, from 0 on; it is no input. A row of weight w counts as w equal rows,
+  /// and one of weight 0 is in no part of the fit. "": each row counts once.
+  std::string weights = "";
+  /// "importance": the weights are divided by their mean over the training rows, so that the posterior rests
+  /// on as many rows as there are; "counts": it rests on the sum of the weights.
+  std::string weights_are = "importance";
+  std::vector<std::string> categorical = {};  // columns of categories, even if cells look like numbers
   std::vector<std::string> na = {};  // further texts of a missing cell, such as "-,-999" (comma-separated)
   std::string thousands = "";        // sign between groups of three digits in a text file: , . ' or a blank
   std::string decimal = ".";         // decimal sign of the numbers in a text file, "." or ","
@@ -106,6 +112,10 @@ struct FitOptions {
 /// for `time` without `window` or the split "time".
 SLIMBAYES_EXPORT InputKind input_kind(const FitOptions& options);
 
+/// Returns the columns that are no inputs beside the target: those of FitOptions::ignore and that of the
+/// weights.
+SLIMBAYES_EXPORT std::vector<std::string> ignored_columns(const FitOptions& options);
+
 /// Returns the texts in FitOptions::na, one by one: each entry is split at its commas, and empty texts are
 /// dropped. A cell with such a text counts as missing.
 SLIMBAYES_EXPORT std::vector<std::string> marks_of(const FitOptions& options);
@@ -159,6 +169,15 @@ void describe_columns(FitOptions& o, V& v) {
     ValueName{"COLUMN"}, "");
   v("likelihood", o.likelihood, likelihood_help(), "");
   v("ignore", o.ignore, "columns that are not used as inputs, comma-separated", ValueName{"COLUMN"}, "");
+  v("weights", o.weights,
+    "column with the weight of each row, a number from 0 on. A row of weight 2 counts as two equal rows; one "
+    "of weight 0 is left out. The column is no input, and predict does not need it",
+    ValueName{"COLUMN"}, "");
+  v("weights_are", o.weights_are,
+    "importance: how much each row matters beside the others; the weights are divided by their mean over the "
+    "training rows, so that the posterior is as sure as of that many rows. counts: how many equal rows each "
+    "row stands for; the posterior is as sure as of the sum of the weights",
+    Choices{{"importance", "counts"}}, "");
   v("categorical", o.categorical,
     "columns whose cells name categories, even if they look like numbers (codes, years), comma-separated",
     ValueName{"COLUMN"}, "");

@@ -19,7 +19,7 @@ namespace slimbayes {
 namespace {
 
 SplitOptions split_options(const FitOptions& o) {
-  std::vector<std::string> not_inputs = o.ignore;
+  std::vector<std::string> not_inputs = ignored_columns(o);
   if (!o.target.empty()) not_inputs.push_back(o.target);
   const bool calibrated = o.calibrate != "none";
   return {.valid_fraction = o.valid_fraction,
@@ -89,6 +89,7 @@ void check_target(const Examples& examples, const FitOptions& options) {
   if (table != nullptr && options.target.empty() && !events) check_target_column(*table, "");
   check_columns(options, kind_asked(examples, options));
   if (table == nullptr || events) return;
+  check_weights_column(*table, options);
   if (std::ranges::find(options.time, options.target) != options.time.end())
     refuse("fit", "a target beside the column of times", in_quotes(options.target) + " as both",
            "`.target` names the column to forecast");

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +31,9 @@ SLIMBAYES_EXPORT void check_examples(const Examples& examples, const FitOptions&
 /// check that the columns exist (check_targets_of in fit/joint_fit.h does). Empty if no target is named.
 SLIMBAYES_EXPORT std::vector<std::string> targets_of(const FitOptions& options, const Table& table);
 
-/// Checks the options on the target, and that a table has a column of this name that can be a target
-/// (check_target_column in encoding/target_cells.h). Throws std::invalid_argument.
+/// Checks the options on the target, that a table has a column of this name that can be a target
+/// (check_target_column in encoding/target_cells.h), and its column of weights. Throws
+/// std::invalid_argument.
 SLIMBAYES_EXPORT void check_target(const Examples& examples, const FitOptions& options);
 
 /// Returns the examples in the form that the options ask for, after check_examples and check_target. If the
@@ -51,5 +56,47 @@ SLIMBAYES_EXPORT SplitRows split_examples(const Examples& examples, const FitOpt
 /// Returns the groups of examples that split_examples deals as a whole: normally the examples with identical
 /// inputs (see row_groups). Each window is its own group.
 SLIMBAYES_EXPORT RowGroups groups_of(const Examples& examples, const FitOptions& options);
+
+/// Checks that the table has the column of FitOptions::weights, if the options name one, and that it holds
+/// numbers. Throws std::invalid_argument.
+SLIMBAYES_EXPORT void check_weights_column(const Table& table, const FitOptions& options);
+
+/// Has the column of FitOptions::weights, if the options name one, read as numbers.
+SLIMBAYES_EXPORT void add_weights(Reading& reading, const FitOptions& options);
+
+/// Returns the weight of each example as the column FitOptions::weights gives it, [n] float64 from 0 on; of a
+/// window that of the row that it predicts. Undefined without the option. Throws std::invalid_argument as
+/// check_weights_column, for images, and if all weights are 0; DataError, naming the row, for a weight that
+/// is missing, negative or infinite.
+SLIMBAYES_EXPORT at::Tensor row_weights(const Examples& examples, const FitOptions& options);
+
+/// Returns the number by which a fit divides the weights of all its examples, given the `weights` [n] of the
+/// training examples, each above 0: their mean for weights of importance, so that they sum to n; 1 for
+/// counts. If all are equal, it is that weight, so that each becomes 1 without rounding.
+SLIMBAYES_EXPORT double weight_scale(const at::Tensor& weights, const FitOptions& options);
+
+/// Returns the weights by which a model that was fitted with these options scores the examples, [n] float64:
+/// weights of importance are divided by their mean over these examples, which no weighted mean depends on.
+/// Undefined if every example counts once: without the option, without its column in the data, and for equal
+/// weights of importance. Throws as row_weights otherwise.
+SLIMBAYES_EXPORT at::Tensor scored_weights(const Examples& examples, const FitOptions& options);
+
+/// The examples with a weight above 0.
+struct PositiveExamples {
+  std::optional<Examples> some = {};  // empty: all of the examples given
+  std::vector<int64_t> places = {};   // their indices in the examples given, ascending; empty if `some` is
+};
+
+/// Returns the examples whose weight (row_weights) is above 0. Those of weight 0 are in no part of a fit.
+/// Throws as row_weights.
+SLIMBAYES_EXPORT PositiveExamples positive_examples(const Examples& examples, const FitOptions& options);
+
+/// Returns the examples that a model which was fitted with these options scores: those with a weight above 0,
+/// or all if the data lack the column. Throws as row_weights otherwise.
+SLIMBAYES_EXPORT PositiveExamples scored_examples(const Examples& examples, const FitOptions& options);
+
+/// Returns a sentence on whether scores of these examples are weighted, for a model that was fitted with
+/// weights; "" for another model.
+SLIMBAYES_EXPORT std::string scored_weights_note(const Examples& examples, const FitOptions& options);
 
 }  // namespace slimbayes

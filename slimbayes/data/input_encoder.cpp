@@ -59,6 +59,17 @@ at::Tensor given_values(const Table& table, const std::string& target, Task task
   return target_tensor(table, target, task);
 }
 
+/// Returns the weight of each row of the windows' table: that of the window which predicts it, else 1. [rows]
+std::vector<double> weights_of_rows(const WindowTable& windows, std::span<const double> weights) {
+  std::vector<double> of_rows(static_cast<size_t>(windows.table->rows), 1);
+  for (size_t k = 0; k < windows.selected.size(); ++k) {
+    const int64_t place = windows.windows->target[static_cast<size_t>(windows.selected[k])];
+    if (place < 0) continue;
+    of_rows[static_cast<size_t>(windows.windows->order[static_cast<size_t>(place)])] = weights[k];
+  }
+  return of_rows;
+}
+
 const std::string kLabel = "label", kNone;
 
 }  // namespace
@@ -102,16 +113,17 @@ Examples examples_of(Examples given, const InputEncoder& encoder, bool with_targ
 }
 
 InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& train, const FitOptions& o,
-                         const std::string& scale, const TableStatistics* all) {
+                         const std::string& scale, const TableStatistics* all,
+                         std::span<const double> weights) {
   if (const auto* images = std::get_if<Images>(&examples))
     return ImageEncoder::fit(take_images(*images, train), o.pixel_divisor);
   if (!o.text.empty())
-    return TextEncoder::fit(table_in(examples), train,
-                            {.column = o.text, .vocabulary = o.vocabulary, .longest = o.longest},
-                            {.name = o.target, .likelihood = o.likelihood, .scale = o.target_scale});
+    return TextEncoder::fit(
+        table_in(examples), train, {.column = o.text, .vocabulary = o.vocabulary, .longest = o.longest},
+        {.name = o.target, .likelihood = o.likelihood, .scale = o.target_scale, .weights = weights});
   EncoderOptions inputs{.target = o.target,
                         .scale = scale,
-                        .ignore = o.ignore,
+                        .ignore = ignored_columns(o),
                         .scale_on = o.scale_on,
                         .likelihood = o.likelihood,
                         .names = o.categorical,
@@ -119,8 +131,10 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
   if (const auto* w = std::get_if<WindowTable>(&examples)) {
     std::vector<int64_t> places;
     for (int64_t i : train) places.push_back(w->selected[static_cast<size_t>(i)]);
+    if (!weights.empty()) inputs.weights = weights_of_rows(*w, weights);
     return WindowEncoder::fit({w->table, w->windows, std::move(places)}, inputs);
   }
+  inputs.weights.assign(weights.begin(), weights.end());
   if (!o.domain.empty()) inputs.domain = parse_domain(o.domain);
   return Encoder::fit(table_in(examples), train, inputs, all);
 }

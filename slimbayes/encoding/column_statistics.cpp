@@ -23,21 +23,27 @@ long double exact_number(const nlohmann::json& text) {
 
 }  // namespace
 
-ColumnStatistics column_statistics(const Column& column, const std::vector<int64_t>& rows) {
+ColumnStatistics column_statistics(const Column& column, const std::vector<int64_t>& rows,
+                                   std::span<const double> weights) {
   ColumnStatistics out;
   out.rows = std::ssize(rows);
-  std::vector<double> values;
+  std::vector<double> values, weights_of_values;
   values.reserve(rows.size());
   for (const int64_t row : rows) {
     const double value = column.values[static_cast<size_t>(row)];
-    if (!std::isnan(value)) values.push_back(value);
+    if (std::isnan(value)) continue;
+    values.push_back(value);
+    if (!weights.empty()) weights_of_values.push_back(weights[static_cast<size_t>(row)]);
   }
   out.present = std::ssize(values);
   if (column.kind == ColumnKind::categorical) {
     out.counts.resize(column.levels.size());
     for (const double value : values) ++out.counts[static_cast<size_t>(value)];
+    if (!weights.empty()) out.weights.resize(column.levels.size());
+    for (size_t i = 0; i < weights_of_values.size(); ++i)
+      out.weights[static_cast<size_t>(values[i])] += weights_of_values[i];
   } else if (!values.empty()) {
-    out.moments = moments(values);
+    out.moments = moments(values, weights_of_values);
     const auto [low, high] = std::ranges::minmax(values);
     out.low = low;
     out.high = high;

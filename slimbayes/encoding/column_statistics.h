@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,13 @@ struct ColumnStatistics {
   bool numbering = false;                  // whether the column numbers the rows (numbering_columns)
   bool free_text = false;                  // whether the cells differ as in an identifier (is_free_text)
   std::vector<int64_t> counts = {};        // by level, of a categorical column
+  std::vector<double> weights = {};        // by level: sum of the weights; empty: as `counts`
 };
 
-/// Returns the statistics of the cells in these rows.
-ColumnStatistics column_statistics(const Column& column, const std::vector<int64_t>& rows);
+/// Returns the statistics of the cells in these rows. `weights` has the weight of each row of the table, for
+/// `moments` and `weights` alone; empty: each counts once.
+ColumnStatistics column_statistics(const Column& column, const std::vector<int64_t>& rows,
+                                   std::span<const double> weights = {});
 
 /// Collects the statistics of a column whose cells come in parts. They are those of column_statistics() up to
 /// rounding.

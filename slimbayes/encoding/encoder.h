@@ -38,6 +38,10 @@ struct EncoderOptions {
   /// missing; empty if missing cells are not carried forward. It changes the notes alone: they say "carried
   /// forward", and do not count the inserted rows.
   std::optional<int64_t> carried = {};
+  /// Weight of each row of the table, each above 0: a row of weight w counts as w equal rows in the means and
+  /// sds of inputs and target, and among the most frequent categories. Empty: each counts once. A fitted
+  /// encoder does not keep them.
+  std::vector<double> weights = {};
 };
 
 /// Turns the columns of a table into features, which are numbers. It is fitted on training rows only and

@@ -39,6 +39,9 @@ void check_options(const Table& table, const std::vector<int64_t>& rows, const E
     if (name == options.target) refuse(fn, "a target that is not ignored", in_quotes(name));
   }
   check(!rows.empty(), fn, "at least one training row", "none");
+  if (!options.weights.empty() && std::ssize(options.weights) != table.rows)
+    refuse(fn, fmt::format("a weight for each of the {} rows", table.rows),
+           fmt::format("{}", options.weights.size()));
   for (int64_t row : rows) {
     if (row < 0 || row >= table.rows)
       refuse(fn, fmt::format("rows below {}", table.rows), std::to_string(row));
@@ -122,6 +125,7 @@ Encoder Encoder::fit_inputs(const Table& table, const std::vector<int64_t>& rows
   Encoder encoder;
   encoder.options_ = options;
   encoder.fit_columns(table, rows);
+  encoder.options_.weights = {};
   return encoder;
 }
 
@@ -134,8 +138,9 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   check(!options.target.empty(), "Encoder::fit", "a target that is a column", "none");
   Encoder encoder;
   encoder.options_ = options;
-  encoder.schema_.task = fit_task(table, rows, {options.target, options.likelihood, options.target_scale},
-                                  all != nullptr ? &all->at(options.target) : nullptr);
+  encoder.schema_.task =
+      fit_task(table, rows, {options.target, options.likelihood, options.target_scale, options.weights},
+               all != nullptr ? &all->at(options.target) : nullptr);
   encoder.target_kind_ = table.find(options.target)->kind;
   const auto same = [&] {
     if (all == nullptr) return is_constant(*table.find(options.target), rows);
@@ -151,6 +156,7 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   if (!options.likelihood && encoder.schema_.task.kind == TaskKind::regression)
     encoder.notes_.push_back(likelihood_hint(table, options.target, rows));
   encoder.fit_columns(table, rows, all);
+  encoder.options_.weights = {};
   return encoder;
 }
 

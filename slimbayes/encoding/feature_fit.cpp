@@ -52,7 +52,7 @@ FeatureFit::FeatureFit(const Table& table, const std::vector<int64_t>& rows, con
 
 /// Returns the statistics of the cells in these rows, or those that are known of all of them.
 ColumnStatistics FeatureFit::statistics_of(const Column& column, const std::vector<int64_t>& rows) const {
-  return all_ != nullptr ? all_->at(column.name) : column_statistics(column, rows);
+  return all_ != nullptr ? all_->at(column.name) : column_statistics(column, rows, options_.weights);
 }
 
 Encoder::Feature FeatureFit::fit(const Column& column, bool numbers) {
@@ -129,8 +129,11 @@ bool FeatureFit::fit_levels(const Column& column, const ColumnStatistics& own, E
     return false;
   }
   if (seen.size() > kMaxLevels) {
+    const auto frequency = [&](size_t i) {
+      return own.weights.empty() ? static_cast<double>(count[i]) : own.weights[i];
+    };
     std::sort(seen.begin(), seen.end(), [&](size_t a, size_t b) {
-      return count[a] != count[b] ? count[a] > count[b] : column.levels[a] < column.levels[b];
+      return frequency(a) != frequency(b) ? frequency(a) > frequency(b) : column.levels[a] < column.levels[b];
     });
     notes_.push_back(
         {ColumnNoteKind::odd, column.name,

@@ -8,17 +8,19 @@
 
 namespace slimbayes {
 
-Moments moments(const std::vector<double>& values) {
+Moments moments(const std::vector<double>& values, std::span<const double> weights) {
   if (values.empty()) return {};
   auto [low, high] = std::minmax_element(values.begin(), values.end());
   Moments m{*low, 0, *low, *high / 2 - *low / 2};
   if (!(m.half_range > 0)) return {m.mean, 0, m.middle, 0};
   m.middle = *low / 2 + *high / 2;
-  double n = static_cast<double>(values.size()), mean = 0, square = 0;
-  for (double value : values) mean += (value - m.middle) / m.half_range / n;
-  for (double value : values) {
-    double u = (value - m.middle) / m.half_range - mean;
-    square += u * u;
+  const auto weight = [&](size_t i) { return weights.empty() ? 1 : weights[i]; };
+  double n = 0, mean = 0, square = 0;
+  for (size_t i = 0; i < values.size(); ++i) n += weight(i);
+  for (size_t i = 0; i < values.size(); ++i) mean += weight(i) * ((values[i] - m.middle) / m.half_range) / n;
+  for (size_t i = 0; i < values.size(); ++i) {
+    double u = (values[i] - m.middle) / m.half_range - mean;
+    square += weight(i) * (u * u);
   }
   m.mean = m.middle + m.half_range * mean;
   m.sd = m.half_range * std::sqrt(square / n);

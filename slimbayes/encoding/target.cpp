@@ -97,7 +97,7 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const Target
   task.kind = kind;
   task.likelihood = *likelihood;
   if (kind == TaskKind::regression) {
-    standardise(all != nullptr ? *all : column_statistics(column, rows), options, task);
+    standardise(all != nullptr ? *all : column_statistics(column, rows, options.weights), options, task);
     check_standardised(table, target, task);
   }
   return task;

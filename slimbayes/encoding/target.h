@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct TargetOptions {
   std::string name;                               // of the column
   std::optional<LikelihoodKind> likelihood = {};  // empty: the column decides, see fit_task
   std::string scale = "standard";                 // of a regression: "standard" or "centred", see fit_task
+  std::span<const double> weights = {};  // of each row of the table, as EncoderOptions::weights; not owned
 };
 
 /// Returns the task of a target column: its likelihood, and the shift and scale or the classes, fitted on

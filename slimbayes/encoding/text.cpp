@@ -145,13 +145,17 @@ TextEncoder TextEncoder::fit(const Table& table, const std::vector<int64_t>& row
   encoder.target_ = target.name;
   encoder.schema_.task = fit_task(table, rows, target);
   encoder.schema_.features = {options.column};
-  std::unordered_map<std::string, int64_t> counts;
+  if (!target.weights.empty() && std::ssize(target.weights) != table.rows)
+    refuse(kText, fmt::format("a weight for each of the {} rows", table.rows),
+           fmt::format("{}", target.weights.size()));
+  std::unordered_map<std::string, double> counts;
   for (int64_t row : rows) {
-    for (std::string& word : words_of(text_at(column, row))) ++counts[std::move(word)];
+    const double weight = target.weights.empty() ? 1 : target.weights[static_cast<size_t>(row)];
+    for (std::string& word : words_of(text_at(column, row))) counts[std::move(word)] += weight;
   }
-  std::vector<std::pair<std::string, int64_t>> frequent;
+  std::vector<std::pair<std::string, double>> frequent;
   for (auto& entry : counts) {
-    if (entry.second >= options.least) frequent.emplace_back(entry);
+    if (entry.second >= static_cast<double>(options.least)) frequent.emplace_back(entry);
   }
   std::ranges::sort(frequent, [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;

@@ -44,7 +44,8 @@ struct TokenRows {
 /// Turns texts into tokens, one for each word. It is fitted on the training rows and saved with the model.
 class TextEncoder {
  public:
-  /// Fits the vocabulary and the task on these rows. Throws std::invalid_argument for no rows, options out of
+  /// Fits the vocabulary and the task on these rows. A word in a row of weight w (TargetOptions::weights)
+  /// counts as w words. Throws std::invalid_argument for no rows, options out of
   /// range, or a column that is absent or is not text, and as fit_task.
   SLIMBAYES_EXPORT static TextEncoder fit(const Table& table, const std::vector<int64_t>& rows,
                                           const TextOptions& options, const TargetOptions& target);

@@ -11,6 +11,7 @@
 #include "slimbayes/data/input_scores.h"
 #include "slimbayes/data/rows/repeated_inputs.h"
 #include "slimbayes/data/stream/streamed_rows.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/fit/left_out.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/methods/deep_kernel/event_probes.h"
@@ -52,16 +53,65 @@ void check_task_asked(const Task& task, const ResolvedFit& request) {
     refuse("fit", "a regression or classes to calibrate", name_of(task.kind), "leave `.calibrate` out");
 }
 
+/// The weights of the examples that a fit encodes, divided by weight_scale().
+struct WeightsOfFit {
+  at::Tensor of_examples;  // [n] float64; undefined: each counts once
+  double scale = 1;
+};
+
+WeightsOfFit weights_of_fit(const Examples& examples, const std::vector<int64_t>& train,
+                            const FitOptions& fit) {
+  const at::Tensor weights = row_weights(examples, fit);
+  if (!weights.defined()) return {};
+  const double scale = weight_scale(weights.index_select(0, at::tensor(train, at::kLong)), fit);
+  return {weights / scale, scale};
+}
+
+/// Returns the weights as the encoder takes them: none if those of the training examples are all 1.
+std::vector<double> weights_that_differ(const at::Tensor& weights, const std::vector<int64_t>& train) {
+  if (!weights.defined()) return {};
+  const auto* weight = weights.const_data_ptr<double>();
+  if (std::ranges::all_of(train, [&](int64_t i) { return weight[i] == 1; })) return {};
+  return {weight, weight + weights.numel()};
+}
+
+/// Returns these examples of the encoded ones, with their weights.
+Dataset weighted_part(const Dataset& all, const at::Tensor& weights, const std::vector<int64_t>& places) {
+  const at::Tensor index = at::tensor(places, at::kLong);
+  const Dataset part = all.subset(index);
+  return weights.defined() ? weighted(part, weights.index_select(0, index)) : part;
+}
+
+/// Returns a note on what the training rows count for; "" without weights. Of weights of importance it tells
+/// the effective number of rows, (sum w)^2 / sum w^2 (Kish 1965): so many equal rows have means with the
+/// variance of these.
+std::string weights_note(const Dataset& train, const ResolvedFit& request) {
+  const at::Tensor weights = train.weights();
+  const FitOptions& fit = request.fit;
+  if (fit.weights.empty()) return "";
+  const std::string rows = counted(train.size(), noun_of(request.kind)), name = in_quotes(fit.weights);
+  if (!weights.defined())
+    return fmt::format("the weights in {} are all equal: each {} counts once", name, noun_of(request.kind));
+  const double sum = weights.sum().item<double>();
+  if (fit.weights_are == "counts")
+    return fmt::format("{} in training, weighted by {}, count as {:g} (`.weights_are=counts`)", rows, name,
+                       sum);
+  return fmt::format(
+      "{} in training, weighted by {}: means over them are as sure as those over {:.3g} equal ones", rows,
+      name, sum * sum / weights.square().sum().item<double>());
+}
+
 /// Encodes validation data that come from a file of their own, and adds notes on what looks odd in them.
 /// Throws DataError for targets that are too far from those of training or for classes that were not in
 /// training.
-Dataset encoded_validation(const InputEncoder& encoder, const Examples& given,
-                           std::vector<std::string>& notes) {
-  const Examples valid = examples_of(given, encoder, true);
+Dataset encoded_validation(const InputEncoder& encoder, const Examples& given, const FitOptions& fit,
+                           double scale, std::vector<std::string>& notes) {
+  const Examples valid = validation_examples(given, encoder, fit);
   if (schema_of(encoder).task.kind != TaskKind::events) check_targets(encoder, valid);
   Dataset encoded = dataset_of(encoder, valid, true);
   for (const std::string& note : notes_for(encoder, valid)) notes.push_back("validation data: " + note);
-  return encoded;
+  const at::Tensor weights = row_weights(valid, fit);
+  return weights.defined() ? weighted(encoded, weights / scale) : encoded;
 }
 
 /// Inserts the notes on the windows before all other notes. If the model will be calibrated, adds
@@ -94,6 +144,12 @@ std::shared_ptr<const Source> rows_on_disk(const ResolvedFit& request, const Inp
 
 }  // namespace
 
+Examples validation_examples(const Examples& given, const InputEncoder& encoder, const FitOptions& fit) {
+  Examples valid = examples_of(given, encoder, true);
+  PositiveExamples positive = positive_validation(valid, fit);
+  return positive.some ? *std::move(positive.some) : std::move(valid);
+}
+
 EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data, SplitRows split,
                                 const std::function<void(double)>& progress) {
   const FitOptions& fit = request.fit;
@@ -101,20 +157,24 @@ EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data,
   out.split = std::move(split);
   const PartExamples in_parts = examples_in_parts(data.examples, out.split);
   const Examples& examples = in_parts.some ? *in_parts.some : data.examples;
+  const WeightsOfFit weights = weights_of_fit(examples, in_parts.split.train, fit);
   out.encoder = request.network ? request.network->parts().encoder
                                 : std::make_shared<const InputEncoder>(fit_encoder(
                                       examples, in_parts.split.train, fit, request.scale,
-                                      request.streamed ? &request.streamed->table().all : nullptr));
+                                      request.streamed ? &request.streamed->table().all : nullptr,
+                                      weights_that_differ(weights.of_examples, in_parts.split.train)));
   const TaskKind task = schema_of(*out.encoder).task.kind;
   check_task_asked(schema_of(*out.encoder).task, request);
   const Dataset all = training_dataset(*out.encoder, examples, {fit.crop, fit.flip});
   out.parts.train = request.streamed
                         ? Dataset{all.schema, rows_on_disk(request, *out.encoder, progress, out.split.notes)}
-                        : all.subset(at::tensor(in_parts.split.train, at::kLong));
+                        : weighted_part(all, weights.of_examples, in_parts.split.train);
+  out.split.notes.push_back(weights_note(out.parts.train, request));
+  std::erase(out.split.notes, "");
   if (data.valid == nullptr) {
-    out.parts.valid = all.subset(at::tensor(in_parts.split.valid, at::kLong));
+    out.parts.valid = weighted_part(all, weights.of_examples, in_parts.split.valid);
   } else {
-    out.parts.valid = encoded_validation(*out.encoder, *data.valid, out.split.notes);
+    out.parts.valid = encoded_validation(*out.encoder, *data.valid, fit, weights.scale, out.split.notes);
     if (request.kind == InputKind::table && !request.streamed)
       std::ranges::copy(repeated_notes(out.parts), std::back_inserter(out.split.notes));
   }

@@ -20,6 +20,10 @@ struct EncodedExamples {
   at::Tensor probes, pixel_mean;  // as in ModelParts; undefined for other inputs
 };
 
+/// Returns separate validation data in the form that the encoder reads (examples_of), without those of weight
+/// 0. Throws std::invalid_argument if FitOptions::weights names a column that they lack, and as row_weights.
+Examples validation_examples(const Examples& given, const InputEncoder& encoder, const FitOptions& fit);
+
 /// The third stage of a fit. Fits the encoder on the training examples and encodes the training and
 /// validation examples. A fit that takes the network of an earlier model (ResolvedFit::network) takes that
 /// model's encoder too. The result's notes are those of `split` and further ones on the data. Throws

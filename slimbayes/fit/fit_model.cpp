@@ -113,7 +113,8 @@ std::vector<int64_t> learned_rows(const ResolvedFit& request, const FitData& dat
   if (refit) {
     const std::vector<int64_t> more =
         data.valid != nullptr
-            ? hashes_by_cells(*encoded.encoder, examples_of(*data.valid, *encoded.encoder, true), nullptr,
+            ? hashes_by_cells(*encoded.encoder,
+                              validation_examples(*data.valid, *encoded.encoder, request.fit), nullptr,
                               parts.valid)
             : hashes_by_cells(*encoded.encoder, data.examples, &split.valid, parts.valid);
     std::ranges::copy(more, std::back_inserter(learned));
@@ -174,15 +175,28 @@ std::function<void(double)> told_to(Callback* callback) {
   };
 }
 
-}  // namespace
+/// Returns the model with the split's lists as indices into all examples of the data, of which those of
+/// weight 0 were left out (FitData::places).
+Model with_places(const Model& model, const std::vector<int64_t>& places) {
+  ModelParts parts = model.parts();
+  for (auto* part : {&parts.split.train, &parts.split.valid, &parts.split.calibration, &parts.split.test})
+    for (int64_t& row : *part) row = places[static_cast<size_t>(row)];
+  return Model(std::move(parts));
+}
 
-Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* callback,
+/// Makes the fit, as fit_resolved() does, of data whose examples all have a weight above 0.
+Model fit_weighted(const ResolvedFit& request, const FitData& given, Callback* callback,
                    CheckpointPolicy checkpoint, NetworkCache* networks) {
   const bool as_jobs = request.ranks != nullptr && shared_by_ranks(request) == Parallel::jobs;
   const std::unique_ptr<Method> method = registry_row(request.method->name).make(request.options);
   DealtExamples dealt = deal_examples(request, given);
   FitData data = given;
   std::optional<Examples> valid;
+  PositiveExamples own;
+  // Windows are found first (validation_examples): the others may see a row of weight 0.
+  if (data.valid != nullptr && request.kind != InputKind::windows)
+    own = positive_validation(*data.valid, request.fit);
+  if (own.some) data.valid = &*own.some;
   if (data.valid != nullptr && request.kind == InputKind::table && request.fit.wild_cells == "leave-out")
     valid = without_wild_rows(*data.valid, request.fit, dealt.split.notes);
   if (valid) data.valid = &*valid;
@@ -219,6 +233,16 @@ Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* c
     parts.split.notes.push_back(wild_rows_note(*table, request.fit.target, rows));
   }
   return calibrated(std::move(parts), data.examples, dealt.calibration_groups);
+}
+
+}  // namespace
+
+Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* callback,
+                   CheckpointPolicy checkpoint, NetworkCache* networks) {
+  PositiveExamples positive = positive_examples(given.examples, request.fit);
+  if (!positive.some) return fit_weighted(request, given, callback, std::move(checkpoint), networks);
+  const FitData data(given, *positive.some, positive.places);
+  return with_places(fit_weighted(request, data, callback, std::move(checkpoint), networks), data.places);
 }
 
 Model fit_model(const Examples& given, const FitOptions& fit, const Examples* valid, Callback* callback,

@@ -1,10 +1,15 @@
 #include "slimbayes/fit/left_out.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <numeric>
 
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
 #include "slimbayes/data/rows/wild_rows.h"
+#include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {
 
@@ -14,7 +19,7 @@ double leave_wild_rows_out(const Table& table, const FitOptions& fit, SplitRows&
   for (const auto* part : {&split.valid, &split.calibration})
     rows.insert(rows.end(), part->begin(), part->end());
   std::ranges::sort(rows);
-  const WildRows wild = wild_rows(table, rows, fit.target, fit.ignore, fit.likelihood);
+  const WildRows wild = wild_rows(table, rows, fit.target, ignored_columns(fit), fit.likelihood);
   split.notes.insert(split.notes.begin(), wild.notes.begin(), wild.notes.end());
   for (auto* part : {&split.train, &split.valid, &split.calibration})
     std::erase_if(*part, [&](int64_t row) { return std::ranges::binary_search(wild.rows, row); });
@@ -27,11 +32,19 @@ std::optional<Examples> without_wild_rows(const Examples& valid, const FitOption
   if (table == nullptr || fit.target.empty()) return std::nullopt;
   std::vector<int64_t> rows(static_cast<size_t>(table->rows));
   std::iota(rows.begin(), rows.end(), 0);
-  const WildRows wild = wild_rows(*table, rows, fit.target, fit.ignore, fit.likelihood);
+  const WildRows wild = wild_rows(*table, rows, fit.target, ignored_columns(fit), fit.likelihood);
   for (const std::string& note : wild.notes) notes.push_back("validation data: " + note);
   if (wild.rows.empty()) return std::nullopt;
   std::erase_if(rows, [&](int64_t row) { return std::ranges::binary_search(wild.rows, row); });
   return take(valid, rows);
+}
+
+PositiveExamples positive_validation(const Examples& valid, const FitOptions& fit) {
+  const Table* table = table_of(valid);
+  if (table != nullptr && !fit.weights.empty() && table->find(fit.weights) == nullptr)
+    refuse("fit", fmt::format("the column {} of weights in the validation data too", in_quotes(fit.weights)),
+           "a table without it", nearest_hint(fit.weights, table->names()));
+  return positive_examples(valid, fit);
 }
 
 PartExamples examples_in_parts(const Examples& examples, const SplitRows& split) {

@@ -6,6 +6,7 @@
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/examples.h"
+#include "slimbayes/data/fit_examples.h"
 #include "slimbayes/data/split/split.h"
 
 namespace slimbayes {
@@ -19,6 +20,10 @@ double leave_wild_rows_out(const Table& table, const FitOptions& fit, SplitRows&
 /// there are none. Only rows of a table can have wrong cells.
 std::optional<Examples> without_wild_rows(const Examples& valid, const FitOptions& fit,
                                           std::vector<std::string>& notes);
+
+/// Returns the validation data of a fit without their examples of weight 0 (positive_examples). Throws
+/// std::invalid_argument if FitOptions::weights names a column that they lack, and as row_weights.
+PositiveExamples positive_validation(const Examples& valid, const FitOptions& fit);
 
 /// The examples in the parts of a split. Encode only these: rows in no part may have cells that cannot be
 /// encoded.

@@ -15,6 +15,7 @@
 #include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/model/update_notes.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -111,6 +112,17 @@ std::string split_anew(const Model& source, const FitOptions& fit, const SplitRo
       fit.calibrate == "none" ? "" : ", and the intervals or sets too narrow");
 }
 
+/// Returns the lists of a split of all examples of the data as indices into FitData::examples, which lack
+/// those of weight 0.
+SplitRows among_weighted(SplitRows split, const FitData& data) {
+  if (data.places.empty()) return split;
+  for (auto* part : {&split.train, &split.valid, &split.calibration, &split.test}) {
+    std::erase_if(*part, [&](int64_t row) { return !std::ranges::binary_search(data.places, row); });
+    for (int64_t& row : *part) row = std::ranges::lower_bound(data.places, row) - data.places.begin();
+  }
+  return split;
+}
+
 }  // namespace
 
 std::shared_ptr<const Model> network_asked(const FitOptions& fit) {
@@ -133,6 +145,13 @@ FitOptions with_network_from(const FitOptions& given) {
 
 FitOptions with_network_from(const FitOptions& given, const Model& network) {
   FitOptions fit = network.fit_options();
+  if (!given.weights.empty() && given.weights != fit.weights)
+    refuse("network_from",
+           fit.weights.empty()
+               ? "no weights, as that model was fitted without"
+               : fmt::format("the weights in {}, as in that model's fit", in_quotes(fit.weights)),
+           fmt::format("`.weights={}`", foreign_text(given.weights)),
+           "leave `.weights` out, or fit the network with the same column");
   fit.method = given.method.empty() ? default_method_of_network().name : given.method;
   fit.options = given.options;
   fit.seed = given.seed;
@@ -163,8 +182,9 @@ nlohmann::json options_around(const Model& network, const MethodInfo& method, nl
 SplitRows split_around(const ResolvedFit& request, const FitData& data, const FitOptions& dealt) {
   const Model& network = *request.network;
   const bool same_rows = fitted_on(network, data);
-  SplitRows split = same_rows ? split_of_source(network, request.fit, data.valid != nullptr)
-                              : split_examples(data.examples, dealt);
+  SplitRows split = same_rows
+                        ? among_weighted(split_of_source(network, request.fit, data.valid != nullptr), data)
+                        : split_examples(data.examples, dealt);
   const std::string others = overruled(request);
   split.network_note = fmt::format("the network is that of {}{}{}", in_quotes(request.fit.network_from),
                                    trained_on(network, same_rows),

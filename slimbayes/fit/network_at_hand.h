@@ -27,8 +27,9 @@ struct ResolvedFit;
 std::shared_ptr<const Model> network_asked(const FitOptions& fit);
 
 /// Returns the options for a fit that takes the trained network of the model `network`: the options on
-/// examples, columns and split come from that model, the others from `given`. with_network_from(given) in
-/// fit_model.h reads the model first.
+/// examples, columns, weights and split come from that model, the others from `given`.
+/// with_network_from(given) in fit_model.h reads the model first. Throws std::invalid_argument if `given`
+/// names another column of weights than that model.
 FitOptions with_network_from(const FitOptions& given, const Model& network);
 
 /// Returns `options` without those options of the network and its training that are not in `given`, the

@@ -53,7 +53,11 @@ const MethodInfo& method_of(const Examples& examples, const FitOptions& fit) {
 
 TaskKind task_asked(const Examples& examples, const FitOptions& fit) {
   const Table* table = table_of(examples);
-  return table == nullptr ? TaskKind::classification : task_kind(*table, fit.target, fit.likelihood);
+  if (table == nullptr) return TaskKind::classification;
+  if (fit.likelihood || !std::holds_alternative<Table>(examples) || fit.window > 0)
+    return task_kind(*table, fit.target, fit.likelihood);
+  const PositiveExamples positive = positive_examples(examples, fit);  // the others are in no part
+  return task_kind(positive.some ? std::get<Table>(*positive.some) : *table, fit.target, fit.likelihood);
 }
 
 int fit_threads(const MethodInfo& method) { return method.resumable ? 1 : 0; }

@@ -38,6 +38,7 @@ void check_streamed(const FitOptions& o) {
   alone(o.likelihood != LikelihoodKind::cox && !o.target.empty(), "rows without a target");
   alone(o.network_from.empty(), "`.network_from`, whose rows must be those of that model");
   alone(o.test_folds == 0, "folds");
+  alone(o.weights.empty(), "`.weights`, whose mean and rows of weight 0 all rows must tell first");
   alone(o.split != "time", "`.split=time`, which needs the times of all rows");
   alone(o.scale_on == "train", "`.scale_on=all`, for the held-out rows");
   check(std::ranges::find(o.ignore, o.target) == o.ignore.end(), "fit", "a target that is not ignored",

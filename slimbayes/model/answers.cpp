@@ -89,6 +89,33 @@ void check_same(const Examples& examples, const Answers& a) {
            counted(count(examples), noun_of(examples)), "Model::examples() finds the windows of a table");
 }
 
+Answers take(const Answers& a, const std::vector<int64_t>& places) {
+  const auto place_of = [&](int64_t row) -> int64_t {  // -1: not among them
+    const auto found = std::ranges::lower_bound(places, row);
+    return found == places.end() || *found != row ? -1 : found - places.begin();
+  };
+  Answers out;
+  std::vector<int64_t> kept;
+  for (size_t i = 0; i < a.rows.size(); ++i) {
+    const int64_t place = place_of(a.rows[i]);
+    if (place < 0) continue;
+    kept.push_back(static_cast<int64_t>(i));
+    out.rows.push_back(place);
+  }
+  for (const BadRow& bad : a.bad)
+    if (const int64_t place = place_of(bad.row); place >= 0) out.bad.push_back({place, bad.reason});
+  const at::Tensor index = at::tensor(kept, at::kLong);
+  out.answer = take(a.answer, index);
+  for (const LevelAnswer& at : a.levels) {
+    LevelAnswer own{at.level};
+    if (at.interval)
+      own.interval = {at.interval->lower.index_select(0, index), at.interval->upper.index_select(0, index)};
+    if (at.set) own.set = at.set->index_select(0, index);
+    out.levels.push_back(std::move(own));
+  }
+  return out;
+}
+
 void Model::check_answers_anything(const Examples& examples, const std::vector<int64_t>& asked,
                                    const std::vector<BadRow>& bad) const {
   const auto middle_is_finite = [&] {

@@ -38,4 +38,9 @@ struct Answers {
 /// (Model::examples) and not their table, whose rows would be counted.
 SLIMBAYES_EXPORT void check_same(const Examples& examples, const Answers& answers);
 
+/// Returns the answers to those of the examples whose indices `places` lists, ascending. The indices in the
+/// result count these examples alone. The answers must be those to table rows, windows or texts, one row
+/// each.
+SLIMBAYES_EXPORT Answers take(const Answers& answers, const std::vector<int64_t>& places);
+
 }  // namespace slimbayes

@@ -89,18 +89,20 @@ Words columns_of(const Model& model) {
 /// `table`. Columns that do not vary in `table` are left out, because they are not inputs.
 Reading alike(const Table& table, const FitOptions& options) {
   Reading reading{{}, options.categorical, options.ignore, false};
+  const std::vector<std::string> ignored = ignored_columns(options);
   for (const Column& column : table.columns) {
     const auto present = [](double x) { return !std::isnan(x); };
     const auto first = std::ranges::find_if(column.values, present);
     const bool varies =
         std::any_of(first, column.values.end(), [&](double x) { return present(x) && x != *first; });
-    if (varies && std::ranges::find(options.ignore, column.name) == options.ignore.end())
+    if (varies && std::ranges::find(ignored, column.name) == ignored.end())
       reading.kinds[column.name] = column.kind;
   }
   if (!options.text.empty()) {
     reading.kinds.erase(options.text);
     reading.names.push_back(options.text);
   }
+  add_weights(reading, options);
   reading.missing = marks_of(options);
   reading.notation = notation_of(options);
   return reading;
@@ -173,6 +175,7 @@ Words columns_named(const Words& lists, const std::string& command, const std::s
 Reading training_reading(const FitOptions& o) {
   Reading reading{{}, perhaps_named(o.categorical), perhaps_named(o.ignore), true};
   if (!o.text.empty()) reading.names.push_back(o.text);
+  add_weights(reading, o);
   reading.missing = marks_of(o);
   reading.notation = notation_of(o);
   using enum LikelihoodKind;

@@ -20,6 +20,7 @@ Reading Model::reading(bool with_target) const {
   Reading reading = reading_of(*parts_.encoder, with_target);
   reading.missing = marks_of(parts_.fit);
   reading.notation = notation_of(parts_.fit);
+  if (with_target) add_weights(reading, parts_.fit);
   return reading;
 }
 
@@ -81,6 +82,8 @@ Evaluation Model::evaluate(const Examples& given, double level, std::vector<BadR
 Evaluation Model::evaluate(const Examples& given, const Answers& a) const {
   check_same(given, a);
   check(!a.levels.empty(), "evaluate", "answers with a level", "answers without");
+  if (const PositiveExamples scored = scored_examples(given, parts_.fit); scored.some)
+    return evaluate(*scored.some, take(a, scored.places));
   const LevelAnswer& at = a.levels.front();
   if (!a.bad.empty() && a.rows.empty()) throw_bad_example(given, a.bad.front());
   check_targets(*parts_.encoder, given);

@@ -83,7 +83,8 @@ class SLIMBAYES_EXPORT Model {
   /// segmentation_report, image block by image block. For windows adds the scores of forecasts without a
   /// model (add_persistence). fields_to_json() makes JSON of them. Throws if the target's column is absent or
   /// a target is missing. With a list `bad`, examples without an answer are left out, counted as `left_out`
-  /// and listed in `bad`; without it, throws DataError for them.
+  /// and listed in `bad`; without it, throws DataError for them. Examples of weight 0 (scored_weights() of
+  /// fit_options()) are left out.
   Evaluation evaluate(const Examples& examples, double level = 0.95,
                       std::vector<BadRow>* bad = nullptr) const;
 
@@ -95,8 +96,9 @@ class SLIMBAYES_EXPORT Model {
   /// `with` returns the model that has also learned these examples. `without` returns the model whose
   /// posterior does not contain them any more (ExactPosterior::updated). Encoder, features, noise and prior
   /// stay the same. The result has no split. Both throw std::invalid_argument for a method without an exact
-  /// posterior; for a calibrated model, because its calibration scores would no longer hold; and for examples
-  /// that do not fit. `without` also throws if an example is given more often than the model has learned it.
+  /// posterior; for a calibrated model, because its calibration scores would no longer hold; for a model that
+  /// was fitted with weights; and for examples that do not fit. `without` also throws if an example is given
+  /// more often than the model has learned it.
   Model with(const Examples& examples) const;
   Model without(const Examples& examples) const;
 

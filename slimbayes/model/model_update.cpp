@@ -39,6 +39,12 @@ const ExactPosterior& Model::changeable(const char* change) const {
   if (!(posterior != nullptr && find_method(parts_.method).updates))
     refuse(change, "a method with an exact posterior", parts_.method,
            methods_that(&MethodInfo::updates) + " have one; fit this one again on all rows");
+  if (!parts_.fit.weights.empty())
+    refuse(change, "a model that was fitted without weights",
+           fmt::format("one with `.weights={}`, whose posterior does not know by what weight it would learn "
+                       "or forget a row",
+                       foreign_text(parts_.fit.weights)),
+           "fit it again on all rows");
   check(parts_.calibration.groups == 0, change, "a model without conformal calibration",
         "one whose calibration would not hold for the new posterior", "fit it without `.calibrate`");
   return *posterior;

@@ -104,6 +104,8 @@ std::optional<InputScores> inputs_report(const Model& model, const Examples& exa
   if (!a.levels.front().interval || kind_of(model.encoder()) == InputKind::windows) return std::nullopt;
   FitOptions options = model.fit_options();
   options.split = "grouped";
+  options.ignore = ignored_columns(options);
+  options.weights = "";
   if (const auto* encoder = std::get_if<Encoder>(&model.encoder()))
     for (const Encoder::Feature& column : encoder->columns())
       if (column.width() == 0) options.ignore.push_back(column.name);

@@ -30,6 +30,20 @@ Table with_far(Table table, const std::vector<int64_t>& rows) {
   return table;
 }
 
+TEST(Answers, OfSomeExamplesAreThoseToThemAlone) {
+  const Table table = with_far(generate("steps", 30, Stream(1)), {4, 17});
+  const Model model = model_of(generate("steps", 60, Stream(1)));
+  const std::vector<int64_t> places = {1, 4, 5, 20, 29};
+  const Answers some = take(model.answers(table, {{0.9}}), places),
+                alone = model.answers(take_rows(table, places), {{0.9}});
+  EXPECT_EQ(some.rows, (std::vector<int64_t>{0, 2, 3, 4}));
+  EXPECT_EQ(some.rows, alone.rows);
+  ASSERT_EQ(some.bad.size(), 1u);
+  EXPECT_EQ(some.bad[0].row, 1);
+  EXPECT_TRUE(at::equal(std::get<Regression>(some.answer).mean, std::get<Regression>(alone.answer).mean));
+  EXPECT_TRUE(at::equal(some.levels[0].interval->upper, alone.levels[0].interval->upper));
+}
+
 TEST(Answers, ARowThatIsTooFarDoesNotKeepTheOthersFromTheirs) {
   const Table table = generate("steps", 60, Stream(1));
   const Model model = model_of(table);

@@ -21,12 +21,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::slimbayes.Note")
 
 ONE_ROW = "its data have a class with a single row, which the library refuses: it could not be both learned and held out"
 WHOLE = "its targets are not whole numbers, which counts are"
+WEIGHTS = {"check_sample_weight_equivalence_on_dense_data": (
+    "weights of importance keep the number of rows, and the validation rows of a table with repeated rows are others; "
+    "test_python_weights.py has what holds")}
 ESTIMATORS = {
-    "regressor": (sb.Regressor("dbk-exact", steps=150), {}),
-    "classifier": (sb.Classifier("dnn", steps=60), dict.fromkeys(
+    "regressor": (sb.Regressor("dbk-exact", steps=150), WEIGHTS),
+    "classifier": (sb.Classifier("dnn", steps=60), WEIGHTS | dict.fromkeys(
         ["check_dont_overwrite_parameters", "check_f_contiguous_array_estimator", "check_methods_sample_order_invariance",
          "check_methods_subset_invariance", "check_fit2d_1feature", "check_dict_unchanged", "check_fit2d_predict1d"], ONE_ROW)),
-    "counts": (sb.CountRegressor("vbll", steps=60), {
+    "counts": (sb.CountRegressor("vbll", steps=60), WEIGHTS | {
         "check_regressors_train": "it sets alpha, an option of another method", **dict.fromkeys(
             ["check_n_features_in_after_fitting", "check_regressor_data_not_an_array", "check_fit_idempotent",
              "check_fit_check_is_fitted", "check_n_features_in"], WHOLE)}),

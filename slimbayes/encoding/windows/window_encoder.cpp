@@ -115,14 +115,15 @@ WindowEncoder WindowEncoder::fit(const WindowTable& training, const EncoderOptio
   encoder.step_ = windows.step;
   std::vector<int64_t> targets;
   for (int64_t i : training.selected) targets.push_back(windows.target[static_cast<size_t>(i)]);
-  encoder.schema_.task =
-      fit_task(table, rows_of(windows, targets), {given.target, given.likelihood, given.target_scale});
+  encoder.schema_.task = fit_task(table, rows_of(windows, targets),
+                                  {given.target, given.likelihood, given.target_scale, given.weights});
   check(encoder.schema_.task.kind != TaskKind::events, "WindowEncoder::fit", "a target a row", "events");
   encoder.fit_keys(table);
 
   EncoderOptions inputs = given;
   inputs.likelihood.reset();
   inputs.target = "";
+  inputs.weights = {};  // w equal windows see the same rows as one
   for (const std::string& name : windows.options.time) inputs.ignore.push_back(name);
   const std::vector<int64_t> seen = seen_places(windows, training.selected);
   if (windows.options.fill_gaps) inputs.carried = inserted_among(windows, seen);

@@ -26,8 +26,9 @@ struct WindowRows {
 /// indicator of missing cells still marks it.
 class WindowEncoder {
  public:
-  /// Fits the inputs and the task on these windows; the target of each must be in the table. Throws as
-  /// Encoder::fit.
+  /// Fits the inputs and the task on these windows; the target of each must be in the table.
+  /// EncoderOptions::weights has the weight of each window at the row that it predicts; they weigh the
+  /// targets alone. Throws as Encoder::fit.
   SLIMBAYES_EXPORT static WindowEncoder fit(const WindowTable& training, const EncoderOptions& options);
 
   /// Returns the encoded rows of the table and the windows in them. Windows with a bad row (see
