@@ -7,7 +7,7 @@
 
 #include "slimbayes/core/random.h"
 #include "slimbayes/method/batches.h"
-#include "tests/methods/repeated_rows.h"
+#include "tests/methods/whole_weights.h"
 
 namespace slimbayes {
 namespace {

@@ -14,7 +14,7 @@
 #include "slimbayes/methods/plain/logistic_fit.h"
 #include "slimbayes/methods/plain/logistic_rows.h"
 #include "slimbayes/methods/plain/tree.h"
-#include "tests/methods/repeated_rows.h"
+#include "tests/methods/whole_weights.h"
 
 namespace slimbayes {
 namespace {

@@ -19,7 +19,7 @@
 #include "slimbayes/methods/portfolio/search_rows.h"
 #include "slimbayes/methods/portfolio/stacking.h"
 #include "slimbayes/methods/portfolio/tempering.h"
-#include "tests/methods/repeated_rows.h"
+#include "tests/methods/whole_weights.h"
 
 namespace slimbayes {
 namespace {

@@ -6,7 +6,7 @@
 #include "slimbayes/methods/weight_space/batch_statistics.h"
 #include "slimbayes/methods/weight_space/weight_draws.h"
 #include "slimbayes/nn/network.h"
-#include "tests/methods/repeated_rows.h"
+#include "tests/methods/whole_weights.h"
 
 namespace slimbayes {
 namespace {
