@@ -37,16 +37,18 @@ struct NoiseFolds {
 inline constexpr int64_t kMostRows = 2000, kFewestGroups = 4;
 
 /// Returns the number of validation rows. With `grouped`, rows with identical inputs count once, because they
-/// show the noise at one input only.
+/// show the noise at one input only. Of rows with weights it is the effective number (effective_rows in
+/// method/row_weights.h), rounded down; an input has the mean weight of its rows.
 int64_t validation_units(const Split& parts, bool grouped);
 
 /// Returns the first words of a note on few validation rows: "only 3 validation rows", "only 4 different
-/// inputs among 32 validation rows" or "no validation rows". `noun` replaces "row".
+/// inputs among 32 validation rows", "no validation rows" or, of rows with weights, "40 validation rows whose
+/// weights are worth only 7 equal ones". `noun` replaces "row".
 std::string few(const Split& parts, bool grouped, std::string_view noun = "row");
 
 /// Returns why the noise of a fit cannot be right, given its answers `p` to the validation rows: too many of
-/// these rows lie outside their 95 % intervals, or the NLL is no better than a constant's. The text forms the
-/// first words of a note; "" if neither holds.
+/// these rows lie outside their 95 % intervals, or the NLL is no better than a constant's, both by the
+/// weights of the rows. The text forms the first words of a note; "" if neither holds.
 std::string noise_doubt(const Regression& p, const Split& parts, const NoiseFolds& how);
 
 /// Returns the note on few validation rows for a fit whose noise is not cross-fitted. It says what to expect

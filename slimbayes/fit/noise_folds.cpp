@@ -19,6 +19,9 @@
 //           Gaussian with this variance is at 2.19 sd, that of t_10 at 2.23. The residuals of one group share
 //           the error of the fitted mean. Therefore g counts groups, and a row in a group of k rows has the
 //           weight w = 1 / k.
+// Weights   A row that counts a times (Dataset::weights) has the weight a / k, and g is the effective number
+//           of groups: (sum W)^2 / sum W^2 for the sum W of the weights in each group (Kish 1965). Few heavy
+//           rows are few residuals.
 // Bias      The fit of a fold has fewer rows than the model, so d tends to be too large, which is the safe
 //           side. The scale of the inputs comes from all training rows of the model, including held-out
 //           ones; it uses no targets. Tuned options were chosen with the validation rows.

@@ -15,6 +15,7 @@
 #include "slimbayes/method/finished_fit.h"
 #include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/registry.h"
+#include "slimbayes/method/row_weights.h"
 #include "slimbayes/method/timed_part.h"
 #include "slimbayes/model/input_groups.h"
 #include "slimbayes/storage/error.h"
@@ -79,6 +80,7 @@ NoiseSeries::NoiseSeries(const MethodInfo& method, const Split& parts, const Noi
       residual_(at::empty({0}, at::kDouble)),
       var_(residual_),
       weight_(residual_),
+      group_sums_(residual_),
       why_(few(parts, folds.grouped)) {
   std::vector<int64_t> every(group_.size());
   std::iota(every.begin(), every.end(), 0);
@@ -166,6 +168,7 @@ CrossFitted NoiseSeries::run_folds(Jobs<Part>& jobs) {
       residual_ = at::cat({residual_, held.residual});
       var_ = at::cat({var_, held.var});
       weight_ = at::cat({weight_, held.weight});
+      group_sums_ = at::cat({group_sums_, sums_by_group(group_, folds_[fold].held, held.weight)});
       groups_ += count_groups(group_, folds_[fold].held);
       ++served_;
     } else {
@@ -198,7 +201,8 @@ NoiseSeries::HeldOut NoiseSeries::without(size_t fold, const JobContext& job) co
   const auto p = std::get<Regression>(fitted->predict(held));
   const at::Tensor residual = targets_of(held) - p.mean, var = p.epistemic_var;
   if (!at::isfinite(residual + var).all().item<bool>()) throw NumericalError("an answer is not finite");
-  return {residual, var, group_weights(group_, rows.held), is_whole(*fitted)};
+  const at::Tensor weight = group_weights(group_, rows.held), of_rows = held.weights();
+  return {residual, var, of_rows.defined() ? weight * of_rows : weight, is_whole(*fitted)};
 }
 
 NoiseEstimate NoiseSeries::unknown(const std::string& why, bool stopped) const {
@@ -207,12 +211,18 @@ NoiseEstimate NoiseSeries::unknown(const std::string& why, bool stopped) const {
   return noise;
 }
 
+double NoiseSeries::known_groups() const {
+  return all_.weights().defined() && groups_ > 0 ? effective_rows(group_sums_, groups_)
+                                                 : static_cast<double>(groups_);
+}
+
 NoiseEstimate NoiseSeries::estimate(bool stopped) const {
-  if (groups_ < kFewestGroups) return unknown("too few folds could be fitted to estimate it", stopped);
+  const double g = known_groups();
+  if (g < static_cast<double>(kFewestGroups))
+    return unknown("too few folds could be fitted to estimate it", stopped);
   NoiseEstimate noise{served_, residual_.size(0)};
   noise.interrupted = stopped;
   noise.notes = notes_;
-  const double g = static_cast<double>(groups_);
   noise.var = noise_variance(residual_, var_, weight_) * g / (g - 2);
   noise.sd = std::sqrt(noise.var) * parts_.train.schema.task.y_scale;
   if (noise.var == 0)
@@ -224,7 +234,8 @@ NoiseEstimate NoiseSeries::estimate(bool stopped) const {
   else
     noise.notes.push_back(fmt::format(
         "{}: the noise was estimated by {}-fold cross-fitting on {} rows: an sd of at least {:.4g}{}{}", why_,
-        served_, noise.rows, noise.sd, groups_ < kEnoughRows ? "; an estimate from so few rows is rough" : "",
+        served_, noise.rows, noise.sd,
+        g < static_cast<double>(kEnoughRows) ? "; an estimate from so few rows is rough" : "",
         !main_.report ? "" : "; the tuned options saw the validation rows"));
   return noise;
 }

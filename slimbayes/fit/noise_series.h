@@ -50,8 +50,10 @@ class NoiseSeries {
  private:
   /// The errors of a fold's held-out rows, from which the noise is estimated.
   struct HeldOut {
-    at::Tensor residual, var, weight;  // of its rows, float64 [rows]
-    bool whole;                        // false: the fit was interrupted
+    /// Of its rows, float64 [rows]. The weight of a row is its own (Dataset::weights) by the number of its
+    /// rows in its group.
+    at::Tensor residual, var, weight;
+    bool whole;  // false: the fit was interrupted
   };
   /// The result of job 0, the main fit, or of job 1 + i, that of fold i.
   struct Part {
@@ -69,6 +71,9 @@ class NoiseSeries {
   /// Returns a NoiseEstimate without an estimate, with a note that says `why` there is none.
   NoiseEstimate unknown(const std::string& why, bool stopped) const;
   NoiseEstimate estimate(bool stopped) const;
+  /// Returns the number of groups of inputs held out so far; with row weights the effective one
+  /// (effective_rows in method/row_weights.h).
+  double known_groups() const;
 
   const MethodInfo& method_;
   const MethodInfo& fold_method_;  // fits the folds: that of MethodInfo::noise_of, or method_
@@ -81,6 +86,7 @@ class NoiseSeries {
   nlohmann::json options_;              // of the main fit; null while they are not known
   int64_t served_ = 0, groups_ = 0;     // folds that succeeded; groups of inputs held out in them
   at::Tensor residual_, var_, weight_;  // of the rows held out so far, float64 [rows]
+  at::Tensor group_sums_;               // sums of weight_ of the groups held out so far [groups_]
   std::vector<std::string> notes_;
   std::string why_;  // why the noise is estimated; starts the note
 };

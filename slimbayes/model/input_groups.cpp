@@ -8,6 +8,7 @@
 #include <set>
 
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/row_weights.h"
 
 namespace slimbayes {
 
@@ -33,6 +34,17 @@ at::Tensor group_weights(const std::vector<int64_t>& group, const std::vector<in
   return at::tensor(weights, at::kDouble);
 }
 
+at::Tensor sums_by_group(const std::vector<int64_t>& group, const std::vector<int64_t>& rows,
+                         const at::Tensor& x) {
+  const at::Tensor numbers = x.to(at::kDouble).contiguous();
+  std::map<int64_t, double> sum;
+  for (size_t i = 0; i < rows.size(); ++i)
+    sum[group[static_cast<size_t>(rows[i])]] += numbers.const_data_ptr<double>()[i];
+  std::vector<double> sums;
+  for (const auto& [number, one] : sum) sums.push_back(one);
+  return at::tensor(sums, at::kDouble);
+}
+
 Misses misses_of(const Regression& p, const Dataset& rows, double level, bool grouped) {
   const Interval range = interval(p, level);
   const at::Tensor y = targets_of(rows);
@@ -40,7 +52,14 @@ Misses misses_of(const Regression& p, const Dataset& rows, double level, bool gr
   const std::vector<int64_t> group = input_groups(rows, grouped);
   std::vector<int64_t> every(group.size());
   std::iota(every.begin(), every.end(), 0);
-  const double sum = (missed * group_weights(group, every)).sum().item<double>();
+  const at::Tensor each = group_weights(group, every), own = rows.weights();
+  if (own.defined() && rows.size() > 0) {
+    const at::Tensor weights = each * own;
+    const double units = effective_rows(sums_by_group(group, every, weights), 0) + 1e-9;
+    return {static_cast<int64_t>(std::floor(weighted_mean(missed, weights) * units)),
+            static_cast<int64_t>(std::floor(units))};
+  }
+  const double sum = (missed * each).sum().item<double>();
   return {static_cast<int64_t>(std::floor(sum + 1e-9)), count_groups(group, every)};
 }
 

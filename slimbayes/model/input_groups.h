@@ -23,9 +23,16 @@ int64_t count_groups(const std::vector<int64_t>& group, const std::vector<int64_
 /// the total weight 1. group[i] is the group of row i. [rows.size()] float64
 at::Tensor group_weights(const std::vector<int64_t>& group, const std::vector<int64_t>& rows);
 
+/// Returns the sum of x over the rows of each group that has some of `rows`. x[i] is the number of the row
+/// rows[i], group[r] the group of row r. [count_groups(group, rows)] float64
+at::Tensor sums_by_group(const std::vector<int64_t>& group, const std::vector<int64_t>& rows,
+                         const at::Tensor& x);
+
 /// How many targets lie outside their intervals, with rows of identical inputs counted as one. `rows` is the
 /// number of different inputs. Each input adds to `misses` the share of its rows that lie outside; the sum is
-/// rounded down.
+/// rounded down. With row weights (Dataset::weights) an input has the mean weight of its rows, `rows` is the
+/// effective number of inputs (effective_rows in method/row_weights.h), and `misses` the weighted share of
+/// it, both rounded down.
 struct Misses {
   int64_t misses = 0, rows = 0;
 };

@@ -205,6 +205,8 @@ Certificate certificate_of(const Model& model, const ModelNetwork& network, cons
   if (!network.plan.has_value()) refuse("bounds", "a network with random weights", model.method());
   check(head.is_classes() || options.clip > 0, "bounds", "a clip above 0 (`.clip`) for a loss in [0, 1]",
         "none", "choose the absolute error that counts as a full failure, without looking at the data");
+  check(!rows.rows.weights().defined(), "bounds", "rows that count once each", "rows with weights",
+        "the bound is one of the plain mean of the loss over independent rows: give rows without weights");
   Certificate out;
   out.loss = head.is_classes()
                  ? "1 for a wrong class, else 0"

@@ -47,7 +47,9 @@ struct Certificate {
 /// is not scaled by the factor of the training loss (Toure and Stephens, D.2). The loss is 0 or 1 (a wrong
 /// class) or, for numbers and counts, the absolute error clipped to [0, 1]. The draws come from a stream of
 /// their own: those of the validation chose the parameters. Throws std::invalid_argument if the network has
-/// no random weights, and for numbers and counts without a clip.
+/// no random weights, for numbers and counts without a clip, and for rows with weights (Dataset::weights):
+/// the bound holds for the plain mean of the loss over n independent rows. The weights with which the model
+/// was fitted do not matter, since the posterior may depend on its rows in any way.
 Certificate certificate_of(const Model& model, const ModelNetwork& network, const BoundRows& rows,
                            const CertificateOptions& options);
 

@@ -26,7 +26,8 @@ int64_t complexity_draws(int64_t out, int64_t in);
 
 /// Returns the complexity of a chain of matrices and activations on the encoded inputs of these rows. The
 /// norms are those of the mean weights; the rank is that of the plan, or the smaller side. Other networks
-/// (norms, residuals, lstm, attention, convolutions) have no value. `c0` as in complexity_value(); throws as
+/// (norms, residuals, lstm, attention, convolutions) have no value. Weights of the rows take no part: the
+/// complexity is one of the sample. `c0` as in complexity_value(); throws as
 /// that function.
 ///
 /// Cost: O(n d^2) for the d inputs of the n rows and, for the first matrix [h, d], complexity_draws() times

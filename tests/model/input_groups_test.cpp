@@ -40,5 +40,26 @@ TEST(misses_of, counts_rows_with_identical_inputs_as_one) {
   EXPECT_EQ(of({1.9, -1.9, 0, 1.9, 0, 0}, false), (std::pair<int64_t, int64_t>{0, 6}));
 }
 
+TEST(sums_by_group, adds_up_the_rows_of_each_group) {
+  const std::vector<int64_t> group = {0, 0, 1, 2, 1};
+  const at::Tensor sums = sums_by_group(group, {0, 2, 4, 1}, at::tensor({1., 10., 100., 1000.}, at::kDouble));
+  EXPECT_TRUE(at::equal(sums, at::tensor({1001., 110.}, at::kDouble)));
+}
+
+// The inputs 0, 1 and 2 have the mean weights 1, 3 and 1: the effective number is 25 / 11.
+TEST(misses_of, counts_inputs_by_their_weights) {
+  const at::Tensor zero = at::zeros({6}, at::kDouble), one = at::ones({6}, at::kDouble);
+  const Regression p{zero, 0.5 * one, 0.5 * one};
+  const auto of = [&](std::initializer_list<double> y, const at::Tensor& w) {
+    const Misses found = misses_of(p, weighted(rows_with(y), w), 0.95, true);
+    return std::pair{found.misses, found.rows};
+  };
+  const at::Tensor w = at::tensor({1., 1., 1., 3., 1., 1.}, at::kDouble);
+  EXPECT_EQ(of({0, 0, 0, 3, 0, 0}, w), (std::pair<int64_t, int64_t>{1, 2}));  // 3 / 5 of 2.27
+  EXPECT_EQ(of({3, 3, 3, 0, 0, 0}, w), (std::pair<int64_t, int64_t>{0, 2}));  // 1 / 5 of 2.27
+  EXPECT_EQ(of({3, 3, 3, 3, 3, 3}, w), (std::pair<int64_t, int64_t>{2, 2}));
+  EXPECT_EQ(of({3, 3, 0, 3, 3, 0}, 2 * one), (std::pair<int64_t, int64_t>{2, 3}));  // as without weights
+}
+
 }  // namespace
 }  // namespace slimbayes

@@ -1,6 +1,7 @@
 // What a certificate says of the encoder, of --tune and of the rows, for models of the same small network.
 #include "slimbayes/theory/certificate.h"
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -120,6 +121,14 @@ TEST(Certificate, TunedPriorsAreCountedWhereTheSearchSawTheRows) {
   EXPECT_EQ(status(certificate(model, "test"), "not by these"), Status::holds);
   EXPECT_TRUE(certificate(model, "test").certified());
   EXPECT_EQ(status(certificate(model, ""), "`.tune` tried 2"), Status::unknown);
+}
+
+TEST(Certificate, RefusesRowsWithWeights) {
+  const Model model = low_rank();
+  const Dataset rows = dataset_of(model.encoder(), Examples(steps(40, 9)), /*with_target=*/true);
+  const BoundRows heavy{weighted(rows, at::full({40}, 2.0, at::kDouble)), ""};
+  EXPECT_THROW(certificate_of(model, networks_of(model).at(0), heavy, {0.05, 3, 1, 2}),
+               std::invalid_argument);
 }
 
 TEST(Certificate, ATuningReportWithoutOptionsIsADamagedFile) {

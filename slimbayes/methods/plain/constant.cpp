@@ -11,6 +11,7 @@
 #include "slimbayes/method/disk_rows.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/row_answers.h"
+#include "slimbayes/method/row_weights.h"
 #include "slimbayes/methods/plain/plain_options.h"
 #include "slimbayes/methods/plain/rows.h"
 #include "slimbayes/nn/weights.h"
@@ -21,7 +22,8 @@
 //             variance v, which counts the error of m. Classes: probabilities with the prior
 //             Dirichlet(a, ..., a). Counts: a Poisson rate with the prior Gamma(a, 0); the log rate is
 //             answered by its mean and variance.
-// Estimator   The posterior, in closed form. a is the option pseudo_count, 1/2 for Jeffreys' prior.
+// Estimator   The posterior, in closed form. a is the option pseudo_count, 1/2 for Jeffreys' prior. With row
+//             weights n is their sum, and m and v have the weights in their sums.
 // When        As the zero of every score: a model that does not beat it has learned nothing.
 
 namespace slimbayes {
@@ -30,20 +32,29 @@ namespace {
 
 constexpr const char* kConstant = "constant";
 
+/// Returns the sample variance, with n - 1 for the n rows or for the sum n > 1 of their weights.
+double sample_variance(const at::Tensor& y, const at::Tensor& weights, double n) {
+  if (!weights.defined()) return y.var().item<double>();
+  return (weights * (y - weighted_mean(y, weights)).square()).sum().item<double>() / (n - 1);
+}
+
 /// What is stored: of numbers the mean, variance and rows; of classes the posterior counts of each class; of
-/// counts the shape and the rate of the Gamma posterior. [k] float64
-at::Tensor posterior_of(const at::Tensor& y, const Task& task, double pseudo_count) {
+/// counts the shape and the rate of the Gamma posterior. A row counts by its weight. [k] float64
+at::Tensor posterior_of(const at::Tensor& y, const at::Tensor& weights, const Task& task,
+                        double pseudo_count) {
   const at::Tensor target = y.to(at::kDouble);
-  const auto n = static_cast<double>(target.size(0));
+  const double n = total_of(weights, target.size(0));
   if (task.kind == TaskKind::regression) {
     // One row says nothing about the variance; the encoded targets have the variance 1.
-    const double var = n > 1 ? std::max(target.var().item<double>(), 1e-12) : 1;
-    return at::tensor({target.mean().item<double>(), var, n}, at::kDouble);
+    const double var = n > 1 ? std::max(sample_variance(target, weights, n), 1e-12) : 1;
+    return at::tensor({weighted_mean(target, weights), var, n}, at::kDouble);
   }
-  if (task.kind == TaskKind::counts)
-    return at::tensor({pseudo_count + target.sum().item<double>(), n}, at::kDouble);
+  if (task.kind == TaskKind::counts) {
+    const at::Tensor events = weights.defined() ? target * weights : target;
+    return at::tensor({pseudo_count + events.sum().item<double>(), n}, at::kDouble);
+  }
   const int64_t classes = std::max<int64_t>(2, task.outputs);
-  return at::bincount(target.to(at::kLong), {}, classes).to(at::kDouble) + pseudo_count;
+  return at::bincount(target.to(at::kLong), weights, classes).to(at::kDouble) + pseudo_count;
 }
 
 /// Returns what is stored of the rows of `a` and `b` together.
@@ -59,15 +70,16 @@ at::Tensor of_both(const at::Tensor& a, const at::Tensor& b, TaskKind kind, doub
 /// Returns what is stored of all rows; of those on disk it is added up block by block.
 at::Tensor posterior_at(const Dataset& rows, double pseudo_count, const Collective* ranks) {
   const Task& task = rows.schema.task;
-  if (!are_on_disk(rows)) return posterior_of(targets_of(rows), task, pseudo_count);
+  if (!are_on_disk(rows)) return posterior_of(targets_of(rows), rows.weights(), task, pseudo_count);
   at::Tensor all;
   const auto add = [&](const at::Tensor& some) {
     all = all.defined() ? of_both(all, some, task.kind, pseudo_count) : some;
   };
   const RankRows own = readable_rows(rows, ranks);
   on_all_ranks(own.ranks, [&] {
-    over_batches(own.rows, {},
-                 [&](const Batch& batch) { add(posterior_of(batch.target, task, pseudo_count)); });
+    over_batches(own.rows, {}, [&](const Batch& batch) {
+      add(posterior_of(batch.target, batch.weight, task, pseudo_count));
+    });
   });
   if (own.ranks == nullptr) return all;
   const at::Tensor of_ranks = own.ranks->gather(all);

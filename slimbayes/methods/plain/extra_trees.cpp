@@ -37,6 +37,9 @@
 //             grow.
 // Deviations  A split is chosen by the entropy. Trees of large tables, and of many classes, grow on random
 //             rows of them.
+// Weights     A tree grows on whole rows: those with weights are repeated for each tree anew, a row of weight
+//             w floor(w) or ceil(w) times and w times on average. The counts of its leaves stay whole
+//             numbers; whole weights are exact.
 
 namespace slimbayes {
 
@@ -56,14 +59,34 @@ int64_t rows_of_tree(const ExtraTreesOptions& options, int64_t classes) {
   return std::min(options.tree_rows, std::max(kFewest, kMostCounts / classes));
 }
 
-/// Grows trees, each on all rows of `of` or on `most` random ones of them, in parallel blocks. If the time is
-/// over it ends with the trees that there are, at least eight.
-std::vector<Tree> grown(const ClassRows& rows, const std::vector<int32_t>& of, int64_t trees, int64_t most,
+/// The rows of a forest: their columns and classes, and their weights, empty if each counts once.
+struct ForestRows {
+  ClassRows classes;
+  std::vector<double> weights;
+};
+
+/// x [n, d] float32, y [n], weights [n] or undefined. A tree grows on at most `most` rows.
+ForestRows forest_rows(const at::Tensor& x, const at::Tensor& y, int64_t classes, const at::Tensor& weights,
+                       int64_t most) {
+  if (!weights.defined()) return {ClassRows(x, y, classes), {}};
+  const at::Tensor own = weights.to(at::kDouble).contiguous();
+  return {ClassRows(x, y, classes, repeated_count(own.sum().item<double>(), most)),
+          {own.const_data_ptr<double>(), own.const_data_ptr<double>() + own.numel()}};
+}
+
+/// Grows trees, each on all rows of `of` or on `most` random ones of them, in parallel blocks; rows with
+/// weights are repeated for each tree anew (repeated_rows). If the time is over it ends with the trees that
+/// there are, at least eight.
+std::vector<Tree> grown(const ForestRows& all, const std::vector<int32_t>& of, int64_t trees, int64_t most,
                         int64_t tried, const Stream& stream, Callback* callback) {
   constexpr int64_t kFewest = 8;
   std::vector<Tree> forest;
+  const ClassRows& rows = all.classes;
   const auto one = [&](int64_t k) {
     const Stream own = stream.split(static_cast<uint64_t>(k));
+    if (!all.weights.empty())
+      return grown_tree(rows, repeated_rows(of, all.weights, most, own.split("rows")), tried,
+                        own.split("cuts"));
     if (std::ssize(of) <= most) return grown_tree(rows, of, tried, own.split("cuts"));
     const at::Tensor order = own.split("rows").permutation(std::ssize(of));
     std::vector<int32_t> some;
@@ -83,8 +106,9 @@ std::vector<Tree> grown(const ClassRows& rows, const std::vector<int32_t>& of, i
 /// The rows that choose, all or equally spaced ones of a large table, dealt into folds. Rows with equal
 /// inputs are dealt apart: where inputs repeat, new rows will repeat them too.
 struct LeftOut {
-  at::Tensor x;  // [n, d] float32
-  at::Tensor y;  // [n]
+  at::Tensor x;        // [n, d] float32
+  at::Tensor y;        // [n]
+  at::Tensor weights;  // [n]; undefined: each counts once
   std::vector<Fold> folds;
 };
 
@@ -98,21 +122,23 @@ LeftOut left_out_rows(const Dataset& rows, const Stream& stream) {
   const RowTensors tensors = tensors_of(chosen, at::kFloat);
   some.x = tensors.x.reshape({tensors.x.size(0), -1}).contiguous();
   some.y = tensors.y.to(at::kLong);
+  some.weights = chosen.weights();
   std::vector<int64_t> each(static_cast<size_t>(most));
   std::iota(each.begin(), each.end(), 0);
   if (most >= 2) some.folds = deal_folds(each, std::min(kFolds, most), 0, stream);
   return some;
 }
 
-/// Returns the sum of the log probabilities of a fold's held-out rows for each of `parent_rows`, by trees on
-/// its other rows; nothing if the time ends before.
-std::optional<std::vector<double>> log_scores(const ClassRows& rows, const LeftOut& some, const Fold& fold,
+/// Returns the sum of the log probabilities of a fold's held-out rows, each times its weight, for each of
+/// `parent_rows`, by trees on its other rows; nothing if the time ends before.
+std::optional<std::vector<double>> log_scores(const ForestRows& all, const LeftOut& some, const Fold& fold,
                                               int64_t tried, int64_t most,
                                               const std::vector<double>& parent_rows, const Stream& stream,
                                               Callback* callback) {
   constexpr int64_t kTrees = 32;
+  const ClassRows& rows = all.classes;
   const std::vector<int32_t> train(fold.train.begin(), fold.train.end());
-  const std::vector<Tree> forest = grown(rows, train, kTrees, most, tried, stream, callback);
+  const std::vector<Tree> forest = grown(all, train, kTrees, most, tried, stream, callback);
   std::vector<double> scores;
   for (const double parent : parent_rows) {
     std::vector<double> p(fold.held.size(), 0.0);
@@ -126,7 +152,10 @@ std::optional<std::vector<double>> log_scores(const ClassRows& rows, const LeftO
       }
     }
     double score = 0;
-    for (const double sum : p) score += std::log(sum / static_cast<double>(forest.size()));
+    for (size_t i = 0; i < p.size(); ++i) {
+      const double log_p = std::log(p[i] / static_cast<double>(forest.size()));
+      score += all.weights.empty() ? log_p : all.weights[static_cast<size_t>(fold.held[i])] * log_p;
+    }
     scores.push_back(score);
   }
   return scores;
@@ -146,7 +175,8 @@ ForestChoice choice(const Dataset& rows, int64_t classes, const ExtraTreesOption
       for (const double parent : parents) choices.push_back({tried, parent});
   if (choices.size() == 1) return choices[0];
   const LeftOut some = left_out_rows(rows, stream.split("left out"));
-  const ClassRows columns(some.x, some.y, classes);
+  const ForestRows columns =
+      forest_rows(some.x, some.y, classes, some.weights, rows_of_tree(options, classes));
   UntilDeadline half(callback, callback ? callback->seconds_left() / 2 : INFINITY);
   std::vector<double> total(choices.size(), 0.0);
   for (size_t f = 0; f < some.folds.size(); ++f) {
@@ -287,16 +317,18 @@ class ExtraTreesMethod : public Method {
     const auto [tried, parent_rows] =
         choice(data, classes, options_, context.stream.split("choice"), callback);
     const RowTensors tensors = tensors_of(data, at::kFloat);
-    const ClassRows rows(tensors.x.reshape({data.size(), -1}), tensors.y, classes);
+    const int64_t most = rows_of_tree(options_, classes);
+    const ForestRows rows =
+        forest_rows(tensors.x.reshape({data.size(), -1}), tensors.y, classes, data.weights(), most);
     std::vector<int32_t> all(static_cast<size_t>(data.size()));
     std::iota(all.begin(), all.end(), 0);
-    const std::vector<Tree> forest = grown(rows, all, options_.trees, rows_of_tree(options_, classes), tried,
-                                           context.stream.split("trees"), callback);
+    const std::vector<Tree> forest =
+        grown(rows, all, options_.trees, most, tried, context.stream.split("trees"), callback);
     Summary summary;
     summary.rows = data.size();
     summary.stopped = asked_to_end(callback).value_or(Stopped::converged);
     summary.steps = std::ssize(forest);
-    summary.facts.push_back(fact_of(forest, classes, tried, rows.columns, parent_rows));
+    summary.facts.push_back(fact_of(forest, classes, tried, rows.classes.columns, parent_rows));
     summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return std::make_unique<ExtraTreesFitted>(options_, data.schema.input, classes, parent_rows, forest,
                                               std::move(summary));

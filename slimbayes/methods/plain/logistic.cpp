@@ -36,6 +36,7 @@
 //             rows of the search of O(n m^2), and O(m^3) for each; without the full Hessian O(n K d) for each
 //             pass and O(d^3) once, with a Kronecker-factored covariance. The search of s takes some of the
 //             rows if there are many.
+// Weights     A row of weight w counts w times in the likelihood.
 // When        As the rival of every other classifier: one that loses to it should not be used.
 
 namespace slimbayes {
@@ -50,7 +51,8 @@ int64_t columns_of(const Shape& input) {
   return std::accumulate(input.sizes.begin(), input.sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
-/// Returns the rows that choose the prior: all, or equally spaced ones if a pass over all would take long.
+/// Returns the rows that choose the prior, with their weights: all, or equally spaced ones if a pass over all
+/// would take long.
 /// The choice passes over them some hundred times, so that those on disk come into memory.
 Dataset search_rows_of(const Dataset& rows, int64_t columns, int64_t contrasts, bool full,
                        const Collective* ranks) {

@@ -20,7 +20,8 @@ struct LogisticBlock {
 
 /// Returns the logits that a fit without a row would have at that row, for each row of the block: a step of
 /// Newton's method from the mode of all rows (Rad and Maleki 2020), and the covariance without the row's
-/// curvature. `posterior` is that of all rows.
+/// curvature. A row with a weight is one observation: it is left out with all of its weight, so that no copy
+/// of it predicts it. `posterior` is that of all rows.
 GaussianLogits left_out_logits(const LogisticDesign& design, const LogisticMode& mode,
                                const LaplacePosterior& posterior, const LogisticBlock& block);
 

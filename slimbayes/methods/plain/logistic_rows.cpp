@@ -28,13 +28,15 @@ namespace {
 /// of a class without rows above 0.
 constexpr double kInterceptSd = 5;
 
-/// Calls `each` with the rows of a batch [b, d], their classes and weights [b].
+/// Calls `each` with the rows of a batch [b, d], their classes and their weights [b], each that of its class
+/// times its own.
 void over_class_rows(
     const Dataset& rows, const at::Tensor& weights,
     const std::function<void(const at::Tensor& x, const at::Tensor& y, const at::Tensor& weight)>& each) {
   over_batches(rows, {}, [&](const Batch& batch) {
-    const at::Tensor y = batch.target.to(at::kLong);
-    each(input_of(batch, at::kDouble).x.flatten(1), y, weights.index_select(0, y));
+    const at::Tensor y = batch.target.to(at::kLong), of_class = weights.index_select(0, y);
+    each(input_of(batch, at::kDouble).x.flatten(1), y,
+         batch.weight.defined() ? of_class * batch.weight : of_class);
   });
 }
 

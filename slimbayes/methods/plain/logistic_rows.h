@@ -45,9 +45,10 @@ struct LogisticLoss {
 /// The rows of a logistic regression. It reads them batch by batch in each pass.
 class LogisticRows {
  public:
-  /// `weights` [K] of the rows of each class, undefined: every row counts once. `full`: with the full
-  /// Hessian, [k (d + 1), k (d + 1)]; else with an approximation whose factors are [k, k] and [d + 1, d + 1].
-  /// The rows must have passed training_rows. Each of `ranks` passes over its part of rows on disk.
+  /// `weights` [K] of the rows of each class, undefined: every class counts alike. A row counts by the weight
+  /// of its class times its own (Batch::weight). `full`: with the full Hessian, [k (d + 1), k (d + 1)]; else
+  /// with an approximation whose factors are [k, k] and [d + 1, d + 1]. The rows must have passed
+  /// training_rows. Each of `ranks` passes over its part of rows on disk.
   LogisticRows(const Dataset& rows, const at::Tensor& weights, bool full, const Collective* ranks = nullptr);
 
   LogisticDesign design(double prior_sd) const { return {centre_, contrasts_, prior_sd}; }

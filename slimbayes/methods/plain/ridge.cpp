@@ -26,7 +26,8 @@
 //             window those of all its rows.
 // Estimator   s and the noise variance maximise the evidence with c integrated out. With rho = s^2 / noise,
 //             X and y centred and X^T X = V L V^T, the evidence of rho at its best noise needs only L and
-//             V^T X^T y: one eigendecomposition serves the whole search.
+//             V^T X^T y: one eigendecomposition serves the whole search. Row weights enter all of these sums,
+//             and their sum is n.
 // Cost        O(n d^2 + d^3) once; O(d^2) for each predicted variance.
 // When        As the rival of every other method: one that loses to it should not be used.
 
@@ -48,7 +49,8 @@ LinearStatistics statistics_of(const Dataset& rows, const Collective* ranks) {
   const RankRows own = rows_of_rank(rows, ranks);
   on_all_ranks(own.ranks, [&] {
     over_batches(own.rows, {}, [&](const Batch& batch) {
-      s = added(std::move(s), {flat(input_of(batch, at::kDouble).x), batch.target.to(at::kDouble), {}});
+      s = added(std::move(s),
+                {flat(input_of(batch, at::kDouble).x), batch.target.to(at::kDouble), {}, batch.weight});
     });
   });
   return summed(s, own.ranks);
@@ -62,7 +64,7 @@ struct RidgeVariances {
 /// Returns the variances with the greatest evidence of the statistics, the noise at least `floor`. Throws
 /// NumericalError as spectrum() does.
 RidgeVariances chosen_variances(const LinearStatistics& s, double floor) {
-  const auto n = static_cast<double>(s.n);
+  const double n = s.n;
   const Spectrum centred = spectrum(s.S - at::outer(s.ones_phi, s.ones_phi) / n);
   const at::Tensor values = centred.values.clamp_min(0);  // of a Gram matrix; below 0 by rounding alone
   const at::Tensor along = at::mv(centred.vectors.t(), s.c - s.ones_phi * (s.ones_y / n)).square();

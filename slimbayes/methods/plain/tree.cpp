@@ -13,14 +13,16 @@
 
 namespace slimbayes {
 
-ClassRows::ClassRows(const at::Tensor& inputs, const at::Tensor& targets, int64_t classes_of_task)
+ClassRows::ClassRows(const at::Tensor& inputs, const at::Tensor& targets, int64_t classes_of_task,
+                     int64_t most)
     : rows(inputs.size(0)), columns(inputs.size(1)), classes(classes_of_task) {
   const at::Tensor by_column = inputs.to(at::kFloat).t().contiguous(),
                    numbers = targets.to(at::kInt).contiguous();
   x.assign(by_column.const_data_ptr<float>(), by_column.const_data_ptr<float>() + by_column.numel());
   y.assign(numbers.const_data_ptr<int32_t>(), numbers.const_data_ptr<int32_t>() + numbers.numel());
-  n_log_n.resize(static_cast<size_t>(rows + 1), 0.0);
-  for (int64_t n = 2; n <= rows; ++n)
+  const int64_t all = std::max(rows, most);
+  n_log_n.resize(static_cast<size_t>(all + 1), 0.0);
+  for (int64_t n = 2; n <= all; ++n)
     n_log_n[static_cast<size_t>(n)] = static_cast<double>(n) * std::log(static_cast<double>(n));
 }
 
@@ -158,6 +160,31 @@ class Grower {
 Tree grown_tree(const ClassRows& rows, std::vector<int32_t> of, int64_t tried, const Stream& stream) {
   internal_check(!of.empty(), "grown_tree", "a tree needs rows");
   return Grower(rows, std::move(of), tried, stream).grow();
+}
+
+int64_t repeated_count(double total, int64_t most) {
+  return std::max<int64_t>(1, std::llround(std::min(total, static_cast<double>(most))));
+}
+
+std::vector<int32_t> repeated_rows(const std::vector<int32_t>& of, const std::vector<double>& weights,
+                                   int64_t most, const Stream& stream) {
+  internal_check(!of.empty(), "repeated_rows", "a tree needs rows");
+  double total = 0;
+  for (const int32_t row : of) total += weights[static_cast<size_t>(row)];
+  const int64_t count = repeated_count(total, most);
+  const double factor = static_cast<double>(count) / total, start = stream.split("start").uniform(0);
+  const at::Tensor order = stream.split("order").permutation(std::ssize(of));
+  std::vector<int32_t> rows;
+  rows.reserve(static_cast<size_t>(count));
+  double end = 0;  // of the stretch of a row: it comes once for each mark start, start + 1, ... below
+  for (int64_t i = 0; i < std::ssize(of); ++i) {
+    const int32_t row = of[static_cast<size_t>(order.const_data_ptr<int64_t>()[i])];
+    end += factor * weights[static_cast<size_t>(row)];
+    while (std::ssize(rows) < count && start + static_cast<double>(std::ssize(rows)) < end)
+      rows.push_back(row);
+  }
+  while (std::ssize(rows) < count) rows.push_back(of.back());  // rounding of the sum
+  return rows;
 }
 
 }  // namespace slimbayes

@@ -17,6 +17,7 @@
 #include "slimbayes/method/method.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/row_answers.h"
+#include "slimbayes/method/row_weights.h"
 #include "slimbayes/methods/portfolio/portfolio_choice.h"
 #include "slimbayes/methods/portfolio/portfolio_rows.h"
 #include "slimbayes/methods/portfolio/portfolio_search.h"
@@ -88,7 +89,7 @@ std::string nothing_learnt(const SearchResult& found, const SearchRows& rows, co
   const auto constant = std::ranges::find_if(
       found.tried, [](const TriedCandidate& t) { return t.candidate.method == "constant" && has_score(t); });
   if (constant == found.tried.end() || std::ranges::count_if(found.tried, has_score) < 2) return "";
-  if ((constant->nll - found.nll) * static_cast<double>(found.held) >= kByChance) return "";
+  if ((constant->nll - found.nll) * total_of(held_weights(rows), found.held) >= kByChance) return "";
   return fmt::format(
       "on the {} rows of the folds the {}, {:.4g}, is not clearly better than that of one answer for every "
       "row, {:.4g}: more rows or other columns may help, or the inputs say little",
@@ -99,7 +100,13 @@ std::string nothing_learnt(const SearchResult& found, const SearchRows& rows, co
 std::string few_rows(const SearchRows& rows) {
   constexpr int64_t kFew = 20;
   const int64_t n = rows.all.size();
-  if (rows.all.schema.task.kind != TaskKind::regression || n >= kFew) return "";
+  const double effective = effective_rows(rows.all.weights(), n);
+  if (rows.all.schema.task.kind != TaskKind::regression || effective >= kFew) return "";
+  if (n >= kFew)
+    return fmt::format(
+        "{} rows whose weights are worth only {:.3g} equal ones: the sd may be far too small; "
+        "give more rows",
+        n, effective);
   return fmt::format("only {} row{}: the sd may be far too small; give more rows", n, n == 1 ? "" : "s");
 }
 

@@ -5,10 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
-#include <limits>
 
+#include "slimbayes/method/row_weights.h"
 #include "slimbayes/methods/portfolio/portfolio_choice.h"
 #include "slimbayes/methods/portfolio/portfolio_weights.h"
 #include "slimbayes/train/failure.h"
@@ -17,7 +16,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kLeastRows = 50;  // on which a gain says something
+constexpr double kLeastRows = 50;  // on which a gain says something
 
 SearchRows first_folds(const SearchRows& rows, size_t folds) {
   SearchRows some = rows;
@@ -27,11 +26,10 @@ SearchRows first_folds(const SearchRows& rows, size_t folds) {
 
 }  // namespace
 
-HeldOutGain gain_of(const at::Tensor& row_nll_without, const at::Tensor& row_nll_with) {
-  const at::Tensor gain = row_nll_without - row_nll_with;
-  const auto n = static_cast<double>(gain.numel());
-  return {gain.mean().item<double>(),
-          n > 1 ? gain.std().item<double>() / std::sqrt(n) : std::numeric_limits<double>::infinity()};
+HeldOutGain gain_of(const at::Tensor& row_nll_without, const at::Tensor& row_nll_with,
+                    const at::Tensor& weights) {
+  const MeanWithError gain = mean_with_error(row_nll_without - row_nll_with, weights);
+  return {gain.mean, gain.error};
 }
 
 bool adds_little(const HeldOutGain& gain) { return !(gain.mean + gain.standard_error >= kWorthwhileGain); }
@@ -84,14 +82,15 @@ std::optional<HeldOutGain> CandidateRace::measured_gain(const std::vector<TriedC
   };
   for (const TriedCandidate& one : all)
     if (has_score(one)) add(one);
-  const at::Tensor targets = held_targets(first_folds(rows_, folds));
-  if (tried.empty() || targets.numel() < kLeastRows) return {};
+  const SearchRows some = first_folds(rows_, folds);
+  const at::Tensor targets = held_targets(some), weights = held_weights(some);
+  if (tried.empty() || effective_rows(weights, targets.numel()) < kLeastRows) return {};
   const auto row_nll_of = [&](std::vector<TriedCandidate> together) {
-    return weigh(together, held, targets, /*best=*/false).row_nll;
+    return weigh(together, held, targets, /*best=*/false, weights).row_nll;
   };
   const at::Tensor without = row_nll_of(tried);
   if (!add(all[i])) return {};
-  return gain_of(without, row_nll_of(tried));
+  return gain_of(without, row_nll_of(tried), weights);
 }
 
 }  // namespace slimbayes

@@ -14,14 +14,15 @@
 namespace slimbayes {
 
 /// By how much a candidate lowers the NLL of the others together, in nats per held-out row: the mean over the
-/// rows and its standard error. The rows are the same with and without the candidate.
+/// rows by their weights, and its standard error. The rows are the same with and without the candidate.
 struct HeldOutGain {
   double mean = 0, standard_error = 0;
 };
 
-/// Returns the gain of the second row NLL over the first. Both [n], n > 0; the standard error of one row is
-/// infinite.
-HeldOutGain gain_of(const at::Tensor& row_nll_without, const at::Tensor& row_nll_with);
+/// Returns the gain of the second row NLL over the first (mean_with_error in method/row_weights.h). Both [n],
+/// n > 0, with the weights [n] of the rows or undefined ones; the standard error of one row is infinite.
+HeldOutGain gain_of(const at::Tensor& row_nll_without, const at::Tensor& row_nll_with,
+                    const at::Tensor& weights = {});
 
 /// The gain in nats a row for which a fit with another seed is worth its time.
 inline constexpr double kLeastGain = 0.005;
@@ -60,8 +61,8 @@ class CandidateRace {
   /// Returns what candidate i of `all` adds to the candidates that have a score, on the rows of the folds of
   /// which it has fits. The corrections of each candidate and the weights of their mixture are those that
   /// suit these rows best. Returns nullopt if no other candidate has a score on them, if candidate i has
-  /// none, if the computation fails numerically, or if there are fewer than 50 rows, which are too few to
-  /// decide.
+  /// none, if the computation fails numerically, or if there are fewer than 50 rows (effective_rows), which
+  /// are too few to decide.
   std::optional<HeldOutGain> gain(const std::vector<TriedCandidate>& all, size_t i);
 
  private:

@@ -3,9 +3,12 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "slimbayes/answers/mixture.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
+#include "slimbayes/method/row_weights.h"
 #include "slimbayes/methods/portfolio/tempering.h"
 
 namespace slimbayes {
@@ -20,7 +23,8 @@ at::Tensor log_probabilities(const Classes& p) {
 /// What log_pool_weights() minimises: the negative log posterior of the weights, with its derivatives.
 class NegativeLogPosterior {
  public:
-  NegativeLogPosterior(const std::vector<Classes>& parts, const at::Tensor& y) {
+  NegativeLogPosterior(const std::vector<Classes>& parts, const at::Tensor& y, at::Tensor rows)
+      : rows_(std::move(rows)) {
     const at::Tensor column = y.to(at::kLong).unsqueeze(1);
     std::vector<at::Tensor> of_class;
     for (const Classes& part : parts) {
@@ -32,7 +36,7 @@ class NegativeLogPosterior {
 
   double value(const at::Tensor& w) const {
     const at::Tensor all = logits(w).logsumexp(1) - at::mv(right_, w);
-    return (all.sum() + 0.5 * off(w).square().sum()).item<double>();
+    return (counted(all).sum() + 0.5 * off(w).square().sum()).item<double>();
   }
 
   struct Derivatives {
@@ -45,19 +49,25 @@ class NegativeLogPosterior {
     std::vector<at::Tensor> means;  // of the log probabilities of each part under the pool
     for (const at::Tensor& log : logs_) means.push_back((q * log).sum(1));
     const at::Tensor mean = at::stack(means, 1);  // [n, k]
-    at::Tensor hessian = at::eye(k, at::kDouble) - at::mm(mean.t(), mean);
+    at::Tensor hessian = at::eye(k, at::kDouble) - at::mm(mean.t(), counted(mean));
     for (int64_t i = 0; i < k; ++i) {
-      const at::Tensor weighted = q * logs_[i];
+      const at::Tensor weighted = counted(q * logs_[i]);
       for (int64_t j = 0; j <= i; ++j) {
         const at::Tensor sum = (weighted * logs_[j]).sum();
         hessian[i][j] += sum;
         if (j < i) hessian[j][i] += sum;
       }
     }
-    return {(mean - right_).sum(0) + off(w), hessian};
+    return {counted(mean - right_).sum(0) + off(w), hessian};
   }
 
  private:
+  /// Returns x [n, ...] with each row times its weight.
+  at::Tensor counted(const at::Tensor& x) const {
+    if (!rows_.defined()) return x;
+    return x * (x.dim() == 1 ? rows_ : rows_.unsqueeze(1));
+  }
+
   /// The distance from the mean of the prior.
   at::Tensor off(const at::Tensor& w) const { return w - 1 / static_cast<double>(right_.size(1)); }
 
@@ -69,6 +79,7 @@ class NegativeLogPosterior {
 
   std::vector<at::Tensor> logs_;  // k of [n, C]
   at::Tensor right_;              // [n, k] log probabilities of the classes that came
+  at::Tensor rows_;               // [n] weights; undefined: each row counts once
 };
 
 }  // namespace
@@ -80,20 +91,22 @@ Classes log_pool(const std::vector<Classes>& parts, const std::vector<double>& w
   return with_probabilities(mean, at::softmax(logits, -1));
 }
 
-std::vector<double> log_pool_weights(const std::vector<Classes>& parts, const at::Tensor& y) {
+std::vector<double> log_pool_weights(const std::vector<Classes>& parts, const at::Tensor& y,
+                                     const at::Tensor& rows) {
   constexpr const char* kFunction = "log_pool_weights";
   check(!parts.empty(), kFunction, "at least one part", "none");
   const at::Tensor& first = parts.front().probabilities;
   for (const Classes& part : parts) check_shape(part.probabilities, first.sizes(), kFunction, "a part");
   check_shape(y, {first.size(0)}, kFunction, "y");
+  if (rows.defined()) check_shape(rows, {first.size(0)}, kFunction, "rows");
   if (!(((y >= 0) & (y < first.size(1)) & (y == y.floor())).all().item<bool>()))
     refuse(kFunction, fmt::format("numbers of classes below {}", first.size(1)), "others");
 
   const auto k = static_cast<int64_t>(parts.size());
-  const NegativeLogPosterior objective(parts, y);
+  const NegativeLogPosterior objective(parts, y, rows);
   at::Tensor w = at::full({k}, 1 / static_cast<double>(k), at::kDouble);
   double value = objective.value(w);
-  const double close = 1e-9 * static_cast<double>(y.size(0) + 1);
+  const double close = 1e-9 * (total_of(rows, y.size(0)) + 1);
   constexpr int kMost = 100;
   for (int step = 0; step < kMost; ++step) {
     const auto local = objective.derivatives(w);

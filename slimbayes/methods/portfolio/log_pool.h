@@ -18,10 +18,12 @@ namespace slimbayes {
 Classes log_pool(const std::vector<Classes>& parts, const std::vector<double>& weights);
 
 /// Returns the weights [k] of the logarithmic pool, each >= 0, with the best log score of the held-out
-/// classes y [n] under a prior N(1 / k, 1) for each weight. The objective is concave: with the logarithms of
-/// the probabilities as inputs it is that of multinomial logistic regression with one coefficient an input.
-/// By projected Newton steps (Bertsekas 1982). Throws std::invalid_argument if there are no parts, if the
-/// shapes differ, or for a y that is no class.
-std::vector<double> log_pool_weights(const std::vector<Classes>& parts, const at::Tensor& y);
+/// classes y [n], each row counted `rows` [n] times (Dataset::weights; undefined: once), under a prior N(1 /
+/// k, 1) for each weight. The objective is concave: with the logarithms of the probabilities as inputs it is
+/// that of multinomial logistic regression with one coefficient an input. By projected Newton steps
+/// (Bertsekas 1982). Throws std::invalid_argument if there are no parts, if the shapes differ, or for a y
+/// that is no class.
+std::vector<double> log_pool_weights(const std::vector<Classes>& parts, const at::Tensor& y,
+                                     const at::Tensor& rows = {});
 
 }  // namespace slimbayes

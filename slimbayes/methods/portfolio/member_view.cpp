@@ -10,6 +10,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/row_weights.h"
 
 namespace slimbayes {
 
@@ -34,22 +35,24 @@ void fit_log(const Dataset& rows, MemberView& view) {
   check(allows_log_target(rows), "auto", "a target without negative values, for its logarithm",
         "a negative one");
   const Task& task = rows.schema.task;
-  const at::Tensor y = targets_of(rows).to(at::kDouble), user = in_user_units(rows);
+  const at::Tensor y = targets_of(rows).to(at::kDouble), user = in_user_units(rows), weights = rows.weights();
   view.unit = 1 / task.y_scale;
   view.low = -task.y_shift / task.y_scale;  // the user's 0
   if (user.min().item<double>() == 0) {
-    const at::Tensor positive = user.masked_select(user > 0);
-    const double least = positive.min().item<double>(), middle = positive.median().item<double>();
+    const at::Tensor positive = user.masked_select(user > 0),
+                     own = weights.defined() ? weights.masked_select(user > 0) : weights;
+    const double least = positive.min().item<double>(), middle = weighted_median(positive, own);
     view.low -= view.unit * std::max(0.5 * least, 0.01 * middle);
   }
   view.warp = TargetWarp::log;
-  const at::Tensor t = log_of(view, y), above = (t - t.median()).clamp_min(0);
-  view.log_mean = t.mean().item<double>();
-  const double sd = t.std(/*unbiased=*/false).item<double>();
+  const at::Tensor t = log_of(view, y), above = (t - weighted_median(t, weights)).clamp_min(0);
+  view.log_mean = weighted_mean(t, weights);
+  const double sd =
+      weights.defined() ? std::sqrt(weighted_var(t, weights)) : t.std(/*unbiased=*/false).item<double>();
   view.log_sd = sd > 0 ? sd : 1;
   view.seen_low = (t.min().item<double>() - view.log_mean) / view.log_sd;
   view.seen_high = (t.max().item<double>() - view.log_mean) / view.log_sd;
-  view.spare_sd = std::clamp(std::sqrt(2 * above.square().mean().item<double>()) / view.log_sd, 0.1, 1.0);
+  view.spare_sd = std::clamp(std::sqrt(2 * weighted_mean(above.square(), weights)) / view.log_sd, 0.1, 1.0);
 }
 
 }  // namespace

@@ -32,9 +32,10 @@ struct MemberView {
 /// not negative in the user's units, and not all 0.
 bool allows_log_target(const Dataset& rows);
 
-/// Returns the view of a method on these rows. `min_max` maps the range of every input to [-1, 1]; only for
-/// vectors of numbers. With TargetWarp::none the target is unchanged. Targets of 0 are moved away from the
-/// logarithm's pole by half the least positive target, or a hundredth of the median one if that is larger.
+/// Returns the view of a method on these rows, by their weights. `min_max` maps the range of every input to
+/// [-1, 1]; only for vectors of numbers. With TargetWarp::none the target is unchanged. Targets of 0 are
+/// moved away from the logarithm's pole by half the least positive target, or a hundredth of the median one
+/// if that is larger.
 MemberView fitted_view(const Dataset& rows, bool min_max, TargetWarp warp);
 
 /// Returns the rows as the member sees them. Without a change the dataset itself.

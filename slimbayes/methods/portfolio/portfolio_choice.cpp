@@ -96,7 +96,7 @@ std::vector<bool> candidates_to_copy(const std::vector<TriedCandidate>& all,
         score_candidate(first[i], rows, held_out_answers(first[i], rows), targets, options.tails == "auto");
   }
   if (std::ranges::none_of(held, [](const auto& h) { return h.has_value(); })) return worth;
-  weigh(first, held, targets, options.combine == "best");
+  weigh(first, held, targets, options.combine == "best", held_weights(rows));
   for (size_t i = 0; i < first.size(); ++i) worth[i] = first[i].weight > 0;
   return worth;
 }

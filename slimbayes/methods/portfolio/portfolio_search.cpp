@@ -260,7 +260,7 @@ class Search {
       if (!has_one_more(i, until)) return drop_other_fits(one);
       if (!race_.is_on()) continue;
       const at::Tensor now = row_nll_of_all();
-      if (gain_of(before, now).mean < kLeastGain) return drop_other_fits(one);
+      if (gain_of(before, now, held_weights(rows_)).mean < kLeastGain) return drop_other_fits(one);
       before = now;
     }
   }
@@ -306,14 +306,14 @@ class Search {
   at::Tensor row_nll_of_all() const {
     at::NoGradGuard no_grad;
     std::vector<TriedCandidate> together = tried_;
-    return weigh(together, held_, targets_, options_.combine == "best").row_nll;
+    return weigh(together, held_, targets_, options_.combine == "best", held_weights(rows_)).row_nll;
   }
 
   /// Returns the candidates with the weights that they have as they are now.
   std::vector<TriedCandidate> weighed() const {
     at::NoGradGuard no_grad;
     std::vector<TriedCandidate> together = tried_;
-    if (has_answer()) weigh(together, held_, targets_, options_.combine == "best");
+    if (has_answer()) weigh(together, held_, targets_, options_.combine == "best", held_weights(rows_));
     return together;
   }
 
@@ -361,7 +361,7 @@ class Search {
     if (!has_answer())
       throw NumericalError(
           "[auto] expected a fitted candidate; received none: stopped before the first one ended");
-    const Weighting weighed = weigh(tried_, held_, targets_, options_.combine == "best");
+    const Weighting weighed = weigh(tried_, held_, targets_, options_.combine == "best", held_weights(rows_));
     found.nll = weighed.nll;
     found.power = weighed.power;
     found.wild = wild_rows(*std::ranges::max_element(tried_, {}, &TriedCandidate::weight), rows_, targets_);

@@ -13,6 +13,8 @@
 #include "slimbayes/answers/mixture.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/density/unit.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/method/row_weights.h"
 #include "slimbayes/methods/portfolio/log_pool.h"
 #include "slimbayes/methods/portfolio/stacking.h"
 #include "slimbayes/methods/portfolio/tempering.h"
@@ -26,13 +28,17 @@ constexpr double kLeastWeight = 0.02;  // of a candidate of a mixture
 /// Returns the least factor of the variance, from 1 to 25, with which the central 95 % intervals of these
 /// answers hold their level, or that with the fewest misses if none does: 1 unless more targets lie outside
 /// than chance explains. The log score alone may prefer a density that is right in its middle and too narrow
-/// at the ends of the interval.
-double widening(const Regression& p, const at::Tensor& y) {
+/// at the ends of the interval. Of rows with weights the number is the effective one, and that of the targets
+/// outside is their weighted share of it.
+double widening(const Regression& p, const at::Tensor& y, const at::Tensor& weights) {
   constexpr double kLevel = 0.95, kUnlikely = 0.05, kStep = 1.05, kMost = 25;
-  const int64_t n = y.size(0), enough = static_cast<int64_t>((1 - kLevel) * static_cast<double>(n));
+  const auto n = static_cast<int64_t>(effective_rows(weights, y.size(0))),
+             enough = static_cast<int64_t>((1 - kLevel) * static_cast<double>(n));
   const double end = normal_quantile((1 + kLevel) / 2);
   const auto misses = [&](double factor) {
-    return (normal_score(tempered(p, {factor}), y).abs() > end).sum().item<int64_t>();
+    const at::Tensor outside = normal_score(tempered(p, {factor}), y).abs() > end;
+    if (!weights.defined()) return outside.sum().item<int64_t>();
+    return static_cast<int64_t>(weighted_mean(outside.to(at::kDouble), weights) * static_cast<double>(n));
   };
   double best = 1;
   int64_t least = misses(1);
@@ -74,13 +80,21 @@ std::vector<Predictive> answers_of(const std::vector<size_t>& used, const Held& 
   return answers;
 }
 
+/// The targets of the held-out rows [n], and the weights of these rows, undefined: each counts once.
+struct HeldTargets {
+  at::Tensor y, rows;
+
+  double count() const { return total_of(rows, y.size(0)); }
+  double nll(const Predictive& p) const { return weighted_mean(row_nll(p, y), rows); }
+};
+
 /// The mixture with the best log score, without the candidates that have less than kLeastWeight of it.
-Together stacked(std::vector<size_t> used, const Held& held, const at::Tensor& targets) {
-  const auto n = static_cast<double>(targets.size(0));
+Together stacked(std::vector<size_t> used, const Held& held, const HeldTargets& targets) {
+  const double n = targets.count();
   for (;;) {
     std::vector<at::Tensor> columns;
-    for (const size_t i : used) columns.push_back(-row_nll(*held[i], targets));
-    const std::vector<double> weights = stacking_weights(at::stack(columns, 1));
+    for (const size_t i : used) columns.push_back(-row_nll(*held[i], targets.y));
+    const std::vector<double> weights = stacking_weights(at::stack(columns, 1), targets.rows);
     // The prior gives every candidate 1 / (n + k), whatever its answers are worth.
     const double least = (1 + kLeastWeight * n) / (n + static_cast<double>(used.size())),
                  most = std::ranges::max(weights);
@@ -92,16 +106,16 @@ Together stacked(std::vector<size_t> used, const Held& held, const at::Tensor& t
   }
 }
 
-double mean_nll(const Together& t, const Held& held, const at::Tensor& targets) {
-  return row_nll(pooled(answers_of(t.used, held), t.weights, t.power), targets).mean().item<double>();
+double mean_nll(const Together& t, const Held& held, const HeldTargets& targets) {
+  return targets.nll(pooled(answers_of(t.used, held), t.weights, t.power));
 }
 
 /// The pool of these candidates with the best log score, without those that have no weight in it.
-Together pool_of(const std::vector<size_t>& used, const Held& held, const at::Tensor& targets) {
+Together pool_of(const std::vector<size_t>& used, const Held& held, const HeldTargets& targets) {
   if (used.size() == 1) return {used, {1}, std::nullopt};
   std::vector<Classes> classes;
   for (const size_t i : used) classes.push_back(std::get<Classes>(*held[i]));
-  const std::vector<double> weights = log_pool_weights(classes, targets);
+  const std::vector<double> weights = log_pool_weights(classes, targets.y, targets.rows);
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   Together out;
   for (size_t k = 0; k < used.size(); ++k)
@@ -110,8 +124,7 @@ Together pool_of(const std::vector<size_t>& used, const Held& held, const at::Te
       out.weights.push_back(weights[k] / sum);
     }
   if (out.used.empty())
-    out.used = {*std::ranges::min_element(
-        used, {}, [&](size_t i) { return row_nll(*held[i], targets).mean().item<double>(); })};
+    out.used = {*std::ranges::min_element(used, {}, [&](size_t i) { return targets.nll(*held[i]); })};
   if (out.used.size() == 1) return {out.used, {1}, std::nullopt};
   out.power = std::clamp(sum, kLeastPower, kMostPower);
   return out;
@@ -121,9 +134,9 @@ Together pool_of(const std::vector<size_t>& used, const Held& held, const at::Te
 /// removal costs least, as long as that is less than a quarter of a nat of the log score of all rows. Of
 /// several that know the same, one remains. A whole nat, the worth of a parameter (Akaike 1974), would leave
 /// out candidates that make the answers safer where rows are few.
-Together needed_pool(const std::vector<size_t>& used, const Held& held, const at::Tensor& targets) {
+Together needed_pool(const std::vector<size_t>& used, const Held& held, const HeldTargets& targets) {
   constexpr double kWorth = 0.25;
-  const double worth = kWorth / static_cast<double>(targets.size(0));
+  const double worth = kWorth / targets.count();
   Together best = pool_of(used, held, targets);
   double nll = mean_nll(best, held, targets);
   while (best.used.size() > 1) {
@@ -158,28 +171,32 @@ Classes rows_of(const Classes& p, const at::Tensor& which) {
 }
 
 Together needed_pool_of_some_rows(const std::vector<size_t>& used, const Held& held,
-                                  const at::Tensor& targets) {
-  const at::Tensor which = some_rows(targets, std::get<Classes>(*held[used.front()]).probabilities.size(1));
+                                  const HeldTargets& targets) {
+  const at::Tensor which = some_rows(targets.y, std::get<Classes>(*held[used.front()]).probabilities.size(1));
   Held some(held.size());
   for (const size_t i : used) some[i] = rows_of(std::get<Classes>(*held[i]), which);
-  return needed_pool(used, some, targets.index_select(0, which));
+  const at::Tensor& rows = targets.rows;
+  return needed_pool(used, some,
+                     {targets.y.index_select(0, which), rows.defined() ? rows.index_select(0, which) : rows});
 }
 
 }  // namespace
 
-Weighting weigh(std::vector<TriedCandidate>& tried, const Held& held, const at::Tensor& targets, bool best) {
+Weighting weigh(std::vector<TriedCandidate>& tried, const Held& held, const at::Tensor& targets, bool best,
+                const at::Tensor& weights) {
+  const HeldTargets rows{targets, weights};
   std::vector<size_t> used;
   for (size_t i = 0; i < tried.size(); ++i)
     if (held[i] && !hopeless(tried[i], tried)) used.push_back(i);
   if (best) used = {*std::ranges::min_element(used, {}, [&](size_t i) { return tried[i].nll; })};
   const Together found = std::holds_alternative<Classes>(*held[used.front()])
-                             ? needed_pool_of_some_rows(used, held, targets)
-                             : stacked(used, held, targets);
+                             ? needed_pool_of_some_rows(used, held, rows)
+                             : stacked(used, held, rows);
   Predictive pool = pooled(answers_of(found.used, held), found.weights, found.power);
   double factor = 1;
   if (const auto* r = std::get_if<Regression>(&pool)) {
-    factor = fitted_tempering(*r, targets, /*tails=*/false).factor;
-    factor *= widening(tempered(*r, {factor}), targets);
+    factor = fitted_tempering(*r, targets, /*tails=*/false, weights).factor;
+    factor *= widening(tempered(*r, {factor}), targets, weights);
     pool = tempered(*r, {factor});
   }
   for (size_t k = 0; k < found.used.size(); ++k) {
@@ -187,7 +204,7 @@ Weighting weigh(std::vector<TriedCandidate>& tried, const Held& held, const at::
     tried[found.used[k]].tempering.factor *= factor;
   }
   const at::Tensor nll = row_nll(pool, targets);
-  return {nll.mean().item<double>(), nll, found.power};
+  return {weighted_mean(nll, weights), nll, found.power};
 }
 
 Predictive pooled(const std::vector<Predictive>& answers, const std::vector<double>& weights,

@@ -40,11 +40,12 @@ Regression scaled_rows(const RowScale& scale, const at::Tensor& features, Regres
 /// their predicted sd; features [n, d], finite; part [n] is the number of each row's fold, from 0.
 ///
 /// Maximises the likelihood of a Student-t distribution with five degrees of freedom, under which a few wild
-/// residuals count little, with weights w ~ N(0, s^2 I) of the standardised features, by Fisher scoring. The
+/// residuals count little, in which each row counts as often as `rows` [n] says (Dataset::weights; undefined:
+/// once), with weights w ~ N(0, s^2 I) of the standardised features, by Fisher scoring. The
 /// folds choose s: each is scored under the factors of the others. The factor is 1 unless the best s beats it
-/// by two standard errors of the difference. It is also 1 with fewer than 50 rows, fewer than two folds, or
-/// more than kMostScaleFeatures. O(n d^2 + d^3) per step.
+/// by two standard errors of the difference. It is also 1 with fewer than 50 rows (effective_rows), fewer
+/// than two folds, or more than kMostScaleFeatures. O(n d^2 + d^3) per step.
 RowScale fitted_row_scale(const at::Tensor& score, const at::Tensor& features,
-                          const std::vector<int64_t>& part);
+                          const std::vector<int64_t>& part, const at::Tensor& rows = {});
 
 }  // namespace slimbayes

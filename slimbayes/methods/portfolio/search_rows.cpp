@@ -10,6 +10,7 @@
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/answers/density.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/row_weights.h"
 
 namespace slimbayes {
 
@@ -124,7 +125,7 @@ RowScale asked_row_scale(const SearchRows& rows, const std::vector<HeldOutAnswer
     epistemic = std::max(epistemic, own.epistemic_var.max().item<double>());
     part.insert(part.end(), rows.folds[k].held.size(), static_cast<int64_t>(k));
   }
-  RowScale scale = fitted_row_scale(normal_score(held, targets), at::cat(features), part);
+  RowScale scale = fitted_row_scale(normal_score(held, targets), at::cat(features), part, held_weights(rows));
   scale.seen_epistemic = epistemic;
   return scale;
 }
@@ -138,22 +139,22 @@ std::optional<Predictive> score_candidate(TriedCandidate& tried, const SearchRow
   tried.row_scale = {};
   tried.tempering = {};
   tried.power = 1;
+  const at::Tensor weights = held_weights(rows);
   Predictive held = held_answer(tried, parts);
   if (const auto* r = std::get_if<Regression>(&held)) {
     tried.row_scale = asked_row_scale(rows, parts, *r, targets);
     if (!tried.row_scale.constant()) held = held_answer(tried, parts);
     r = std::get_if<Regression>(&held);
-    tried.tempering = fitted_tempering(*r, targets, tails);
+    tried.tempering = fitted_tempering(*r, targets, tails, weights);
     held = held_answer(tried, parts);
     const at::Tensor residual = std::get<Regression>(held).mean - targets;
-    tried.error = std::sqrt(residual.square().mean().item<double>() /
-                            at::var(targets, /*unbiased=*/false).item<double>());
+    tried.error = std::sqrt(weighted_mean(residual.square(), weights) / weighted_var(targets, weights));
   }
   if (const auto* c = std::get_if<Classes>(&held)) {
-    tried.power = fitted_power(*c, targets);
+    tried.power = fitted_power(*c, targets, weights);
     held = held_answer(tried, parts);
   }
-  const double nll = row_nll(held, targets).mean().item<double>();
+  const double nll = weighted_mean(row_nll(held, targets), weights);
   if (!std::isfinite(nll)) {
     tried.left_out = "its held-out NLL is not finite";
     return {};
@@ -171,18 +172,20 @@ std::vector<int64_t> wild_rows(const TriedCandidate& tried, const SearchRows& ro
   core.tempering = {tried.tempering.factor * (std::isfinite(dof) ? (dof - 2) / dof : 1)};
   const auto held = std::get<Regression>(held_answer(core, held_out_answers(tried, rows)));
   const DensityComponent first = components_of(held).front();
+  const at::Tensor weights = held_weights(rows);
   const at::Tensor own = normal_score(held, targets).abs(),
                    residual = own * (first.aleatoric_var + first.epistemic_var).sqrt();
   // A wild row in the training of a fold makes its sd too large beside that of the fold that holds it out.
   constexpr double kNormalMedian = 0.6745;  // of the size of a standard normal variable
-  const at::Tensor score = at::minimum(own, kNormalMedian * residual / residual.median());
+  const at::Tensor score = at::minimum(own, kNormalMedian * residual / weighted_median(residual, weights));
   const at::Tensor above = normal_score(held, targets) > 0;
   const std::vector<int64_t> order = held_order(rows);
   // Many rows that are far off on one side, such as targets near 0, are no errors; few on the other may be.
   std::vector<std::pair<double, int64_t>> far;
   for (const bool high : {false, true}) {
     const at::Tensor side = (score > kFar) & (above == high);
-    if (side.sum().item<double>() > kMostShare * static_cast<double>(order.size())) continue;
+    const double count = (weights.defined() ? side * weights : side).sum().item<double>();
+    if (count > kMostShare * total_of(weights, std::ssize(order))) continue;
     for (size_t i = 0; i < order.size(); ++i)
       if (const auto at = static_cast<int64_t>(i); side[at].item<bool>())
         far.push_back({-score[at].item<double>(), order[i]});
@@ -191,6 +194,11 @@ std::vector<int64_t> wild_rows(const TriedCandidate& tried, const SearchRows& ro
   std::vector<int64_t> wild;
   for (const auto& [z, row] : far) wild.push_back(row);
   return wild;
+}
+
+at::Tensor held_weights(const SearchRows& rows) {
+  const at::Tensor all = rows.all.weights();
+  return all.defined() ? all.index_select(0, indices(held_order(rows))) : all;
 }
 
 at::Tensor held_targets(const SearchRows& rows) {

@@ -14,6 +14,8 @@
 #include "slimbayes/answers/class_metrics.h"
 #include "slimbayes/answers/density.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/method/row_weights.h"
 
 namespace slimbayes {
 
@@ -60,13 +62,23 @@ DensityComponent wild_component(const DensityComponent& c, const Tempering& by) 
           by.wild_factor * own.epistemic_var};
 }
 
+/// Targets y [n] and how often each counts, [n] or undefined: once.
+struct WeightedTargets {
+  const at::Tensor &y, &weights;
+
+  double count() const { return total_of(weights, y.size(0)); }
+  double nll(const Regression& p) const { return weighted_mean(regression_row_nll(p, y), weights); }
+  double sum(const at::Tensor& x) const { return (weights.defined() ? x * weights : x).sum().item<double>(); }
+};
+
 /// Returns the share and the wild factor with the largest likelihood of y [n] under the one Gaussian
 /// component of p, by expectation maximisation; with `factor_too` the factor as well, of a target without
 /// warp.
-Tempering fitted_wild_rows(const Regression& p, const at::Tensor& y, bool factor_too) {
+Tempering fitted_wild_rows(const Regression& p, const WeightedTargets& rows, bool factor_too) {
   constexpr int kMostSteps = 500;
   constexpr double kNormalMedian = 0.4549;  // of the square of a standard normal variable
   constexpr double kEnough = 1e-7;
+  const at::Tensor& y = rows.y;
   const at::Tensor square = normal_score(p, y).square(), var_y = total_var(p),
                    far_square = (y.to(at::kDouble) - p.mean).square() / var_y;
   // The log densities without the parts that depend on the factors, the wild one less the other: 0 without a
@@ -74,18 +86,17 @@ Tempering fitted_wild_rows(const Regression& p, const at::Tensor& y, bool factor
   const at::Tensor offset =
       -0.5 * (var_y.log() + std::log(2 * std::numbers::pi)) + regression_row_nll(p, y) - 0.5 * square;
   double share = 0.05,
-         var = factor_too ? std::max(kLeastFactor, square.median().item<double>() / kNormalMedian) : 1,
+         var = factor_too ? std::max(kLeastFactor, weighted_median(square, rows.weights) / kNormalMedian) : 1,
          wild = 25 * var;
   for (int step = 0; step < kMostSteps; ++step) {
     const double odds = std::log(share / (1 - share)) + 0.5 * std::log(var / wild);
     const at::Tensor r =
         at::sigmoid(odds + offset + 0.5 * square / var - 0.5 * far_square / wild);  // P(row is wild)
-    const double sum = r.sum().item<double>(), n = static_cast<double>(y.size(0));
+    const double sum = rows.sum(r), n = rows.count();
     const double next = sum / n;
     if (!(next > 0 && next < 1)) return {};
-    const double own =
-        factor_too ? std::max(kLeastFactor, ((1 - r) * square).sum().item<double>() / (n - sum)) : 1;
-    const double far = (r * far_square).sum().item<double>() / sum;
+    const double own = factor_too ? std::max(kLeastFactor, rows.sum((1 - r) * square) / (n - sum)) : 1;
+    const double far = rows.sum(r * far_square) / sum;
     if (!(far > own)) return {};
     const auto same = [](double a, double b) { return std::abs(a - b) < kEnough * b; };
     const bool done = same(next, share) && same(own, var) && same(far, wild);
@@ -99,14 +110,14 @@ Tempering fitted_wild_rows(const Regression& p, const at::Tensor& y, bool factor
 
 /// The same of a log target, with the factor: the moments of the target depend on it, so that it is found by
 /// one-dimensional minimisation between these logarithms.
-Tempering fitted_wild_log(const Regression& p, const at::Tensor& y, double low, double high) {
+Tempering fitted_wild_log(const Regression& p, const WeightedTargets& rows, double low, double high) {
   const auto with_share = [&](double log_factor) {
-    Tempering by = fitted_wild_rows(tempered(p, {std::exp(log_factor)}), y, /*factor_too=*/false);
+    Tempering by = fitted_wild_rows(tempered(p, {std::exp(log_factor)}), rows, /*factor_too=*/false);
     by.factor = std::exp(log_factor);
     return by;
   };
   const auto [log_factor, nll] =
-      least_of([&](double at) { return regression_nll(tempered(p, with_share(at)), y); }, low, high);
+      least_of([&](double at) { return rows.nll(tempered(p, with_share(at))); }, low, high);
   return with_share(log_factor);
 }
 
@@ -153,17 +164,16 @@ Regression contaminated(const Regression& p, double wild) {
   return out;
 }
 
-Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails) {
-  const auto n = static_cast<double>(y.size(0));
+Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails, const at::Tensor& weights) {
+  const WeightedTargets rows{y, weights};
+  const double n = rows.count();
   if (n < kFewest) return {};
-  const double start = std::log(std::max(1e-12, normal_score(p, y).square().mean().item<double>()));
+  const double start = std::log(std::max(1e-12, weighted_mean(normal_score(p, y).square(), weights)));
   const double most = most_log_factor(p);
   const double low = std::max(std::log(kLeastFactor), std::min(start, 0.0) - 6),
                high = std::min(most, std::max(start, 0.0) + 6);
   const auto scored = [&](double dof) {  // log factor, NLL
-    const auto nll = [&](double log_factor) {
-      return regression_nll(tempered(p, {std::exp(log_factor), dof}), y);
-    };
+    const auto nll = [&](double log_factor) { return rows.nll(tempered(p, {std::exp(log_factor), dof})); };
     return least_of(nll, low, high);
   };
   const auto [gaussian, gaussian_nll] = scored(std::numeric_limits<double>::infinity());
@@ -183,10 +193,10 @@ Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails)
   }
   const std::vector<DensityComponent> all = components_of(p);
   if (all.size() > 1 || std::isfinite(all.front().dof)) return best;
-  const Tempering wild = warped ? fitted_wild_log(p, y, low, std::min(gaussian, high))
-                                : fitted_wild_rows(p, y, /*factor_too=*/true);
+  const Tempering wild = warped ? fitted_wild_log(p, rows, low, std::min(gaussian, high))
+                                : fitted_wild_rows(p, rows, /*factor_too=*/true);
   if (wild.wild_share == 0) return best;
-  return regression_nll(tempered(p, wild), y) + 4 / n < best_score ? wild : best;
+  return rows.nll(tempered(p, wild)) + 4 / n < best_score ? wild : best;
 }
 
 Classes with_probabilities(const Classes& p, at::Tensor probabilities) {
@@ -207,12 +217,12 @@ Classes tempered(const Classes& p, double power) {
   return with_probabilities(p, at::softmax(power * p.probabilities.log(), -1));
 }
 
-double fitted_power(const Classes& p, const at::Tensor& y) {
+double fitted_power(const Classes& p, const at::Tensor& y, const at::Tensor& weights) {
   constexpr double kWorth = 2;  // nats in all, as for each parameter of fitted_tempering
-  const auto n = static_cast<double>(y.size(0));
+  const double n = total_of(weights, y.size(0));
   if (n < kFewest) return 1;
   const auto nll = [&](double log_power) {
-    return class_row_nll(tempered(p, std::exp(log_power)), y).mean().item<double>();
+    return weighted_mean(class_row_nll(tempered(p, std::exp(log_power)), y), weights);
   };
   const auto [log_power, least] = least_of(nll, std::log(kLeastPower), std::log(kMostPower));
   return least + kWorth / n < nll(0) ? std::clamp(std::exp(log_power), kLeastPower, kMostPower) : 1;

@@ -40,8 +40,9 @@ Regression contaminated(const Regression& p, double wild);
 /// (expectation maximisation; only if p has one component). The answer stays Gaussian unless another is
 /// better by more than two nats in all for each parameter more, twice what AIC asks. The factor is at least
 /// 1e-3: where all residuals are 0, no factor would be the best. With fewer than 5 rows nothing is corrected.
-/// y [n]. Throws as regression_nll.
-Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails);
+/// A row counts `weights` [n] times (Dataset::weights; undefined: once). y [n]. Throws as regression_nll.
+Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails,
+                           const at::Tensor& weights = {});
 
 /// Returns p with these probabilities [n, C] in place of its own. The expected entropy keeps its share of the
 /// predictive entropy, so that the mutual information is scaled with it.
@@ -57,7 +58,8 @@ inline constexpr double kLeastPower = 0.1, kMostPower = 10;
 
 /// Returns the power of the probabilities with the lowest NLL on held-out rows, from 1/10 to 10, by
 /// one-dimensional minimisation (Brent). It is 1 with fewer than 5 rows, and where another is better by less
-/// than two nats in all. y [n] are the numbers of the classes. Throws as class_row_nll.
-double fitted_power(const Classes& p, const at::Tensor& y);
+/// than two nats in all. A row counts `weights` [n] times, as in
+/// fitted_tempering(). y [n] are the numbers of the classes. Throws as class_row_nll.
+double fitted_power(const Classes& p, const at::Tensor& y, const at::Tensor& weights = {});
 
 }  // namespace slimbayes

@@ -219,7 +219,7 @@ class BatchEnsembleFit {
     };
     if (!head.is_regression()) return *nll_of_answers(held_out_, answer, class_weights_);
     const auto p = std::get<Regression>(answer(held_out_));
-    return (p.mean - targets_of(held_out_).to(at::kDouble)).square().mean().item<double>();
+    return weighted_mean((p.mean - targets_of(held_out_).to(at::kDouble)).square(), held_out_.weights());
   }
 
   BatchEnsembleOptions options_;

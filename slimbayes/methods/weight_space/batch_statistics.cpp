@@ -8,6 +8,7 @@
 #include "slimbayes/catalog/network/layer_tensors.h"
 #include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/train/plan.h"
 
 namespace slimbayes {
 
@@ -29,7 +30,10 @@ Weights with_batch_statistics(const NetworkSpec& spec, const Weights& weights, c
   const BoundNetwork network(of_batch, "network", as_type(out, at::kFloat));
   double seen = 0;
   uint64_t number = 0;
-  over_batches(rows, {}, [&](const Batch& batch) {
+  const at::Tensor weights = rows.weights();
+  const Dataset drawn =
+      weights.defined() ? rows.subset(plan_of_weights(weights, 1)(stream.split("weights"))[0]) : rows;
+  over_batches(drawn, {}, [&](const Batch& batch) {
     const int64_t b = batch.inputs[0].size(0);
     const Stream own = stream.split(number++);
     if (b < 2 && seen > 0) return;

@@ -12,7 +12,9 @@ namespace slimbayes {
 
 /// Counts in how many batches of an epoch each token of an embedding occurs. The KL of a token's row is
 /// multiplied by m / c in each of the c batches with the token, of m in all. Then an epoch counts it as often
-/// as the KL of a weight that is used in every batch.
+/// as the KL of a weight that is used in every batch. Where rows have weights, an epoch has the rows that
+/// were drawn by them, some repeated and some left out: a token of rows that it leaves out has neither
+/// likelihood nor KL in it.
 class TokenCounts {
  public:
   /// Reads the tokens of all rows once and keeps them: 8 bytes for each token of each text. Padding is left

@@ -57,13 +57,13 @@ Dataset rows_of_noise(const Dataset& valid, const Dataset& train, const FitConte
 double noise_of_draws(const WeightDraws& draws, const Dataset& rows, std::string_view method) {
   constexpr int kPoints = 49;
   const auto p = std::get<Regression>(predict_by_draws(draws, {{.noise_var = 1}}, rows, {}, method));
-  const at::Tensor error = (targets_of(rows).to(at::kDouble) - p.mean).square();
-  const double mse = std::max(error.mean().item<double>(), 1e-12);
+  const at::Tensor error = (targets_of(rows).to(at::kDouble) - p.mean).square(), weights = rows.weights();
+  const double mse = std::max(weighted_mean(error, weights), 1e-12);
   double best = mse, least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kPoints; ++i) {
     const double noise = 1e-3 * mse * std::pow(2000.0, static_cast<double>(i) / (kPoints - 1));
     const at::Tensor var = noise + p.epistemic_var;
-    const double score = (var.log() + error / var).mean().item<double>();
+    const double score = weighted_mean(var.log() + error / var, weights);
     if (score < least) least = score, best = noise;
   }
   return best;

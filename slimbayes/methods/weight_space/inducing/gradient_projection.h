@@ -49,8 +49,9 @@ struct ScoredNetwork {
 
 /// Returns the tensors that the score needs in addition to the network, for the model file: the tensors
 /// "ood.SITE.directions" B [M_in, N] and "ood.SITE.inducing" U [M_out, M_in] for each site. B comes from at
-/// most 1024 of the training rows, drawn with `stream`; `ranks` is FitContext::ranks. Rows of B are 0 where z
-/// has fewer directions than M_in.
+/// most 1024 of the training rows, drawn with `stream`, whatever their weights: the score asks which rows are
+/// known, not how much each counts; `ranks` is FitContext::ranks. Rows of B are 0 where z has fewer
+/// directions than M_in.
 Weights projection_statistics(const ScoredNetwork& of, const std::vector<std::string>& sites,
                               const Dataset& rows, const Stream& stream, const Collective* ranks = nullptr);
 
