@@ -160,27 +160,9 @@ SLIMBAYES_EXPORT std::string likelihood_help();
 /// Returns the help text of --network-from, which names the methods that train the network further.
 SLIMBAYES_EXPORT std::string network_from_help();
 
+/// Describes how the cells of a text file are read.
 template <class V>
-void describe_columns(FitOptions& o, V& v) {
-  v.section(kColumnSection);
-  v("target", o.target,
-    "column to predict, or several of a table, comma-separated, which one model then predicts together; not "
-    "needed for images and for `.likelihood=cox`",
-    ValueName{"COLUMN"}, "");
-  v("likelihood", o.likelihood, likelihood_help(), "");
-  v("ignore", o.ignore, "columns that are not used as inputs, comma-separated", ValueName{"COLUMN"}, "");
-  v("weights", o.weights,
-    "column with the weight of each row, a number from 0 on. A row of weight 2 counts as two equal rows; one "
-    "of weight 0 is left out. The column is no input, and predict does not need it",
-    ValueName{"COLUMN"}, "");
-  v("weights_are", o.weights_are,
-    "importance: how much each row matters beside the others; the weights are divided by their mean over the "
-    "training rows, so that the posterior is as sure as of that many rows. counts: how many equal rows each "
-    "row stands for; the posterior is as sure as of the sum of the weights",
-    Choices{{"importance", "counts"}}, "");
-  v("categorical", o.categorical,
-    "columns whose cells name categories, even if they look like numbers (codes, years), comma-separated",
-    ValueName{"COLUMN"}, "");
+void describe_cells(FitOptions& o, V& v) {
   v("na", o.na,
     "further texts that mean a missing cell, comma-separated, such as -,-999. An empty cell, NA, NaN, null, "
     "None and ? always do. The model reads later data in the same way",
@@ -204,6 +186,30 @@ void describe_columns(FitOptions& o, V& v) {
     "%M "
     "minutes, %S seconds. ISO dates stay dates. The model reads later data in the same way",
     ValueName{"FORMAT"}, "");
+}
+
+template <class V>
+void describe_columns(FitOptions& o, V& v) {
+  v.section(kColumnSection);
+  v("target", o.target,
+    "column to predict, or several of a table, comma-separated, which one model then predicts together; not "
+    "needed for images and for `.likelihood=cox`",
+    ValueName{"COLUMN"}, "");
+  v("likelihood", o.likelihood, likelihood_help(), "");
+  v("ignore", o.ignore, "columns that are not used as inputs, comma-separated", ValueName{"COLUMN"}, "");
+  v("weights", o.weights,
+    "column with the weight of each row, a number from 0 on. A row of weight 2 counts as two equal rows; one "
+    "of weight 0 is left out. The column is no input, and predict does not need it",
+    ValueName{"COLUMN"}, "");
+  v("weights_are", o.weights_are,
+    "importance: how much each row matters beside the others; the weights are divided by their mean over the "
+    "training rows, so that the posterior is as sure as of that many rows. counts: how many equal rows each "
+    "row stands for; the posterior is as sure as of the sum of the weights",
+    Choices{{"importance", "counts"}}, "");
+  v("categorical", o.categorical,
+    "columns whose cells name categories, even if they look like numbers (codes, years), comma-separated",
+    ValueName{"COLUMN"}, "");
+  describe_cells(o, v);
   v("scale", o.scale,
     "scale of numeric inputs. min-max: to [-1, 1]; standard: mean 0, sd 1; auto: the method's choice",
     Choices{{"auto", "min-max", "standard"}}, "N section 4");
