@@ -75,11 +75,19 @@ std::vector<double> weights_that_differ(const at::Tensor& weights, const std::ve
   return {weight, weight + weights.numel()};
 }
 
-/// Returns these examples of the encoded ones, with their weights.
-Dataset weighted_part(const Dataset& all, const at::Tensor& weights, const std::vector<int64_t>& places) {
-  const at::Tensor index = at::tensor(places, at::kLong);
-  const Dataset part = all.subset(index);
-  return weights.defined() ? weighted(part, weights.index_select(0, index)) : part;
+/// Returns the encoded examples at `encoded`, with the weights at `places`.
+Dataset weighted_part(const Dataset& all, const std::vector<int64_t>& encoded, const at::Tensor& weights,
+                      const std::vector<int64_t>& places) {
+  const Dataset part = all.subset(at::tensor(encoded, at::kLong));
+  return weights.defined() ? weighted(part, weights.index_select(0, at::tensor(places, at::kLong))) : part;
+}
+
+/// Returns the training and validation examples of those in the parts. Test examples stay with their wrong
+/// cells, which may be too far from training to encode; they score the model later, one by one.
+PartExamples examples_to_encode(const Examples& examples, SplitRows split) {
+  split.test.clear();
+  split.calibration.clear();
+  return examples_in_parts(examples, split);
 }
 
 /// Returns a note on what the training rows count for; "" without weights. Of weights of importance it tells
@@ -165,14 +173,15 @@ EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data,
                                       weights_that_differ(weights.of_examples, in_parts.split.train)));
   const TaskKind task = schema_of(*out.encoder).task.kind;
   check_task_asked(schema_of(*out.encoder).task, request);
-  const Dataset all = training_dataset(*out.encoder, examples, {fit.crop, fit.flip});
+  const PartExamples used = examples_to_encode(examples, in_parts.split);
+  const Dataset all = training_dataset(*out.encoder, used.some ? *used.some : examples, {fit.crop, fit.flip});
   out.parts.train = request.streamed
                         ? Dataset{all.schema, rows_on_disk(request, *out.encoder, progress, out.split.notes)}
-                        : weighted_part(all, weights.of_examples, in_parts.split.train);
+                        : weighted_part(all, used.split.train, weights.of_examples, in_parts.split.train);
   out.split.notes.push_back(weights_note(out.parts.train, request));
   std::erase(out.split.notes, "");
   if (data.valid == nullptr) {
-    out.parts.valid = weighted_part(all, weights.of_examples, in_parts.split.valid);
+    out.parts.valid = weighted_part(all, used.split.valid, weights.of_examples, in_parts.split.valid);
   } else {
     out.parts.valid = encoded_validation(*out.encoder, *data.valid, fit, weights.scale, out.split.notes);
     if (request.kind == InputKind::table && !request.streamed)

@@ -87,3 +87,15 @@ def test_a_wild_row_has_a_density(tmp_path):
     ok(tmp_path, "fit", "t.csv", "--target", "y", "--model", "m", *PLAIN)
     report = json.loads(ok(tmp_path, "evaluate", "m", "fresh.csv", "--json").stdout)
     assert report["nll"] < 6, report
+
+
+def test_a_wild_test_row_does_not_end_the_fit(tmp_path):
+    rows = [[f"{i / 60:.4f}", f"{(i * 7 % 60) / 60:.4f}", f"{i / 30:.4f}"] for i in range(120)]
+    rows[17][1] = "1e9"
+    write_csv(tmp_path / "t.csv", ["a", "b", "y"], rows)
+    held = 0
+    for seed in range(8):
+        done = run(tmp_path, "fit", "t.csv", "--target", "y", "--model", "m", "--method", "ridge", "--test-fraction", 0.3, "--split-seed", seed)
+        assert done.returncode == 0, done.stderr
+        held += "data row 18" in done.stderr and "no answer" in done.stderr.lower() or "without an answer" in done.stderr
+    assert held >= 1, done.stderr
