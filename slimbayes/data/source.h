@@ -103,7 +103,7 @@ class SLIMBAYES_EXPORT SubsetSource : public Source {
 };
 
 /// A source with the rows of another source and weights of its own.
-class WeightedSource : public Source {
+class SLIMBAYES_EXPORT WeightedSource : public Source {
  public:
   /// `weights` [n] float64 are those of the rows of `whole`, all > 0.
   WeightedSource(std::shared_ptr<const Source> whole, at::Tensor weights)
