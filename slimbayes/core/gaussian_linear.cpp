@@ -140,8 +140,8 @@ at::Tensor shared(at::Tensor x, const LinearRows& rows) {
   return rows.weight.defined() ? x * rows.weight.to(at::kDouble) : x;
 }
 
-// Returns X = T^T phi sqrt(w / (d sigma2)) of each row, so that adding or removing the rows changes H by X^T X.
-// cholesky_updated() and cholesky_downdated() take X. [k, r]
+// Returns X = T^T phi sqrt(w / (d sigma2)) of each row, so that adding or removing the rows changes H by X^T
+// X. cholesky_updated() and cholesky_downdated() take X. [k, r]
 at::Tensor turns(const LinearModel& model, const LinearRows& rows) {
   at::Tensor phi = whiten(rows.features.detach().to(at::kDouble), model.prior_factor);
   if (rows.d.defined()) phi = phi / rows.d.detach().to(at::kDouble).sqrt().unsqueeze(1);

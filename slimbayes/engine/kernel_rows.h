@@ -26,9 +26,9 @@ struct KernelRows {
   std::vector<double> alpha = {}, ones = {};  // [n] K^-1 (y - offset), K^-1 1
 };
 
-/// Returns the regression of this process; nullptr where the engine does not know the features, where K is not
-/// positive definite to float64, and where the memory at hand is too small. Factorises K: O(n^3), and n^2
-/// numbers of memory. All sums are float64. Distances are sums of squared differences. Throws
+/// Returns the regression of this process; nullptr where the engine does not know the features, where K is
+/// not positive definite to float64, and where the memory at hand is too small. Factorises K: O(n^3), and
+/// n^2 numbers of memory. All sums are float64. Distances are sums of squared differences. Throws
 /// std::invalid_argument for parts that do not fit each other.
 std::shared_ptr<const RowModel> kernel_row_model(const KernelRows& spec);
 

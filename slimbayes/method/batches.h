@@ -51,10 +51,10 @@ RowTensors tensors_of(const Dataset& rows, at::ScalarType type);
 /// the methods that do.
 void check_task(const Task& task, std::string_view method);
 
-/// Returns a plan that puts texts of similar length into one batch, so that little of a batch is padding. Rows
-/// with weights are drawn in proportion to them (plan_of_weights), so that no loss needs to know a weight. In
-/// segmentation without a batch size the batches are equal parts of at most 8 images. Otherwise returns an
-/// empty plan: the trainer then cuts a permutation of the rows into batches.
+/// Returns a plan that puts texts of similar length into one batch, so that little of a batch is padding.
+/// Rows with weights are drawn in proportion to them (plan_of_weights), so that no loss needs to know a
+/// weight. In segmentation without a batch size the batches are equal parts of at most 8 images. Otherwise
+/// returns an empty plan: the trainer then cuts a permutation of the rows into batches.
 BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options);
 
 /// Returns the targets of all rows. Gathers them batch by batch, because the inputs of all rows may not fit

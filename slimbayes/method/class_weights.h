@@ -28,8 +28,8 @@ void check_label_smoothing(double share, const Task& task, std::string_view meth
 /// the loss itself.
 at::Tensor weighted(const at::Tensor& loss, const at::Tensor& y, const at::Tensor& weights);
 
-/// Returns the mean over rows of -log P(y), each times the weight of its class. y [n], `weights` [C]. The mean
-/// is by the weights `of_rows` [n] (weighted_mean), or counts every row once if they are undefined.
+/// Returns the mean over rows of -log P(y), each times the weight of its class. y [n], `weights` [C]. The
+/// mean is by the weights `of_rows` [n] (weighted_mean), or counts every row once if they are undefined.
 double weighted_nll(const Classes& p, const at::Tensor& y, const at::Tensor& weights,
                     const at::Tensor& of_rows = {});
 

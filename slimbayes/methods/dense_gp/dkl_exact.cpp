@@ -42,8 +42,8 @@ constexpr const char* kDklExact = "dkl-exact";
 
 class DklExactFitted : public Fitted {
  public:
-  /// `weights` holds the parameters, and also the training rows as "data.x" [n, d] and "data.y" [n]; rows with
-  /// weights have kDenseWeights [n] too.
+  /// `weights` holds the parameters, and also the training rows as "data.x" [n, d] and "data.y" [n], with
+  /// their weights, if they have any, as kDenseWeights [n].
   DklExactFitted(DklExactOptions options, NetworkSpec spec, Weights weights, Summary summary)
       : options_(std::move(options)),
         spec_(std::move(spec)),

@@ -305,8 +305,8 @@ class LastLayerMethod : public Method {
     return found.gram;
   }
 
-  /// Returns the statistics of the residuals of all rows, whose weights sum to n, from `own` rows of a share 1
-  /// / scale of that. `kept` are the evaluated own rows; undefined for rows on disk.
+  /// Returns the statistics of the residuals of all rows, whose weights sum to n, from `own` rows of a share
+  /// 1 / scale of that. `kept` are the evaluated own rows; undefined for rows on disk.
   static LinearStatistics residual_statistics(const LastLayerFeatures& features, const RankRows& own,
                                               const EvaluatedRows& kept, double scale, double n) {
     LinearStatistics s = linear_statistics(features.rank());

@@ -91,9 +91,9 @@ double laplace_evidence(const PosteriorSpectrum& spectrum, double noise_var, dou
 /// Chooses the noise variance and the prior sd, as `options` say. "Searched" values are those that the data
 /// choose.
 ///
-/// Criterion. With select = "nll" and validation rows, the searched values minimise the validation NLL, a mean
-/// over the rows by their weights. With select = "evidence", or without validation rows, the noise variance is the network's mse, and a searched
-/// prior sd maximises laplace_evidence.
+/// Criterion. With select = "nll" and validation rows, the searched values minimise the validation NLL, a
+/// mean over the rows by their weights. With select = "evidence", or without validation rows, the noise
+/// variance is the network's mse, and a searched prior sd maximises laplace_evidence.
 ///
 /// Noise variance. With noise = "mse" it is the network's mse. With "select" it is searched between 1e-3
 /// times the network's mse (1 time if not NetworkNoise::unseen) and 2 times the larger of this mse and the
