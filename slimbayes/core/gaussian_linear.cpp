@@ -102,7 +102,7 @@ Constant constant_of(const LinearStatistics& s, const LinearModel& model, const 
   double sum = s.ones_y - whiten_vector(s.c, model.prior_factor).dot(response).item<double>();
   if (!(weight > 1e-14 * s.ones_ones))
     throw NumericalError(
-        fmt::format("[linear_posterior] expected a constant mean that the {:g} rows determine; received a "
+        fmt::format("[linear_posterior] expected a constant mean that the {} rows determine; received a "
                     "weight of {:.3g} "
                     "beside {:.3g}: the features explain constants as well; raise sigma2 or fix the mean",
                     s.n, weight, s.ones_ones));
@@ -134,25 +134,27 @@ double residuals_from_statistics(const LinearPosterior& p) {
   return s.yy - explained - penalty;  // yy - c^T w = residuals + sigma2 ||u||^2
 }
 
-// Returns w / d of each row, its share in the sums over rows; undefined if it is 1 for all. [b]
-at::Tensor shares(const LinearRows& rows) {
-  if (!rows.d.defined()) return rows.weight.defined() ? rows.weight.detach().to(at::kDouble) : at::Tensor();
-  const at::Tensor d = rows.d.detach().to(at::kDouble);
-  return rows.weight.defined() ? rows.weight.detach().to(at::kDouble) / d : d.reciprocal();
+// Returns a number x of each row times w / d, the row's share in the sums over rows. [b]
+at::Tensor shared(at::Tensor x, const LinearRows& rows) {
+  if (rows.d.defined()) x = x / rows.d.to(at::kDouble);
+  return rows.weight.defined() ? x * rows.weight.to(at::kDouble) : x;
 }
 
-// Returns X = T^T phi sqrt(w / (d sigma2)) of each row, so that adding or removing the rows changes H by X^T X.
-// cholesky_updated() and cholesky_downdated() take X. [k, r]
+// Returns X = T^T phi sqrt(w / (d sigma2)) of each row, so that adding or removing the rows changes H by X^T
+// X. cholesky_updated() and cholesky_downdated() take X. [k, r]
 at::Tensor turns(const LinearModel& model, const LinearRows& rows) {
   at::Tensor phi = whiten(rows.features.detach().to(at::kDouble), model.prior_factor);
-  if (const at::Tensor share = shares(rows); share.defined()) phi = phi * share.sqrt().unsqueeze(1);
+  if (rows.d.defined()) phi = phi / rows.d.detach().to(at::kDouble).sqrt().unsqueeze(1);
+  if (rows.weight.defined()) phi = phi * rows.weight.to(at::kDouble).sqrt().unsqueeze(1);
   return phi / std::sqrt(model.sigma2);
 }
 
 LinearPosterior changed(LinearPosterior p, const LinearRows& rows, bool adds) {
+  const double least = adds ? 0 : rounding_of_rows(p.statistics.n);
   LinearStatistics s = adds ? added(std::move(p.statistics), rows) : removed(std::move(p.statistics), rows);
-  // If no rows are left, start from exact zeros. The subtracted sums would hold rounding errors instead.
-  if (s.n == 0) return linear_posterior(linear_statistics(s.rank(), s.y_shift), p.model);
+  // If no rows are left, start from exact zeros. The subtracted sums would hold rounding errors instead, and
+  // so may the number of rows, which is a sum of weights.
+  if (s.n <= least) return linear_posterior(linear_statistics(s.rank(), s.y_shift), p.model);
   if (rows.y.size(0) * kRotateShare > s.rank() || !p.precision.factor.defined()) {
     IdentityPlus precision = factorised(s, p.model);
     return finished(std::move(s), std::move(p.model), std::move(precision));
@@ -208,9 +210,7 @@ void check_exact_mean(double yy, const LinearModel& model, const std::string& fu
 
 double residual_sum(const LinearPosterior& p, const LinearRows& rows) {
   at::Tensor residual = rows.y.to(at::kDouble) - mean(p, rows.features);
-  at::Tensor square = residual.square();
-  const at::Tensor share = shares(rows);
-  return (share.defined() ? square * share : square).sum().item<double>();
+  return shared(residual.square(), rows).sum().item<double>();
 }
 
 double log_evidence(const LinearPosterior& p, std::optional<double> residuals) {
@@ -247,8 +247,7 @@ at::Tensor evidence_surrogate(const LinearPosterior& p, const EvidenceGradient& 
   at::Tensor phi = rows.features.to(at::kDouble);
   at::Tensor y = rows.y.to(at::kDouble) - p.constant;
   at::Tensor each = (at::mm(phi, gradient.S) * phi).sum(1) + y * at::mv(phi, gradient.c);
-  const at::Tensor share = shares(rows);
-  return (share.defined() ? each * share : each).sum();
+  return shared(each, rows).sum();
 }
 
 }  // namespace slimbayes

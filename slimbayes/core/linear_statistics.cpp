@@ -83,8 +83,8 @@ LinearStatistics added(LinearStatistics s, const LinearRows& rows) {
 LinearStatistics removed(LinearStatistics s, const LinearRows& rows) {
   check_shape(rows.y, {-1}, "removed", "y");
   const double n = sum_of_rows(rows);
-  if (!(n <= s.n * (1 + 1e-12)))
-    refuse("removed", fmt::format("at most {:g} rows", s.n), fmt::format("{:g}", n),
+  if (!(n <= s.n + rounding_of_rows(s.n)))
+    refuse("removed", fmt::format("at most {} rows", s.n), fmt::format("{}", n),
            "only rows that were added can be removed");
   return accumulated(std::move(s), rows, -1, "removed");
 }

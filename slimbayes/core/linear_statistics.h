@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "slimbayes/export.h"
@@ -35,6 +36,10 @@ struct LinearStatistics {
 
   int64_t rank() const { return S.size(0); }
 };
+
+/// Returns by how much two sums of the weights of n rows may differ by rounding. It is less than one row of
+/// weight 1, so that whole numbers of rows are told apart.
+inline double rounding_of_rows(double n) { return std::min(0.5, 1e-9 * n); }
 
 /// Returns statistics without any rows, to which rows can be added. `rank` is the number of features r.
 /// Throws std::invalid_argument unless rank > 0.

@@ -107,7 +107,8 @@ class KernelRowModel : public RowModel {
     for (int64_t i = 0; i < ld; ++i) {
       double* row = kernel.data() + i * ld;
       std::fill(row + (i < n_ ? n_ : 0), row + ld, 0.0);
-      row[i] = i < n_ ? amplitude_ + spec.diagonal : 1;
+      const auto at = static_cast<size_t>(i);
+      row[i] = i < n_ ? amplitude_ + (spec.diagonals.empty() ? spec.diagonal : spec.diagonals[at]) : 1;
     }
     UpperFactor factor(ld, kernels::kernels());
     if (!factor.factorise(kernel.data())) return;
@@ -132,12 +133,13 @@ std::shared_ptr<const RowModel> kernel_row_model(const KernelRows& spec) {
   if (!features) return nullptr;
   const int64_t r = features->rank(), n = std::ssize(spec.alpha);
   check(n > 0 && std::ssize(spec.lengthscale) == r && std::ssize(spec.ones) == n &&
-            std::ssize(spec.rows) == n * r,
+            std::ssize(spec.rows) == n * r && (spec.diagonals.empty() || std::ssize(spec.diagonals) == n),
         "kernel_row_model", "training rows that fit the features", "others", "the model file is damaged");
   const auto positive = [](double one) { return std::isfinite(one) && one > 0; };
-  check(positive(spec.amplitude) && positive(spec.diagonal) && spec.noise_var >= 0 &&
-            std::isfinite(spec.noise_var) && std::isfinite(spec.offset) &&
-            std::ranges::all_of(spec.lengthscale, positive),
+  const bool noisy =
+      spec.diagonals.empty() ? positive(spec.diagonal) : std::ranges::all_of(spec.diagonals, positive);
+  check(positive(spec.amplitude) && noisy && spec.noise_var >= 0 && std::isfinite(spec.noise_var) &&
+            std::isfinite(spec.offset) && std::ranges::all_of(spec.lengthscale, positive),
         "kernel_row_model", "positive hyperparameters", "others", "the model file is damaged");
   const auto needed = 4.0 * static_cast<double>(n) * static_cast<double>(n) * sizeof(double);
   if (needed > static_cast<double>(memory_at_hand())) return nullptr;

@@ -159,7 +159,12 @@ Dataset validation_rows(const Dataset& data, const Dataset& train, std::string_v
 RowTensors tensors_of(const Dataset& rows, at::ScalarType type) {
   if (rows.size() == 0) return {};
   const Batch all = rows.all();
-  return {all.inputs.at(0).to(type), all.target.to(type)};
+  return {all.inputs.at(0).to(type), all.target.to(type), all.weight};
+}
+
+RowTensors RowTensors::subset(const at::Tensor& indices) const {
+  return {x.index_select(0, indices), y.index_select(0, indices),
+          weight.defined() ? weight.index_select(0, indices) : weight};
 }
 
 at::Tensor targets_of(const Dataset& data) {
@@ -201,11 +206,12 @@ double mean_over_rows(const Dataset& data,
 std::optional<double> nll_of_answers(const Dataset& rows,
                                      const std::function<Predictive(const Dataset& block)>& answer,
                                      const at::Tensor& class_weights) {
-  const auto nll = [&](const Predictive& p, const at::Tensor& y) -> std::optional<double> {
-    if (class_weights.defined()) return weighted_nll(std::get<Classes>(p), y, class_weights);
-    return mean_nll(p, y);
+  const auto nll = [&](const Predictive& p, const at::Tensor& y,
+                       const at::Tensor& weights = {}) -> std::optional<double> {
+    if (class_weights.defined()) return weighted_nll(std::get<Classes>(p), y, class_weights, weights);
+    return weights.defined() ? weighted_mean(row_nll(p, y), weights) : mean_nll(p, y);
   };
-  if (!rows.schema.task.grid) return nll(answer(rows), targets_of(rows));
+  if (!rows.schema.task.grid) return nll(answer(rows), targets_of(rows), rows.weights());
   double sum = 0, count = 0;
   for (int64_t low = 0; low < rows.size(); low += kImagesAtOnce) {
     const Dataset block = rows.subset(at::arange(low, std::min(rows.size(), low + kImagesAtOnce)));

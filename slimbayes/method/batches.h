@@ -35,8 +35,12 @@ Dataset validation_rows(const Dataset& data, const Dataset& train, std::string_v
 /// All rows of a dataset in memory, for a method that needs them at once, such as one with a dense kernel
 /// matrix.
 struct RowTensors {
-  at::Tensor x;  // [n, d]
-  at::Tensor y;  // [n]; undefined for a dataset without rows
+  at::Tensor x;            // [n, d]
+  at::Tensor y;            // [n]; undefined for a dataset without rows
+  at::Tensor weight = {};  // [n] Batch::weight, float64; undefined if every row counts once
+
+  /// Returns the rows with these indices [k] int64, with their weights.
+  RowTensors subset(const at::Tensor& indices) const;
 };
 
 /// Returns the inputs and the targets of all rows in `type`; both are undefined for a dataset without rows.
@@ -47,10 +51,10 @@ RowTensors tensors_of(const Dataset& rows, at::ScalarType type);
 /// the methods that do.
 void check_task(const Task& task, std::string_view method);
 
-/// Returns a plan that puts texts of similar length into one batch, so that little of a batch is padding. Rows
-/// with weights are drawn in proportion to them (plan_of_weights), so that no loss needs to know a weight. In
-/// segmentation without a batch size the batches are equal parts of at most 8 images. Otherwise returns an
-/// empty plan: the trainer then cuts a permutation of the rows into batches.
+/// Returns a plan that puts texts of similar length into one batch, so that little of a batch is padding.
+/// Rows with weights are drawn in proportion to them (plan_of_weights), so that no loss needs to know a
+/// weight. In segmentation without a batch size the batches are equal parts of at most 8 images. Otherwise
+/// returns an empty plan: the trainer then cuts a permutation of the rows into batches.
 BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options);
 
 /// Returns the targets of all rows. Gathers them batch by batch, because the inputs of all rows may not fit
@@ -65,15 +69,17 @@ double labelled_rows(const Dataset& data);
 /// (Dataset::weights), or undefined if each counts once.
 double weighted_mean(const at::Tensor& x, const at::Tensor& weights);
 
-/// Returns the mean of `loss` over all rows by their weights. There must be at least one row. `loss` returns the loss of
-/// each row of a batch [b]; of segmentation that of each labelled pixel. It is called batch by batch, in
-/// float32 and without gradients. `ranks` share the rows (FitContext::ranks); nullptr: this process has all.
+/// Returns the mean of `loss` over all rows by their weights. There must be at least one row. `loss` returns
+/// the loss of each row of a batch [b]; of segmentation that of each labelled pixel. It is called batch by
+/// batch, in float32 and without gradients. `ranks` share the rows (FitContext::ranks); nullptr: this process
+/// has all.
 double mean_over_rows(const Dataset& data,
                       const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss,
                       const Collective* ranks = nullptr);
 
-/// Returns the mean NLL of the answers that `answer` gives to these rows, of which there must be at least
-/// one; each term times the weight of its class if `class_weights` [C] is defined. Void pixels are left out.
+/// Returns the mean NLL of the answers that `answer` gives to these rows by their weights. There must be at
+/// least one row. Each term is multiplied by the weight of its class if `class_weights` [C] is defined. Void
+/// pixels are left out.
 /// The images of a segmentation are answered in blocks, so that the answers of all their pixels are never in
 /// memory together. Returns nullopt as mean_nll() (answers/answers.h).
 std::optional<double> nll_of_answers(const Dataset& rows,

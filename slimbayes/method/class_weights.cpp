@@ -26,7 +26,7 @@ at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::stri
   on_all_ranks(own.ranks, [&] {
     over_batches(own.rows, {}, [&](const Batch& batch) {
       const at::Tensor y = batch.target.masked_select(batch.target != kVoid);
-      count.add_(at::bincount(y.to(at::kLong), {}, classes));
+      count.add_(at::bincount(y.to(at::kLong), batch.weight, classes));  // weighted rows have no void pixel
     });
   });
   sum_over_ranks({count}, own.ranks);
@@ -44,11 +44,12 @@ at::Tensor weighted(const at::Tensor& loss, const at::Tensor& y, const at::Tenso
   return weights.defined() ? loss * weights.index_select(0, y.to(at::kLong)) : loss;
 }
 
-double weighted_nll(const Classes& p, const at::Tensor& y, const at::Tensor& weights) {
+double weighted_nll(const Classes& p, const at::Tensor& y, const at::Tensor& weights,
+                    const at::Tensor& of_rows) {
   const at::Tensor label = y.to(at::kLong);
   const at::Tensor own = p.probabilities.gather(1, label.unsqueeze(1)).squeeze(1);
   const at::Tensor loss = -at::log(own.clamp_min(std::numeric_limits<double>::min()));
-  return weighted(loss, label, weights.to(at::kDouble)).mean().item<double>();
+  return weighted_mean(weighted(loss, label, weights.to(at::kDouble)), of_rows);
 }
 
 }  // namespace slimbayes

@@ -14,8 +14,9 @@ namespace slimbayes {
 /// Returns the weight of each class in the loss, for the option class_weights. For segmentation the rows are
 /// the labelled pixels. "balanced": n / (C n_c) for n rows, C classes that have rows and n_c rows of class c,
 /// so that the weights of all rows sum to n and those of each such class to n / C; 0 for a class without
-/// rows. "none": undefined, every row counts once. Float32. [C] Throws std::invalid_argument if the task of
-/// `rows` is not a classification and `kind` is not "none"; `method` is the name in the message.
+/// rows. A row with a weight (Batch::weight) counts as so many rows. "none": undefined, every class counts
+/// alike. Float32. [C] Throws std::invalid_argument if the task of `rows` is not a classification and `kind`
+/// is not "none"; `method` is the name in the message.
 at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::string_view method,
                          const Collective* ranks);
 
@@ -27,7 +28,9 @@ void check_label_smoothing(double share, const Task& task, std::string_view meth
 /// the loss itself.
 at::Tensor weighted(const at::Tensor& loss, const at::Tensor& y, const at::Tensor& weights);
 
-/// Returns the mean over rows of -log P(y), each times the weight of its class. y [n], `weights` [C].
-double weighted_nll(const Classes& p, const at::Tensor& y, const at::Tensor& weights);
+/// Returns the mean over rows of -log P(y), each times the weight of its class. y [n], `weights` [C]. The
+/// mean is by the weights `of_rows` [n] (weighted_mean), or counts every row once if they are undefined.
+double weighted_nll(const Classes& p, const at::Tensor& y, const at::Tensor& weights,
+                    const at::Tensor& of_rows = {});
 
 }  // namespace slimbayes

@@ -20,6 +20,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/identity_plus.h"
 #include "slimbayes/core/linalg.h"
+#include "slimbayes/core/linear_statistics.h"
 #include "slimbayes/core/writable.h"
 
 namespace slimbayes {
@@ -39,6 +40,9 @@ at::Tensor curvatures(const at::Tensor& logits) {
   const at::Tensor p = at::softmax(logits, 1);
   return at::diag_embed(p) - p.unsqueeze(2) * p.unsqueeze(1);
 }
+
+/// Returns the number of rows by which the Kronecker structure divides; without rows both factors are 0.
+double divisor(const GaussNewton& h) { return h.n > 0 ? h.n : 1; }
 
 at::Tensor less_mean(const at::Tensor& x, int64_t axis) { return x - x.mean(axis, /*keepdim=*/true); }
 
@@ -80,20 +84,32 @@ GaussNewton gauss_newton(int64_t outputs, int64_t rank, bool full) {
           at::zeros({outputs, outputs}, at::kDouble), 0};
 }
 
-GaussNewton with_rows(GaussNewton h, const at::Tensor& features, const at::Tensor& logits, int sign) {
+GaussNewton with_rows(GaussNewton h, const at::Tensor& features, const at::Tensor& logits, int sign,
+                      const at::Tensor& weight) {
   check_shape(features, {-1, h.rank()}, kLaplace, "features");
   check_shape(logits, {features.size(0), h.outputs()}, kLaplace, "logits");
   check_finite(features, kLaplace, "features");
   check_finite(logits, kLaplace, "logits");
-  const int64_t b = features.size(0), k = h.outputs(), r = h.rank();
-  if (!(sign > 0 || b <= h.n))
-    refuse(kLaplace, fmt::format("at most {} rows to remove", h.n), std::to_string(b),
+  const int64_t k = h.outputs(), r = h.rank();
+  double b = static_cast<double>(features.size(0));
+  if (weight.defined()) {
+    check_shape(weight, {features.size(0)}, kLaplace, "weights");
+    b = weight.sum().item<double>();
+  }
+  if (!(sign > 0 || b <= h.n + rounding_of_rows(h.n)))
+    refuse(kLaplace, fmt::format("at most {} rows to remove", h.n), fmt::format("{}", b),
            "only rows that were added can be removed");
   // Without rows the matrix is exactly zero: rounding errors of the sum are discarded.
-  if (h.n + sign * b == 0) return gauss_newton(k, r, h.full.defined());
-  const at::Tensor phi = features.to(at::kDouble), curvature = curvatures(logits.to(at::kDouble));
+  if (const double n = h.n + sign * b; n <= (sign > 0 ? 0 : rounding_of_rows(h.n)))
+    return gauss_newton(k, r, h.full.defined());
+  const at::Tensor phi = features.to(at::kDouble);
+  at::Tensor curvature = curvatures(logits.to(at::kDouble)), own = phi;
+  if (weight.defined()) {
+    curvature = curvature * weight.view({-1, 1, 1});
+    own = phi * weight.unsqueeze(1);
+  }
   GaussNewton out{{},
-                  at::addmm(h.features, phi.t(), phi, 1, sign),
+                  at::addmm(h.features, phi.t(), own, 1, sign),
                   h.classes + static_cast<double>(sign) * curvature.sum(0),
                   h.n + sign * b};
   if (!h.full.defined()) return out;
@@ -119,7 +135,7 @@ GaussNewton merged(const GaussNewton& a, const GaussNewton& b) {
 at::Tensor eigenvalues(const GaussNewton& h) {
   if (h.full.defined()) return spectrum(h.full).values;
   const at::Tensor a = spectrum(h.features).values, l = spectrum(h.classes).values;
-  return at::outer(a, l).flatten() / static_cast<double>(std::max<int64_t>(1, h.n));
+  return at::outer(a, l).flatten() / divisor(h);
 }
 
 LaplacePosterior laplace_posterior(const GaussNewton& h, double prior_sd) {
@@ -134,7 +150,7 @@ LaplacePosterior laplace_posterior(const GaussNewton& h, double prior_sd) {
     return p;
   }
   const Spectrum features = spectrum(h.features), classes = spectrum(h.classes);
-  const double n = static_cast<double>(std::max<int64_t>(1, h.n));
+  const double n = divisor(h);
   p.of_features = features.vectors;
   p.of_classes = classes.vectors;
   const at::Tensor values = at::outer(resolved(features.values), resolved(classes.values));

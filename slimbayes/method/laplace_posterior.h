@@ -14,12 +14,12 @@ namespace slimbayes {
 /// where phi_i are the features and p_i the class probabilities of data row i, and (x) is the Kronecker
 /// product. For one logit Lambda_i = p_i (1 - p_i). H does not depend on the labels, and the matrices of two
 /// sets of data rows without a common row add up. With the Kronecker structure H is approximated by (sum_i
-/// Lambda_i) (x) (sum_i phi_i phi_i^T) / n. Float64.
+/// Lambda_i) (x) (sum_i phi_i phi_i^T) / n. A row of weight w counts as w equal rows. Float64.
 struct GaussNewton {
   at::Tensor full;      // [k r, k r], k x k blocks of [r, r]; undefined with the Kronecker structure
   at::Tensor features;  // [r, r] sum of phi phi^T
   at::Tensor classes;   // [k, k] sum of Lambda
-  int64_t n = 0;        // data rows
+  double n = 0;         // data rows, by their weights
 
   int64_t rank() const { return features.size(0); }    // r
   int64_t outputs() const { return classes.size(0); }  // k
@@ -29,11 +29,13 @@ struct GaussNewton {
 /// Kronecker structure.
 GaussNewton gauss_newton(int64_t outputs, int64_t rank, bool full);
 
-/// Returns the matrix with b data rows added, or removed for sign -1. features [b, r], logits [b, k]. O(b k^2
-/// r^2), with the Kronecker structure O(b (k^2 + r^2)). In a loop write `h = with_rows(std::move(h), ...)`,
-/// which changes the full matrix in place. Throws std::invalid_argument for wrong shapes, numbers that are
-/// not finite, or the removal of more rows than there are.
-GaussNewton with_rows(GaussNewton h, const at::Tensor& features, const at::Tensor& logits, int sign);
+/// Returns the matrix with b data rows added, or removed for sign -1. features [b, r], logits [b, k],
+/// `weight` [b] > 0 of the rows, undefined if each counts once. O(b k^2 r^2), with the Kronecker structure
+/// O(b (k^2 + r^2)). In a loop write `h = with_rows(std::move(h), ...)`, which changes the full matrix in
+/// place. Throws std::invalid_argument for wrong shapes, numbers that are not finite, or the removal of more
+/// rows than there are.
+GaussNewton with_rows(GaussNewton h, const at::Tensor& features, const at::Tensor& logits, int sign,
+                      const at::Tensor& weight = {});
 
 /// Returns the Gauss-Newton matrix of two sets of data rows together, given the matrix of each set. The sets
 /// must not share rows. Throws std::invalid_argument if the shapes or the structures (full, kronecker)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -87,12 +88,28 @@ std::vector<NetworkCache::Use> NetworkCache::uses() const {
 
 int64_t NetworkCache::taken() const { return std::ranges::count_if(uses(), &Use::found); }
 
+namespace {
+
+/// Returns " weights " and a hash of the weights of the rows; "" where every row counts once.
+std::string key_of_weights(const Dataset& rows) {
+  at::Tensor weights = rows.weights();
+  if (!weights.defined()) return "";
+  weights = weights.contiguous();
+  const auto* const first = weights.const_data_ptr<double>();
+  std::vector<int64_t> bits;
+  for (int64_t i = 0; i < weights.size(0); ++i) bits.push_back(std::bit_cast<int64_t>(first[i]));
+  return fmt::format(" weights {:x}", hash_of_rows(bits));
+}
+
+}  // namespace
+
 std::string training_key(const NetworkSpec& spec, const TrainedNetworkOptions& options, const Split& split,
                          const Stream& stream) {
-  return fmt::format("{} {} {} rows {:x} {:x} stream {:x} {:x} threads {}",
+  return fmt::format("{} {} {} rows {:x}{} {:x}{} stream {:x} {:x} threads {}",
                      name_of(split.train.schema.task.kind), to_json(spec).dump(),
-                     options_to_json(options).dump(), rows_hash(split.train), rows_hash(split.valid),
-                     stream.bits(0), stream.bits(1), at::get_num_threads());
+                     options_to_json(options).dump(), rows_hash(split.train), key_of_weights(split.train),
+                     rows_hash(split.valid), key_of_weights(split.valid), stream.bits(0), stream.bits(1),
+                     at::get_num_threads());
 }
 
 }  // namespace slimbayes

@@ -106,9 +106,13 @@ TrainedNetwork trained_network(const ScriptNetwork& module, const Split& split, 
   const auto squared_error = [&](const Batch& batch) {
     return (module(input_of(batch, module.type()).x).output.squeeze(-1).to(at::kDouble) - y(batch)).square();
   };
-  const double var = at::var(of_all(rows, y), /*unbiased=*/false).item<double>();
+  const at::Tensor targets = of_all(rows, y), of_rows = rows.weights();
+  const double var = of_rows.defined()
+                         ? weighted_mean((targets - weighted_mean(targets, of_rows)).square(), of_rows)
+                         : at::var(targets, /*unbiased=*/false).item<double>();
   if (var > 0) trained.target_var = var;
-  const double mse = of_all(held_out.size() > 0 ? held_out : rows, squared_error).mean().item<double>();
+  const Dataset& of_noise = held_out.size() > 0 ? held_out : rows;
+  const double mse = weighted_mean(of_all(of_noise, squared_error), of_noise.weights());
   trained.head.noise_var = std::max(mse, 1e-12 * trained.target_var);
   return trained;
 }

@@ -24,14 +24,15 @@ struct TrainedNetwork {
   NetworkSpec spec;
   Weights weights;  // float32, named "network.0.weight", ...; buffers included
   /// What the outputs mean. The head's noise variance is the mean squared validation error of the encoded
-  /// target (without validation rows, the training error). After a refit, which trains on the validation rows
-  /// too, it is the noise variance of the first training, which did not.
+  /// target (without validation rows, the training error), by the weights of the rows. After a refit, which
+  /// trains on the validation rows too, it is the noise variance of the first training, which did not.
   Head head = {};
   Summary summary = {};
   /// A TorchScript module that replaces the layers: `spec` then has the shape of a row and no layers, and
   /// `weights` is empty. Only bll, rich-bll and last-layer-laplace take modules.
   std::optional<ScriptNetwork> module = {};
-  double target_var = 1;  // variance of the training targets; a module's target need not be standardised
+  /// Variance of the training targets, by their weights; a module's target need not be standardised.
+  double target_var = 1;
 };
 
 /// How a network is trained.

@@ -119,22 +119,29 @@ Enrichment route_of(const PlannedRows& planned, int64_t r, const EnrichmentOptio
 
 }  // namespace
 
-at::Tensor projector(const at::Tensor& features, double ridge, const GradientShare& share) {
+at::Tensor projector(const at::Tensor& features, double ridge, const GradientShare& share,
+                     const at::Tensor& weights) {
   check_shape(features, {-1, -1}, "projector", "features");
   const at::NoGradGuard no_grad;
   const at::Tensor phi = features.to(at::kDouble);
+  at::Tensor counted = phi, rows = at::full({}, phi.size(0), at::kDouble);
+  if (weights.defined()) {
+    check_shape(weights, {phi.size(0)}, "projector", "weights");
+    counted = phi * weights.to(at::kDouble).unsqueeze(1);
+    rows = weights.sum(at::kDouble);
+  }
   if (!(ridge >= 0 && std::isfinite(ridge)))
     refuse("projector", "a finite ridge of at least 0", fmt::format("{}", ridge));
-  at::Tensor gram, n = at::full({}, phi.size(0), at::kDouble);
+  at::Tensor gram, n = rows;
   share.sum([&] {
-    gram = phi.t().mm(phi);
+    gram = phi.t().mm(counted);
     return std::vector{gram, n};
   });
   const auto [values, vectors] = spectrum(gram);
-  const double of_a_row = values.sum().item<double>() / std::max(1.0, n.item<double>());
+  const double all = n.item<double>(), of_a_row = all > 0 ? values.sum().item<double>() / all : 0;
   const at::Tensor inverse = at::where(values > kLeastEigenvalue * values.max(),
                                        (values + ridge * of_a_row).reciprocal(), at::zeros_like(values));
-  return phi.mm(vectors * inverse).mm(vectors.t());
+  return counted.mm(vectors * inverse).mm(vectors.t());
 }
 
 Enrichment enrichment(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,

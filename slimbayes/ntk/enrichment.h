@@ -43,8 +43,11 @@ struct Enrichment {
 /// below 1e-10 of the largest count as zero; they occur with dead units, or with fewer rows than features. A
 /// ridge damps the directions of Phi whose eigenvalue is well below ridge * m: the rows say little about
 /// these directions, and least squares would extrapolate. Where processes share the rows, `features` and the
-/// result are of the rows of `share`, Phi^T Phi and m of all rows. Float64. [n, r]
-at::Tensor projector(const at::Tensor& features, double ridge = 0, const GradientShare& share = {});
+/// result are of the rows of `share`, Phi^T Phi and m of all rows. With the weights w [n] > 0 of the rows the
+/// regression counts row i as w_i equal rows: Q = W Phi (Phi^T W Phi + ridge m I)^+ with W = diag(w) and m =
+/// sum_i w_i ||phi_i||^2 / sum_i w_i. Float64. [n, r]
+at::Tensor projector(const at::Tensor& features, double ridge = 0, const GradientShare& share = {},
+                     const at::Tensor& weights = {});
 
 /// Computes A^T A for A = Phi_m^T Q. Row i of Phi_m [n, p] is the gradient of the chosen output of row i with
 /// respect to the parameters before the last layer, and `q` is Q [n, r] float64. Phi_m is never held. The

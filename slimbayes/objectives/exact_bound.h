@@ -18,7 +18,8 @@ struct ExactSums {
 /// Returns the sums of zero rows.
 ExactSums exact_sums(int64_t rank);
 
-/// Returns the sums with these rows added, each by its LinearRows::weight; `d` must be undefined. `first` is the index of the first of these rows in the whole data.
+/// Returns the sums with these rows added, each by its LinearRows::weight; `d` must be undefined. `first` is
+/// the index of the first of these rows in the whole data.
 /// `correction` [b] holds k~(x, x) - ||phi||^2 of each row (Expansion::correction in basis/basis.h); it is an
 /// undefined tensor if phi does not approximate a kernel k~. Gradients are not tracked. Throws NumericalError
 /// for features that are not finite.

@@ -24,8 +24,7 @@ BatchPlan plan_of_weights(const at::Tensor& weights, int64_t batches);
 /// Returns a plan whose batches contain rows of similar length, so that little of a batch is padding. The
 /// plan shuffles the rows, sorts them by length within stretches of fifty batches, cuts them into ceil(n /
 /// batch) batches and shuffles the batches. lengths: [n] int64. With `weights` [n] the rows of an epoch are
-/// drawn as those of plan_of_weights(). Throws std::invalid_argument for no rows or a
-/// batch below 1.
+/// drawn as those of plan_of_weights(). Throws std::invalid_argument for no rows or a batch below 1.
 BatchPlan plan_by_length(at::Tensor lengths, int64_t batch, const at::Tensor& weights = {});
 
 /// Returns a plan for rows that lie on disk, where those of a block are read together: the blocks of `block`

@@ -164,6 +164,34 @@ TEST(KernelRows, IsTheGaussianProcessOfOneRow) {
   }
 }
 
+// Two rows so far apart that their kernel is 0: each is a process of one row, with a noise of its own.
+TEST(KernelRows, MayHaveANoiseOfEachRow) {
+  const double amplitude = 2, noise[] = {0.5, 0.125}, y[] = {1.5, -0.5};
+  KernelRows spec{.features = {.inputs = 1},
+                  .lengthscale = {1},
+                  .rows = {0, 1000},
+                  .amplitude = amplitude,
+                  .noise_var = 0.5,
+                  .diagonals = {noise[0], noise[1]},
+                  .alpha = {y[0] / (amplitude + noise[0]), y[1] / (amplitude + noise[1])},
+                  .ones = {1 / (amplitude + noise[0]), 1 / (amplitude + noise[1])}};
+  const auto model = kernel_row_model(spec);
+  ASSERT_NE(model, nullptr);
+  const double sum = spec.ones[0] + spec.ones[1];
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    const std::vector<double> out = answers(*model, {spec.rows[i]});
+    const double s = amplitude + noise[i], left = 1 - amplitude / s;
+    EXPECT_NEAR(out[0], amplitude * y[i] / s, 1e-14);
+    EXPECT_NEAR(out[2], amplitude - amplitude * amplitude / s + left * left / sum, 1e-14);
+  }
+  spec.diagonals.pop_back();
+  EXPECT_THROW(kernel_row_model(spec), std::invalid_argument);
+  spec.diagonals = {0.5, 0};
+  EXPECT_THROW(kernel_row_model(spec), std::invalid_argument);
+  spec.diagonals.clear();  // and `diagonal` is 0
+  EXPECT_THROW(kernel_row_model(spec), std::invalid_argument);
+}
+
 // At the inducing points <phi(g), phi(g')> is the kernel itself, up to its nugget.
 TEST(InducingFeatures, ReproduceTheKernelAtTheirPoints) {
   const std::vector<float> points = {0, 1, -1, 0.5F, 2, 2, 0.25F, -3}, log_l = {0.5F, -0.25F};

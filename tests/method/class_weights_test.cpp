@@ -37,5 +37,15 @@ TEST(ClassWeights, MultiplyTheLossOfARowByItsClass) {
   EXPECT_NEAR(weighted_nll(p, two, weights), (-3 * std::log(0.75) - 0.5 * std::log(0.5)) / 2, 1e-12);
 }
 
+// Class 0 has the weights 2 and 1, class 1 has 3: each is half of the rows.
+TEST(ClassWeights, CountRowsByTheirWeights) {
+  const at::Tensor times = at::tensor({2.0, 3.0, 1.0}, at::kDouble);
+  const Dataset rows = weighted(of_classes({0, 1, 0}, 2), times);
+  EXPECT_TRUE(at::equal(class_weights("balanced", rows, "test", nullptr), at::ones({2}, at::kFloat)));
+  const Classes p{at::tensor({0.25, 0.75, 0.5, 0.5, 0.9, 0.1}, at::kDouble).view({3, 2}), {}, {}};
+  const double expected = -(2 * 0.5 * std::log(0.25) + 3 * 3 * std::log(0.5) + 0.5 * std::log(0.9)) / 6;
+  EXPECT_NEAR(weighted_nll(p, rows.all().target, at::tensor({0.5, 3.0}), times), expected, 1e-12);
+}
+
 }  // namespace
 }  // namespace slimbayes

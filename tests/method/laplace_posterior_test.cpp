@@ -151,5 +151,35 @@ TEST(Laplace, RowsThatWereNotAddedAreRefused) {
   EXPECT_THROW(with_rows(wrong, rows.features.slice(1, 0, 2), rows.logits, 1), std::invalid_argument);
 }
 
+TEST(Laplace, ARowOfWeightTwoIsTwoRows) {
+  const LogitRows rows = logit_rows(30, 4, 3, 9);
+  const at::Tensor times = 1 + at::arange(30).remainder(3), weight = times.to(at::kDouble);
+  const at::Tensor which = at::repeat_interleave(at::arange(30), times);
+  const LogitRows copies{rows.features.index_select(0, which), rows.logits.index_select(0, which)};
+  for (const bool full : {true, false}) {
+    const GaussNewton none = gauss_newton(3, 4, full), b = matrix_of(copies, full);
+    const GaussNewton a = with_rows(none, rows.features, rows.logits, 1, weight);
+    EXPECT_EQ(a.n, b.n);
+    EXPECT_TRUE(at::allclose(a.features, b.features, 1e-12, 1e-12));
+    EXPECT_TRUE(at::allclose(a.classes, b.classes, 1e-12, 1e-12));
+    EXPECT_TRUE(at::allclose(eigenvalues(a), eigenvalues(b), 1e-9, 1e-9)) << full;
+    const auto covariance = [&](const GaussNewton& h) {
+      return logit_covariance(laplace_posterior(h, 0.7), rows.features, 3);
+    };
+    EXPECT_TRUE(at::allclose(covariance(a), covariance(b), 1e-9, 1e-12)) << full;
+    // Weights whose sum rounds leave exactly nothing behind.
+    const at::Tensor parts = weight / 7.3, fresh = gauss_newton(3, 4, full).features;
+    GaussNewton left = with_rows(gauss_newton(3, 4, full), rows.features, rows.logits, 1, parts);
+    for (int64_t i = 29; i >= 0; --i)
+      left = with_rows(std::move(left), rows.features.narrow(0, i, 1), rows.logits.narrow(0, i, 1), -1,
+                       parts.narrow(0, i, 1));
+    EXPECT_EQ(left.n, 0);
+    EXPECT_TRUE(at::equal(left.features, fresh));
+  }
+  const GaussNewton one = with_rows(gauss_newton(3, 4, true), rows.features, rows.logits, 1, weight / 100);
+  EXPECT_THROW(with_rows(one, rows.features, rows.logits, -1), std::invalid_argument);  // 0.6 are there
+  EXPECT_THROW(with_rows(one, rows.features, rows.logits, 1, weight.narrow(0, 0, 29)), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace slimbayes

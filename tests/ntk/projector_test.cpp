@@ -30,5 +30,18 @@ TEST(Enrichment, TheProjectorWithARidgeSolvesRidgeRegression) {
   EXPECT_THROW(projector(features, -1), std::invalid_argument);
 }
 
+TEST(Enrichment, TheProjectorCountsARowOfWeightTwoTwice) {
+  const at::Tensor features = Stream(4).normal({11, 5}), times = 1 + at::arange(11).remainder(3);
+  const at::Tensor which = at::repeat_interleave(at::arange(11), times);
+  for (const double ridge : {0.0, 0.3}) {
+    const at::Tensor own = projector(features, ridge, {}, times.to(at::kDouble)),
+                     copies = projector(features.index_select(0, which), ridge);
+    const at::Tensor sums = at::zeros_like(own).index_add(0, which, copies);
+    EXPECT_LT(relative_error(own, sums), 1e-11) << ridge;
+    EXPECT_GT(relative_error(projector(features, ridge), sums), 1e-2) << ridge;
+  }
+  EXPECT_THROW(projector(features, 0, {}, at::ones({10}, at::kDouble)), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace slimbayes

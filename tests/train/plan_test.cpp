@@ -79,5 +79,62 @@ TEST(PlanByLength, IsAFunctionOfTheStream) {
   EXPECT_THROW(plan_by_length(at::arange(4), 0), std::invalid_argument);
 }
 
+at::Tensor counts_of(const EpochBatches& epoch, int64_t rows) {
+  return at::bincount(at::cat(all_of(epoch)), {}, rows).to(at::kDouble);
+}
+
+TEST(PlanOfWeights, DrawsARowAtMostOnceMoreOrLessThanItsWeightSays) {
+  constexpr int64_t kRows = 200, kEpochs = 400;
+  const at::Tensor weights = 0.05 + 4 * Stream(1).uniform({kRows}).square();
+  const at::Tensor expected = weights / weights.mean();
+  const BatchPlan plan = plan_of_weights(weights, 7);
+  at::Tensor sum = at::zeros({kRows}, at::kDouble);
+  for (uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
+    const EpochBatches batches = plan(Stream(2).split(epoch));
+    EXPECT_EQ(batches.size(), 7);
+    const at::Tensor counts = counts_of(batches, kRows);
+    EXPECT_EQ(counts.sum().item<double>(), kRows);
+    EXPECT_LT((counts - expected).abs().max().item<double>(), 1 + 1e-9);
+    sum += counts;
+  }
+  // A count is one of two neighbours of its expectation, so its sd is at most 1/2, that of the mean 0.025.
+  EXPECT_LT((sum / kEpochs - expected).abs().max().item<double>(), 6 * 0.025);
+}
+
+TEST(PlanOfWeights, MixesTheCopiesOfARowWithTheOthers) {
+  const at::Tensor weights = at::cat({at::full({10}, 50.0, at::kDouble), at::ones({490}, at::kDouble)});
+  for (const at::Tensor& batch : all_of(plan_of_weights(weights, 10)(Stream(4)))) {
+    EXPECT_EQ(batch.size(0), 50);
+    EXPECT_GT((batch < 10).sum().item<int64_t>(), 8);  // about half of the rows drawn are of the ten
+    EXPECT_GT((batch >= 10).sum().item<int64_t>(), 8);
+  }
+}
+
+TEST(PlanOfWeights, IsAFunctionOfTheStream) {
+  const at::Tensor weights = 0.5 + Stream(1).uniform({101});
+  const BatchPlan plan = plan_of_weights(weights, 5);
+  EXPECT_TRUE(at::equal(at::cat(all_of(plan(Stream(1)))), at::cat(all_of(plan(Stream(1))))));
+  EXPECT_FALSE(at::equal(at::cat(all_of(plan(Stream(1)))), at::cat(all_of(plan(Stream(2))))));
+  EXPECT_THROW(plan_of_weights(at::empty({0}, at::kDouble), 1), std::invalid_argument);
+  EXPECT_THROW(plan_of_weights(weights, 0), std::invalid_argument);
+}
+
+TEST(PlanOfWeights, OfEqualWeightsIsThatOfEqualBatches) {
+  const at::Tensor weights = at::full({101}, 2.5, at::kDouble);
+  const std::vector<at::Tensor> equal = all_of(plan_of_equal_batches(101, 5)(Stream(3))),
+                                own = all_of(plan_of_weights(weights, 5)(Stream(3)));
+  ASSERT_EQ(own.size(), equal.size());
+  for (size_t i = 0; i < own.size(); ++i) EXPECT_TRUE(at::equal(own[i], equal[i]));
+}
+
+TEST(PlanByLength, DrawsRowsByTheirWeights) {
+  const at::Tensor lengths = (1 + 40 * Stream(1).uniform({300})).to(at::kLong);
+  const at::Tensor weights = 0.1 + Stream(2).uniform({300});
+  const at::Tensor counts = counts_of(plan_by_length(lengths, 32, weights)(Stream(3)), 300);
+  EXPECT_EQ(counts.sum().item<double>(), 300);
+  EXPECT_LT((counts - weights / weights.mean()).abs().max().item<double>(), 1 + 1e-9);
+  EXPECT_GT(counts.max().item<double>(), 1);
+}
+
 }  // namespace
 }  // namespace slimbayes

@@ -57,6 +57,7 @@ void fields(Part& part, Visitor& v) requires IsPart<Part, KernelRows> {
   v("noise_var", part.noise_var);
   v("offset", part.offset);
   v("diagonal", part.diagonal);
+  v("diagonals", part.diagonals);
   v("alpha", part.alpha);
   v("ones", part.ones);
 }

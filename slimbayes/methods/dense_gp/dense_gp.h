@@ -2,6 +2,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <string>
+
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/engine/kernel_rows.h"
 
@@ -10,7 +13,8 @@ namespace slimbayes {
 /// The hyperparameters that the dense methods (gp-exact, dkl-exact) share. The model is f ~ GP(c, k), y = f +
 /// noise, with k(z, z') = s exp(-1/2 sum_j (z_j - z'_j)^2 / l_j^2) for points z with h coordinates. The
 /// hyperparameters are trained as one vector theta [h + 3]: log l, log s, log(noise - floor), c. Everything
-/// is computed in float64.
+/// is computed in float64. A row of weight w (Batch::weight) stands for w equal rows: its noise variance in
+/// the kernel matrix is noise / w. Below, `weights` [n] are those of the rows; undefined: each counts once.
 struct DenseHyper {
   at::Tensor lengthscale;                   // l [h]
   at::Tensor amplitude, noise_var, offset;  // scalars: s (a variance), noise variance, mean c
@@ -18,17 +22,26 @@ struct DenseHyper {
   DenseHyper(const at::Tensor& theta, double noise_floor);
 
   at::Tensor kernel(const at::Tensor& a, const at::Tensor& b) const;  // [n, h], [m, h] -> [n, m]
-  at::Tensor noisy_kernel(const at::Tensor& z) const;                 // K + noise I [n, n]
+  /// Returns K + noise I, with weights K + noise diag(1 / w). [n, n]
+  at::Tensor noisy_kernel(const at::Tensor& z, const at::Tensor& weights = {}) const;
 };
+
+/// The name of the weights of the training rows in a model file, which has them if the rows do.
+inline constexpr const char* kDenseWeights = "data.weight";
+
+/// Returns these weights of n rows in float64. Throws std::invalid_argument, with a message that begins with
+/// `method`, for another shape, and unless they are finite and > 0.
+at::Tensor checked_weights(const at::Tensor& stored, int64_t n, const std::string& method);
 
 /// Returns the initial theta for points with `inputs` = h coordinates: l = sqrt(h), s = 1, c = 0 (paper N,
 /// appendix B), and log(noise - floor) = log_noise. [h + 3] float64
 at::Tensor dense_start(int64_t inputs, double log_noise);
 
 /// Returns -log evidence / n of the targets y [n] at the points z [n, h]. Adds the gradient of this value to
-/// those of theta and, if it requires one, of z. O(n^3).
+/// those of theta and, if it requires one, of z. O(n^3). With weights it is the value of the repeated rows:
+/// their evidence, divided by the sum of the weights.
 double dense_evidence_backward(const at::Tensor& theta, const at::Tensor& z, const at::Tensor& y,
-                               double noise_floor);
+                               double noise_floor, const at::Tensor& weights = {});
 
 /// The exact posterior of f given the targets y [n] at the points z [n, h], float64. The epistemic variance
 /// includes the uncertainty of the constant mean c: the variance of its generalised least-squares estimate
@@ -36,7 +49,8 @@ double dense_evidence_backward(const at::Tensor& theta, const at::Tensor& z, con
 /// is this estimate. Throws NumericalError if K + noise I cannot be factorised.
 class DensePosterior {
  public:
-  DensePosterior(const at::Tensor& theta, at::Tensor z, const at::Tensor& y, double noise_floor);
+  DensePosterior(const at::Tensor& theta, at::Tensor z, const at::Tensor& y, double noise_floor,
+                 at::Tensor weights = {});
 
   /// Returns the answers at the points z [b, h]. Needs memory for two [b, n] matrices.
   Regression operator()(const at::Tensor& z) const;
@@ -46,11 +60,12 @@ class DensePosterior {
 
  private:
   DenseHyper hyper_;
-  at::Tensor z_;       // [n, h]
-  at::Tensor factor_;  // chol(K + noise I) [n, n]
-  at::Tensor alpha_;   // (K + noise I)^-1 (y - c) [n]
-  at::Tensor ones_;    // (K + noise I)^-1 1 [n]
-  double added_;       // to the diagonal, beside the noise
+  at::Tensor z_;        // [n, h]
+  at::Tensor weights_;  // [n]; undefined if every row counts once
+  at::Tensor factor_;   // chol(K + noise I) [n, n]
+  at::Tensor alpha_;    // (K + noise I)^-1 (y - c) [n]
+  at::Tensor ones_;     // (K + noise I)^-1 1 [n]
+  double added_;        // to the diagonal, beside the noise
   double jitter_;
 };
 

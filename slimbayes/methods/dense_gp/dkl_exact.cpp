@@ -25,7 +25,8 @@
 // Model       f ~ GP(c, k~(g(x), g(x'))), y = f + noise; k~ is an ARD RBF kernel, g the network.
 // Estimator   AdamW on the dense log evidence trains network, lengthscales, amplitude, noise and c. Each step
 //             uses evidence_rows rows (on a small table all rows). The final posterior uses every training
-//             row.
+//             row. A step on some of the rows takes them uniformly, whatever their weights, and reads the
+//             weights: the evidence is no mean over rows, which rows drawn twice would estimate.
 // Cost        O(e^3 + e h^2) per step of e rows with h hidden units. The posterior costs O(n^3) time and an
 //             [n, n] matrix, at the end of the fit and whenever a model file is opened; hence the option
 //             max_rows. O(n^2) per prediction.
@@ -41,7 +42,8 @@ constexpr const char* kDklExact = "dkl-exact";
 
 class DklExactFitted : public Fitted {
  public:
-  /// `weights` holds the parameters, and also the training rows as "data.x" [n, d] and "data.y" [n].
+  /// `weights` holds the parameters, and also the training rows as "data.x" [n, d] and "data.y" [n], with
+  /// their weights, if they have any, as kDenseWeights [n].
   DklExactFitted(DklExactOptions options, NetworkSpec spec, Weights weights, Summary summary)
       : options_(std::move(options)),
         spec_(std::move(spec)),
@@ -82,7 +84,10 @@ class DklExactFitted : public Fitted {
     check_shape(x, {-1, spec_.input.width()}, kDklExact, "data.x");
     check_shape(y, {x.size(0)}, kDklExact, "data.y");
     check_shape(theta, {output(spec_).width() + 3}, kDklExact, "theta");
-    return {theta, network_(x), y, options_.noise.noise_floor};
+    at::Tensor of_rows;
+    if (weights_.contains(kDenseWeights))
+      of_rows = checked_weights(lookup(kDenseWeights), x.size(0), kDklExact);
+    return {theta, network_(x), y, options_.noise.noise_floor, of_rows};
   }
 
   DklExactOptions options_;
@@ -116,22 +121,22 @@ class DklExactMethod : public Method {
     problem.ranks = context.ranks;
     problem.score = score_name(split.train.schema.task, "NLL");
     problem.trained_by = network.by_engine() ? "engine" : "libtorch";
-    problem.source = std::make_shared<TensorSource>(Batch{{rows.x}, rows.y});
+    problem.source = std::make_shared<TensorSource>(Batch{{rows.x}, rows.y, {}, rows.weight});
     problem.step = [&](const Batch& batch, const StepContext&) {
       at::Tensor z = network(batch.inputs[0]);
       if (!at::isfinite(z.detach().sum()).item<bool>())
         throw NumericalError(
             "[dkl-exact] expected finite features; received others; lower the learning rate or look for "
             "extreme inputs");
-      return dense_evidence_backward(theta, z, batch.target, floor);
+      return dense_evidence_backward(theta, z, batch.target, floor, batch.weight);
     };
     if (held_out.size() > 0) {
       int64_t k = std::min(n, options_.evidence_rows);
       at::Tensor which = at::floor_divide(at::arange(k) * n, k);  // evenly spaced
-      const RowTensors some{rows.x.index_select(0, which), rows.y.index_select(0, which)};
+      const RowTensors some = rows.subset(which);
       problem.validate = [&, some] {
         at::NoGradGuard no_grad;
-        DensePosterior posterior(theta, network(some.x), some.y, floor);
+        DensePosterior posterior(theta, network(some.x), some.y, floor, some.weight);
         return mean_over_rows(held_out, [&](const Input& x, const at::Tensor& y) {
           Regression p = posterior(network(x));
           return -GaussianLikelihood{p.aleatoric_var}.log_predictive({p.mean, p.epistemic_var},
@@ -152,6 +157,7 @@ class DklExactMethod : public Method {
     Weights weights = snapshot(parameters);
     weights["data.x"] = rows.x;
     weights["data.y"] = rows.y;
+    if (rows.weight.defined()) weights[kDenseWeights] = rows.weight;
     return std::make_unique<DklExactFitted>(options_, std::move(spec), std::move(weights),
                                             std::move(summary));
   }

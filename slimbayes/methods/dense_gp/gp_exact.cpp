@@ -23,7 +23,8 @@
 // gp-exact: the dense Gaussian process, the reference for the low-rank methods (Rasmussen and Williams 2006,
 // ch. 2, 5).
 //
-// Model       f ~ GP(c, s exp(-1/2 sum_j (x_j - x'_j)^2 / l_j^2)), y = f + noise.
+// Model       f ~ GP(c, s exp(-1/2 sum_j (x_j - x'_j)^2 / l_j^2)), y = f + noise. A row of weight w is w
+//             equal rows: one row whose noise variance is noise / w.
 // Estimator   L-BFGS on the log evidence (methods/dense_gp/dense_gp.cpp) fits log l, log s, log noise and c.
 //             It starts at noise 0.1 and l = sqrt(d) on d standardised inputs. The evidence of few rows has
 //             several maxima, one of which explains everything by noise. Up to 300 rows, six more searches
@@ -125,7 +126,8 @@ class EvidenceSearch {
   double evaluate(Search& search) {
     check_time();
     search.theta.mutable_grad() = at::zeros_like(search.theta);
-    const double value = dense_evidence_backward(search.theta, rows_.x, rows_.y, options_.noise_floor);
+    const double value =
+        dense_evidence_backward(search.theta, rows_.x, rows_.y, options_.noise_floor, rows_.weight);
     search.lowest = std::min(search.lowest, value);
     if (value < summary_.best_score) {
       summary_.best_score = value;
@@ -192,7 +194,7 @@ class GpExactFitted : public Fitted {
         rows_(std::move(rows)),
         theta_(std::move(theta)),
         summary_(std::move(summary)),
-        posterior_(theta_, rows_.x, rows_.y, options.noise_floor) {
+        posterior_(theta_, rows_.x, rows_.y, options.noise_floor, rows_.weight) {
     summary_.jitter = posterior_.jitter();
   }
 
@@ -202,6 +204,8 @@ class GpExactFitted : public Fitted {
     at::Tensor theta = stored_tensor(file, "theta");
     check_shape(rows.x, {-1, -1}, kGpExact, "x");
     check_shape(rows.y, {rows.x.size(0)}, kGpExact, "data.y");
+    if (file.tensors.contains(kDenseWeights))
+      rows.weight = checked_weights(stored_tensor(file, kDenseWeights), rows.x.size(0), kGpExact);
     check_shape(theta, {rows.x.size(1) + 3}, kGpExact, "theta");
     for (const at::Tensor& each : {rows.x, rows.y, theta}) check_finite(each, kGpExact, "model");
     const bool floats = at::isFloatingType(rows.x.scalar_type()) && at::isFloatingType(rows.y.scalar_type());
@@ -225,6 +229,7 @@ class GpExactFitted : public Fitted {
     file.metadata["summary"] = to_json(summary_).dump();
     file.tensors["data.x"] = to_stored(rows_.x);
     file.tensors["data.y"] = to_stored(rows_.y);
+    if (rows_.weight.defined()) file.tensors[kDenseWeights] = to_stored(rows_.weight);
     file.tensors["theta"] = to_stored(theta_);
     return file;
   }
@@ -255,7 +260,7 @@ class GpExactMethod : public Method {
              "raise max_rows if time (n^3) and memory (n^2) permit, or use dbk");
     int64_t k = std::min(n, options_.evidence_rows);
     at::Tensor which = at::floor_divide(at::arange(k) * n, k);  // evenly spaced
-    RowTensors some = {rows.x.index_select(0, which), rows.y.index_select(0, which)};
+    const RowTensors some = rows.subset(which);
     Summary summary;
     summary.rows = n;
     at::Tensor theta = EvidenceSearch(some, options_, context.callback, summary).run();

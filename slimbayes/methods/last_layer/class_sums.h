@@ -12,7 +12,8 @@ namespace slimbayes {
 /// Returns the statistics of each logit's posterior, from at most `most` rows of its class; a single logit
 /// has rows of both classes. The rows of a class with more of them are drawn with `stream`. For rows on disk:
 /// a first pass over the targets draws the rows, and a second one reads those alone. In memory are two
-/// numbers of each drawn row and the sums. `own.ranks` draw from the rows of all of them.
+/// numbers of each drawn row and the sums. Each row keeps its weight. `own.ranks` draw from the rows of all
+/// of them.
 std::vector<LinearStatistics> class_sums(const LastLayerFeatures& features, const RankRows& own, int64_t most,
                                          const Stream& stream);
 

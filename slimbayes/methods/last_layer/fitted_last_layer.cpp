@@ -41,7 +41,7 @@ std::vector<LinearPosterior> LastLayerPosterior::outputs() const {
 EvaluatedRows evaluated(const LastLayerFeatures& network, const Dataset& data) {
   EvaluatedRows all{at::empty({data.size(), network.rank()}, at::kDouble),
                     at::empty({data.size(), network.outputs()}, at::kDouble),
-                    at::empty({data.size()}, at::kDouble)};
+                    at::empty({data.size()}, at::kDouble), data.weights()};
   int64_t from = 0;
   over_evaluated(network, data, [&](const EvaluatedRows& rows) {
     const int64_t b = rows.y.size(0);
@@ -60,16 +60,19 @@ void over_evaluated(const LastLayerFeatures& network, const Dataset& data,
   over_batches(data, options, [&](const Batch& batch) {
     const LastLayerRows rows = network(input_of(batch, network.type()));
     each({rows.features.detach().to(at::kDouble), rows.output.detach().to(at::kDouble),
-          batch.target.to(at::kDouble)});
+          batch.target.to(at::kDouble), batch.weight});
   });
 }
 
 LinearRows rows_of_output(const EvaluatedRows& rows, int64_t c, bool regression) {
-  if (regression) return {rows.features, rows.y - rows.output.squeeze(-1), {}};
-  const at::Tensor features = rows.output.size(1) == 1
-                                  ? rows.features
-                                  : rows.features.index_select(0, at::nonzero(rows.y == c).squeeze(1));
-  return {features, at::zeros({features.size(0)}, at::kDouble), {}};
+  if (regression) return {rows.features, rows.y - rows.output.squeeze(-1), {}, rows.weight};
+  at::Tensor features = rows.features, weight = rows.weight;
+  if (rows.output.size(1) > 1) {
+    const at::Tensor own = at::nonzero(rows.y == c).squeeze(1);
+    features = features.index_select(0, own);
+    if (weight.defined()) weight = weight.index_select(0, own);
+  }
+  return {features, at::zeros({features.size(0)}, at::kDouble), {}, weight};
 }
 
 Latent latent_at(const std::vector<LinearPosterior>& outputs, const LastLayerRows& rows) {

@@ -31,6 +31,7 @@ struct LastLayerPosterior {
 /// The last layer's features, the network's outputs and the targets of all rows of a dataset. Float64.
 struct EvaluatedRows {
   at::Tensor features, output, y;  // [n, r], [n, k], [n]
+  at::Tensor weight = {};          // [n] Batch::weight; undefined if every row counts once
 };
 EvaluatedRows evaluated(const LastLayerFeatures& network, const Dataset& data);
 
@@ -40,7 +41,7 @@ void over_evaluated(const LastLayerFeatures& network, const Dataset& data,
 
 /// Returns the rows that the posterior of output c learns. For a regression they are all rows, with the
 /// residuals y - f(x) as targets. For classes they are the rows of class c (with one logit, all rows). Their
-/// targets are 0 and have no effect: a classifier's mean stays the network's.
+/// targets are 0 and have no effect: a classifier's mean stays the network's. Each row keeps its weight.
 LinearRows rows_of_output(const EvaluatedRows& rows, int64_t c, bool regression);
 
 /// Returns the network's outputs as the mean, and for each output the epistemic variance of its posterior.

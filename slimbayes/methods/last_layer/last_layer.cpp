@@ -178,8 +178,8 @@ class LastLayerMethod : public Method {
     LastLayerPosterior posterior{factor, {}, layer_.posterior.class_noise, index.defined()};
     PosteriorChoice choice;
     if (regression) {
-      const double scale = static_cast<double>(rows.size()) / static_cast<double>(used.size());
-      posterior.statistics = {residual_statistics(features, own, at_rows, scale, rows.size())};
+      const double n = rows.total_weight(), scale = n / used.total_weight();
+      posterior.statistics = {residual_statistics(features, own, at_rows, scale, n)};
       const bool unseen = !context.start || context.valid_unseen;
       choice =
           known ? known->choice
@@ -188,9 +188,10 @@ class LastLayerMethod : public Method {
     } else {
       posterior.statistics = on_disk ? class_sums(features, own, layer_.posterior.class_rows, context.stream)
                                      : class_statistics(at_rows, own, context.stream);
-      int64_t held = 0;
+      double held = 0;
       for (const LinearStatistics& one : posterior.statistics) held += one.n;
-      posterior.sampled = posterior.sampled || held < used.size();
+      const double all = used.total_weight();
+      posterior.sampled = posterior.sampled || held < all - rounding_of_rows(all);
       choice = known ? known->choice : class_choice(posterior, at_valid, layer_.posterior.choice);
     }
     posterior.prior_factor = choice.prior_sd * factor;
@@ -294,8 +295,9 @@ class LastLayerMethod : public Method {
                       "takes fewer rows",
                       rows.size(), flops / 1e9));
     const GradientShare share = gradient_share(own);
-    const Enrichment found = enrichment(model, gradients, projector(at_rows.features, layer_.ridge, share),
-                                        options, context.stream.split("enrichment"), share);
+    const Enrichment found =
+        enrichment(model, gradients, projector(at_rows.features, layer_.ridge, share, at_rows.weight),
+                   options, context.stream.split("enrichment"), share);
     summary.facts.push_back(
         fmt::format("variance of the earlier layers: {} from the gradients of {} rows by the {} route: {}",
                     found.route == "sketch" ? "approximated" : "computed exactly", rows.size(), found.route,
@@ -303,10 +305,10 @@ class LastLayerMethod : public Method {
     return found.gram;
   }
 
-  /// Returns the statistics of the residuals of all n rows, from `own` rows of a share 1 / scale of them.
-  /// `kept` are the evaluated own rows; undefined for rows on disk.
+  /// Returns the statistics of the residuals of all rows, whose weights sum to n, from `own` rows of a share
+  /// 1 / scale of that. `kept` are the evaluated own rows; undefined for rows on disk.
   static LinearStatistics residual_statistics(const LastLayerFeatures& features, const RankRows& own,
-                                              const EvaluatedRows& kept, double scale, int64_t n) {
+                                              const EvaluatedRows& kept, double scale, double n) {
     LinearStatistics s = linear_statistics(features.rank());
     const auto add = [&s](const EvaluatedRows& rows) {
       s = added(std::move(s), rows_of_output(rows, 0, true));
@@ -343,8 +345,9 @@ class LastLayerMethod : public Method {
           own = own.index_select(0, draw.permutation(own.size(0)).narrow(0, 0, layer_.posterior.class_rows));
         }
         own = own.masked_select(own.ge(first).logical_and(own.lt(end))) - first;
+        const at::Tensor weight = rows.weight.defined() ? rows.weight.index_select(0, own) : rows.weight;
         sums = added(std::move(sums),
-                     {rows.features.index_select(0, own), at::zeros({own.size(0)}, at::kDouble), {}});
+                     {rows.features.index_select(0, own), at::zeros({own.size(0)}, at::kDouble), {}, weight});
       }
       all.push_back(std::move(sums));
     }

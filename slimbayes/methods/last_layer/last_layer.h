@@ -33,7 +33,10 @@ struct LastLayer {
 
 /// Returns the method. A regression has one posterior, of the residual y - f(x). A classifier has one
 /// posterior for each logit, computed from the rows of its class; all logits share A (Rich-BLL, section 4.4).
-/// Class probabilities are averaged over independent Gaussian logits.
+/// Class probabilities are averaged over independent Gaussian logits. A row of weight w (Batch::weight)
+/// counts as w equal rows in every sum, also in those of A. The rows of the options subsample and class_rows
+/// are drawn uniformly, whatever their weights, and keep them; the statistics of a subsample are scaled to
+/// the weight of all rows.
 std::unique_ptr<Method> last_layer_method(LastLayer layer);
 
 /// Reads a fitted last layer from a model file. `layer` must be made from the options in that file. Throws

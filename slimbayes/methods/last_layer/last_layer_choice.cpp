@@ -9,6 +9,7 @@
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/log_range.h"
+#include "slimbayes/method/batches.h"
 
 namespace slimbayes {
 
@@ -35,13 +36,13 @@ PosteriorChoice regression_choice(const TrainedNetwork& network, const Task& tas
                                   const LastLayerOptions& options, bool unseen) {
   const LinearStatistics& s = posterior.statistics[0];
   const double target_sd = network.module ? std::sqrt(network.target_var) : task.encoded_sd;
-  const double unit =
-      target_sd * unit_prior_sd(s.S.diagonal().sum().item<double>(), static_cast<double>(s.n));
+  const double unit = target_sd * unit_prior_sd(s.S.diagonal().sum().item<double>(), s.n);
   const at::Tensor prior = options.choice.prior == "select" ? posterior.prior_factor : at::Tensor();
   const at::Tensor residual = valid.y.defined() ? valid.y - valid.output.squeeze(-1) : at::Tensor();
-  return chosen(spectrum_of(s, prior, weights_of(network, s.rank()), valid.features, residual,
-                            options.mean == "posterior"),
-                {network.head.noise_var, unseen}, options.choice, unit);
+  PosteriorSpectrum spectrum = spectrum_of(s, prior, weights_of(network, s.rank()), valid.features, residual,
+                                           options.mean == "posterior");
+  spectrum.weight = valid.weight;
+  return chosen(spectrum, {network.head.noise_var, unseen}, options.choice, unit);
 }
 
 PosteriorChoice class_choice(const LastLayerPosterior& posterior, const EvaluatedRows& valid,
@@ -51,16 +52,19 @@ PosteriorChoice class_choice(const LastLayerPosterior& posterior, const Evaluate
   double sum = 0, count = 0;
   for (const LinearStatistics& one : posterior.statistics) {
     sum += one.S.diagonal().sum().item<double>();
-    count += static_cast<double>(one.n);
+    count += one.n;
   }
   const double unit = unit_prior_sd(sum, count);
   if (options.prior == "unit" || !valid.y.defined()) return {0, unit};
   const int64_t n = std::min(kRows, valid.y.size(0));
   const LastLayerRows rows{valid.features.narrow(0, 0, n), valid.output.narrow(0, 0, n)};
+  const at::Tensor y = valid.y.narrow(0, 0, n);
   const LeastScore best = least_score(prior_range(unit), [&](double sd) {
     LastLayerPosterior tried = posterior;
     tried.prior_factor = sd * posterior.prior_factor;
-    return *mean_nll(class_answer(latent_at(tried.outputs(), rows)), valid.y.narrow(0, 0, n));
+    const Predictive p = class_answer(latent_at(tried.outputs(), rows));
+    if (!valid.weight.defined()) return *mean_nll(p, y);
+    return weighted_mean(row_nll(p, y), valid.weight.narrow(0, 0, n));
   });
   if (!std::isfinite(best.score))
     throw NumericalError("no prior sd has a finite validation NLL; look for extreme inputs");

@@ -20,8 +20,8 @@ PosteriorChoice regression_choice(const TrainedNetwork& network, const Task& tas
 /// - "fixed": the option prior_sd.
 /// - "unit": the value for which the logits have a prior sd of 1 on average over the training rows, under the
 ///   prior covariance s^2 I.
-/// - "select": the value in prior_range with the least NLL on the validation rows (at most the first 2,000).
-///   Without validation rows, the value of "unit".
+/// - "select": the value in prior_range with the least mean NLL, by their weights, of the validation rows (at
+///   most the first 2,000). Without validation rows, the value of "unit".
 /// Throws NumericalError if no value has a finite NLL.
 PosteriorChoice class_choice(const LastLayerPosterior& posterior, const EvaluatedRows& valid,
                              const PosteriorChoiceOptions& options);

@@ -105,7 +105,7 @@ class LaplaceFitted : public ExactPosterior {
       over_batches(training_rows(given, kLastLayerLaplace), bounded({}, network_.outputs()),
                    [&](const Batch& batch) {
                      const LastLayerRows rows = features(input_of(batch, features.type()));
-                     matrix = with_rows(std::move(matrix), rows.features, rows.output, sign);
+                     matrix = with_rows(std::move(matrix), rows.features, rows.output, sign, batch.weight);
                    });
     }
     return with_matrix(std::move(matrix), summary_.rows + add.size() - drop.size());
@@ -128,7 +128,9 @@ class LaplaceFitted : public ExactPosterior {
   TensorFile save() const override {
     Weights all = trained_->weights;
     all[kLaplacePriorSd] = at::full({}, posterior_.prior_sd, at::kDouble);
-    all["statistics.n"] = at::full({}, matrix_.n, at::kLong);
+    // A whole number as in the files of earlier versions, which knew no weights of rows.
+    const bool whole = matrix_.n == std::floor(matrix_.n);
+    all["statistics.n"] = at::full({}, matrix_.n, whole ? at::kLong : at::kDouble);
     all["statistics.features"] = matrix_.features;
     all["statistics.classes"] = matrix_.classes;
     if (matrix_.full.defined()) all["statistics.full"] = matrix_.full;
@@ -216,19 +218,19 @@ class LaplaceMethod : public Method {
     on_all_ranks(own.ranks, [&] {
       over_batches(own.rows, bounded({}, features.outputs()), [&](const Batch& batch) {
         const LastLayerRows at = features(input_of(batch, features.type()));
-        sums.matrix = with_rows(std::move(sums.matrix), at.features, at.output, 1);
+        const at::Tensor& w = batch.weight;
+        sums.matrix = with_rows(std::move(sums.matrix), at.features, at.output, 1, w);
         const at::Tensor loss =
             head_of(own.rows.schema.task).loss(at.output.to(at::kDouble), batch.target.to(at::kDouble));
-        sums.log_likelihood -= loss.sum().item<double>();
+        sums.log_likelihood -= (w.defined() ? loss * w : loss).sum().item<double>();
       });
     });
-    const at::Tensor scalars =
-        at::tensor({sums.log_likelihood, static_cast<double>(sums.matrix.n)}, at::kDouble);
+    const at::Tensor scalars = at::tensor({sums.log_likelihood, sums.matrix.n}, at::kDouble);
     std::vector<at::Tensor> all{sums.matrix.features, sums.matrix.classes, scalars};
     if (sums.matrix.full.defined()) all.push_back(sums.matrix.full);
     sum_over_ranks(all, own.ranks);
     sums.log_likelihood = scalars[0].item<double>();
-    sums.matrix.n = static_cast<int64_t>(scalars[1].item<double>());
+    sums.matrix.n = scalars[1].item<double>();
     return sums;
   }
 
@@ -255,8 +257,7 @@ class LaplaceMethod : public Method {
                          std::vector<std::string>& notes) const {
     const PosteriorChoiceOptions& choice = options_.choice;
     if (choice.prior == "fixed") return choice.prior_sd;
-    const double unit =
-        unit_prior_sd(matrix.features.diagonal().sum().item<double>(), static_cast<double>(matrix.n));
+    const double unit = unit_prior_sd(matrix.features.diagonal().sum().item<double>(), matrix.n);
     if (choice.prior == "unit") return unit;
     const bool by_nll = choice.select == "nll" && valid.size() > 0;
     const at::Tensor values = by_nll ? at::Tensor() : eigenvalues(matrix);
@@ -271,19 +272,23 @@ class LaplaceMethod : public Method {
     return best.at;
   }
 
-  /// Returns the mean NLL of the validation rows, at most the first 2,000, under this posterior.
+  /// Returns the mean NLL of the validation rows by their weights, at most the first 2,000, under this
+  /// posterior.
   static double validation_nll(const LastLayerFeatures& features, const LaplacePosterior& posterior,
                                const Dataset& valid) {
     constexpr int64_t kRows = 2000;
     const int64_t n = std::min(kRows, valid.size());
+    const Dataset some = valid.subset(at::arange(n));
     double sum = 0;
-    over_batches(valid.subset(at::arange(n)), bounded({}, features.outputs()), [&](const Batch& batch) {
+    over_batches(some, bounded({}, features.outputs()), [&](const Batch& batch) {
       const LastLayerRows at = features(input_of(batch, features.type()));
       const Predictive p = classes_of_gaussian(
           at.output.to(at::kDouble), centred_logit_covariance(posterior, at.features, features.outputs()));
-      sum += *mean_nll(p, batch.target.to(at::kDouble)) * static_cast<double>(batch.target.size(0));
+      const at::Tensor y = batch.target.to(at::kDouble);
+      sum += batch.weight.defined() ? (row_nll(p, y) * batch.weight).sum().item<double>()
+                                    : *mean_nll(p, y) * static_cast<double>(y.size(0));
     });
-    return sum / static_cast<double>(n);
+    return sum / some.total_weight();
   }
 
   LastLayerLaplaceOptions options_;
@@ -312,10 +317,10 @@ std::unique_ptr<Fitted> load_last_layer_laplace(const TensorFile& file) {
   }
   const at::Tensor rows = stored_tensor(file, "statistics.n");
   check_shape(rows, {}, kLastLayerLaplace, "statistics.n");
-  matrix.n = rows.to(at::kLong).item<int64_t>();
-  constexpr int64_t kMostRows = int64_t{1} << 53;  // leaves room for the rows of updates
+  matrix.n = rows.to(at::kDouble).item<double>();
+  constexpr double kMostRows = 9007199254740992;  // 2^53; leaves room for the rows of updates
   if (!(matrix.n >= 0 && matrix.n <= kMostRows))
-    refuse(kLastLayerLaplace, "a number of rows", std::to_string(matrix.n), "the model file is damaged");
+    refuse(kLastLayerLaplace, "a number of rows", fmt::format("{}", matrix.n), "the model file is damaged");
   const double prior_sd = stored_positive(lookup, kLaplacePriorSd, kLastLayerLaplace);
   auto network = std::make_shared<const TrainedNetwork>(
       TrainedNetwork{std::move(net.spec), network_weights(net.weights), net.head, net.summary, net.module});

@@ -26,7 +26,8 @@
 //
 // Model       f(x) has the mean network(x) and the variance k(x, x) - k_x^T (K + sigma2 I)^-1 k_x with k(x,
 //             x') = s^2 <phi_p(x), phi_p(x')>, where phi_p is the gradient of the output with respect to all
-//             p parameters, and K and k_x hold k at the training rows.
+//             p parameters, and K and k_x hold k at the training rows. A row of weight w has the noise
+//             variance sigma2 / w: its row and column of K, and its number in k_x, are multiplied by sqrt(w).
 // Estimator   Noise variance sigma2 and prior sd s as in bll; the posterior is dense, in float64.
 // Cost        O(n^2 p + n^3) time and O(n^2) memory; the model file holds the training rows.
 // When        On small tables. rich-bll approximates this method; use it to see how well.
@@ -37,7 +38,8 @@ namespace {
 
 constexpr const char* kNtkGp = "ntk-gp";
 constexpr int64_t kBatch = 512;  // rows of a prediction at once: a batch needs its [b, n] kernel in memory
-constexpr const char *kInputs = "data.x", *kSigma2 = "noise_var", *kPriorSd = "prior_sd";
+constexpr const char *kInputs = "data.x", *kSigma2 = "noise_var", *kPriorSd = "prior_sd",
+                     *kRowWeights = "data.weight";
 
 /// The tangent kernel <phi_p(x), phi_p(x')> of a network with one output, in float64, without the factor s^2.
 class TangentKernel {
@@ -69,17 +71,32 @@ class TangentKernel {
   LastLayerFeatures last_;
 };
 
+/// The training rows of the posterior.
+struct NtkRows {
+  at::Tensor x;            // [n, d] float64
+  at::Tensor weight = {};  // w [n] float64; undefined if every row counts once
+
+  /// Returns the kernel of the training rows with others [n, m], each row times the root of its weight.
+  at::Tensor weighted_cross(const at::Tensor& cross) const {
+    return weight.defined() ? cross * weight.sqrt().unsqueeze(1) : cross;
+  }
+  /// Returns the kernel of the training rows with each other [n, n], rows and columns times the roots.
+  at::Tensor weighted_kernel(const at::Tensor& kernel) const {
+    return weight.defined() ? kernel * at::outer(weight, weight).sqrt() : kernel;
+  }
+};
+
 class NtkGpFitted : public Fitted {
  public:
-  NtkGpFitted(NtkGpOptions options, TrainedNetwork network, at::Tensor x, PosteriorChoice choice,
+  NtkGpFitted(NtkGpOptions options, TrainedNetwork network, NtkRows rows, PosteriorChoice choice,
               Summary summary)
       : options_(std::move(options)),
         trained_(std::make_shared<TrainedNetwork>(std::move(network))),
-        x_(std::move(x)),
+        rows_(std::move(rows)),
         choice_(std::move(choice)),
         summary_(std::move(summary)),
         kernel_(trained_->spec, as_type(trained_->weights, at::kDouble)) {
-    const at::Tensor kernel = kernel_(x_, x_);
+    const at::Tensor kernel = rows_.weighted_kernel(kernel_(rows_.x, rows_.x));
     const double ratio = prior_var() / choice_.noise_var;
     precision_ = identity_plus(0.5 * (kernel + kernel.t()), ratio);
   }
@@ -90,7 +107,7 @@ class NtkGpFitted : public Fitted {
     raised.noise_var = var;
     Summary summary = summary_;
     summary.facts.push_back(raised_noise_fact(var));
-    return std::make_unique<NtkGpFitted>(options_, *trained_, x_, std::move(raised), std::move(summary));
+    return std::make_unique<NtkGpFitted>(options_, *trained_, rows_, std::move(raised), std::move(summary));
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
@@ -102,7 +119,8 @@ class NtkGpFitted : public Fitted {
 
   TensorFile save() const override {
     Weights all = trained_->weights;
-    all[kInputs] = x_.to(at::kFloat);
+    all[kInputs] = rows_.x.to(at::kFloat);
+    if (rows_.weight.defined()) all[kRowWeights] = rows_.weight;
     all[kSigma2] = at::full({}, choice_.noise_var, at::kDouble);
     all[kPriorSd] = at::full({}, choice_.prior_sd, at::kDouble);
     return to_file(
@@ -118,7 +136,7 @@ class NtkGpFitted : public Fitted {
   Regression answer(const at::Tensor& x) const {
     const at::Tensor mean = kernel_.output(x), noise = at::full_like(mean, choice_.noise_var);
     if (x.size(0) == 0) return {mean, noise, at::zeros_like(mean)};
-    const at::Tensor prior = kernel_.diagonal(x), cross = kernel_(x_, x);
+    const at::Tensor prior = kernel_.diagonal(x), cross = rows_.weighted_cross(kernel_(rows_.x, x));
     if (!precision_.factor.defined()) return {mean, noise, wide_variance(prior, cross)};
     const double ratio = prior_var() / choice_.noise_var;
     const at::Tensor explained = ratio * solve_half(precision_, cross).square().sum(0);
@@ -146,7 +164,7 @@ class NtkGpFitted : public Fitted {
 
   NtkGpOptions options_;
   std::shared_ptr<const TrainedNetwork> trained_;
-  at::Tensor x_;  // [n, d] the training rows
+  NtkRows rows_;
   PosteriorChoice choice_;
   Summary summary_;
   TangentKernel kernel_;
@@ -169,9 +187,10 @@ class NtkGpMethod : public Method {
              "raise max_rows if time (n^3) and memory (n^2) permit, or use rich-bll");
     TrainedNetwork network = starting_network(options_.network, split, context, kNtkGp);
     Summary summary = network.summary;
-    const at::Tensor x = rows.x.to(at::kDouble);
+    const NtkRows learned{rows.x.to(at::kDouble), rows.weight};
     const TangentKernel kernel(network.spec, as_type(network.weights, at::kDouble));
-    const PosteriorSpectrum spectrum = spectrum_of(kernel, network, x, rows.y.to(at::kDouble), held_out);
+    const PosteriorSpectrum spectrum =
+        spectrum_of(kernel, network, learned, rows.y.to(at::kDouble), held_out);
     const double unit = split.train.schema.task.encoded_sd *
                         unit_prior_sd(spectrum.eigenvalues.sum().item<double>(), spectrum.n);
     const PosteriorChoice choice = chosen(
@@ -180,27 +199,34 @@ class NtkGpMethod : public Method {
     summary.facts.push_back(
         fmt::format("prior sd of the weights: {:.3g}; noise sd of the scaled target: {:.3g}", choice.prior_sd,
                     std::sqrt(choice.noise_var)));
-    return std::make_unique<NtkGpFitted>(options_, std::move(network), x, choice, std::move(summary));
+    return std::make_unique<NtkGpFitted>(options_, std::move(network), learned, choice, std::move(summary));
   }
 
  private:
   /// Returns the PosteriorSpectrum of a process with kernel K = U Lambda U^T at the training rows: Phi = U
-  /// Lambda^1/2 takes the place of the last layer's features.
+  /// Lambda^1/2 takes the place of the last layer's features. K is that of the rows times the roots of their
+  /// weights.
   static PosteriorSpectrum spectrum_of(const TangentKernel& kernel, const TrainedNetwork& network,
-                                       const at::Tensor& x, const at::Tensor& y, const RowTensors& held_out) {
-    const auto [values, vectors] = slimbayes::spectrum(kernel(x, x));
-    const at::Tensor residual = y - kernel.output(x);
-    PosteriorSpectrum out{values, residual.square().sum().item<double>(), static_cast<double>(x.size(0)),
-                          weights_squared(network)};
+                                       const NtkRows& rows, const at::Tensor& y, const RowTensors& held_out) {
+    const at::Tensor& x = rows.x;
+    const auto [values, vectors] = slimbayes::spectrum(rows.weighted_kernel(kernel(x, x)));
+    at::Tensor squares = (y - kernel.output(x)).square();
+    if (rows.weight.defined()) squares = squares * rows.weight;
+    const double n =
+        rows.weight.defined() ? rows.weight.sum().item<double>() : static_cast<double>(x.size(0));
+    PosteriorSpectrum out{values, squares.sum().item<double>(), n, weights_squared(network)};
     if (!held_out.y.defined()) return out;
     const at::Tensor v = held_out.x.to(at::kDouble);
     // Directions whose prior variance is 0 up to rounding explain no variance: their inverse counts as 0.
     const at::Tensor inverse =
         at::where(values > 1e-12 * values.max(), values.reciprocal(), at::zeros_like(values));
-    out.features = kernel(v, x).mm(vectors).square() * inverse;
+    at::Tensor cross = kernel(v, x);
+    if (rows.weight.defined()) cross = cross * rows.weight.sqrt();
+    out.features = cross.mm(vectors).square() * inverse;
     const at::Tensor prior = kernel.diagonal(v);
     out.extra = rounded_variance(prior - out.features.sum(1), prior).var;
     out.residual = held_out.y.to(at::kDouble) - kernel.output(v);
+    out.weight = held_out.weight;
     return out;
   }
 
@@ -233,8 +259,17 @@ std::unique_ptr<Fitted> load_ntk_gp(const TensorFile& file) {
   if (!(x.size(0) <= options.max_rows))
     refuse(kNtkGp, fmt::format("at most {} rows (max_rows)", options.max_rows), std::to_string(x.size(0)),
            "the model file is damaged");
+  NtkRows rows{x};
+  if (net.weights.contains(kRowWeights)) {
+    rows.weight = lookup(kRowWeights);
+    check_shape(rows.weight, {x.size(0)}, kNtkGp, kRowWeights);
+    check_finite(rows.weight, kNtkGp, kRowWeights);
+    check((rows.weight > 0).all().item<bool>(), kNtkGp, "weights of rows above 0", "others",
+          "the model file is damaged");
+  }
   network.weights = network_weights(net.weights);
-  return std::make_unique<NtkGpFitted>(options, std::move(network), x, choice, std::move(net.summary));
+  return std::make_unique<NtkGpFitted>(options, std::move(network), std::move(rows), choice,
+                                       std::move(net.summary));
 }
 
 }  // namespace

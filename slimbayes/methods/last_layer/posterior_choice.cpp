@@ -13,6 +13,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
+#include "slimbayes/method/batches.h"
 
 namespace slimbayes {
 
@@ -24,7 +25,7 @@ constexpr int64_t kRowsThatTell = 10;                      // fewest rows for th
 
 /// Returns the mean squared residual of the validation rows; if there are none, of the training rows.
 double residual_mse(const PosteriorSpectrum& s) {
-  return s.residual.defined() ? s.residual.square().mean().item<double>() : s.yy / s.n;
+  return s.residual.defined() ? weighted_mean(s.residual.square(), s.weight) : s.yy / s.n;
 }
 
 /// Returns the range of noise variances to search. If the noise is not to be chosen, the range holds only the
@@ -63,7 +64,7 @@ std::vector<std::string> notes_on(const PosteriorChoice& choice, const LogRange&
 /// taken as the noise; else "".
 std::string larger_errors(const PosteriorSpectrum& s, double mse) {
   const bool held_out = s.residual.defined();
-  const auto rows = held_out ? s.residual.size(0) : static_cast<int64_t>(s.n);
+  const auto rows = held_out ? s.residual.size(0) : std::llround(s.n);
   const double here = residual_mse(s);
   if (rows < kRowsThatTell || !(here > kMostNoise * mse)) return "";
   return fmt::format(
@@ -82,7 +83,7 @@ double validation_score(const PosteriorSpectrum& s, double noise, double prior_v
   at::Tensor var = noise + s.features.mv(shrunk), residual = s.residual;
   if (s.extra.defined()) var = var + prior_var * s.extra;
   if (s.mean_terms.defined()) residual = residual - s.mean_terms.mv(shrunk / noise);
-  return 0.5 * ((2 * std::numbers::pi * var).log() + residual.square() / var).mean().item<double>();
+  return 0.5 * weighted_mean((2 * std::numbers::pi * var).log() + residual.square() / var, s.weight);
 }
 
 }  // namespace
@@ -124,8 +125,7 @@ PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tenso
     whitened = solve_lower(t, whitened.unsqueeze(1)).squeeze(1);
   }
   const auto [values, vectors] = spectrum(0.5 * (gram + gram.t()));
-  PosteriorSpectrum out{values, residuals.yy, static_cast<double>(residuals.n),
-                        whitened.square().sum().item<double>()};
+  PosteriorSpectrum out{values, residuals.yy, residuals.n, whitened.square().sum().item<double>()};
   if (features.defined()) {
     const at::Tensor coordinates = (t.defined() ? features.mm(t) : features).mm(vectors);
     out.features = coordinates.square();

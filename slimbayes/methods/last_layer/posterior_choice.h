@@ -34,13 +34,14 @@ struct PosteriorChoice {
 struct PosteriorSpectrum {
   at::Tensor eigenvalues;  // [r] of T^T Phi^T Phi T, >= 0
   double yy;               // sum of the squared residuals of the training rows
-  double n;                // training rows
+  double n;                // training rows, by their weights
   /// ||T^-1 w||^2 of the trained weights w: the evidence needs it, because their prior is N(0, s^2 T T^T).
   double weights_squared;
   // The members below describe the n_v validation rows; undefined without such rows.
   at::Tensor features = {};  // [n_v, r] squares of the coordinates of each row
   at::Tensor extra = {};     // [n_v] prior variance at s = 1 outside the training rows' span; undefined: 0
   at::Tensor residual = {};  // [n_v] y - f(x)
+  at::Tensor weight = {};    // [n_v] Batch::weight of the rows; undefined if each counts once
   /// [n_v, r] the coordinates of each row times V^T T^T Phi^T (y - f), element by element. Undefined if the
   /// answer's mean is f(x) itself, without the posterior mean of the residual.
   at::Tensor mean_terms = {};
@@ -66,7 +67,7 @@ double unit_prior_sd(double sum, double n);
 /// [r, r], lower triangular; undefined: the identity. `residuals` are the statistics of the training rows,
 /// `weights` [r] the trained weights; `features` [n_v, r] and `residual` [n_v] belong to the validation rows
 /// (undefined: there are none). With `posterior_mean` the answers, and so the validation NLL, add the
-/// posterior mean of the residual to f(x). O(r^3 + n_v r^2).
+/// posterior mean of the residual to f(x). The caller sets PosteriorSpectrum::weight. O(r^3 + n_v r^2).
 PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tensor& prior_factor,
                               const at::Tensor& weights, const at::Tensor& features,
                               const at::Tensor& residual, bool posterior_mean = false);
@@ -90,9 +91,9 @@ double laplace_evidence(const PosteriorSpectrum& spectrum, double noise_var, dou
 /// Chooses the noise variance and the prior sd, as `options` say. "Searched" values are those that the data
 /// choose.
 ///
-/// Criterion. With select = "nll" and validation rows, the searched values minimise the validation NLL. With
-/// select = "evidence", or without validation rows, the noise variance is the network's mse, and a searched
-/// prior sd maximises laplace_evidence.
+/// Criterion. With select = "nll" and validation rows, the searched values minimise the validation NLL, a
+/// mean over the rows by their weights. With select = "evidence", or without validation rows, the noise
+/// variance is the network's mse, and a searched prior sd maximises laplace_evidence.
 ///
 /// Noise variance. With noise = "mse" it is the network's mse. With "select" it is searched between 1e-3
 /// times the network's mse (1 time if not NetworkNoise::unseen) and 2 times the larger of this mse and the
