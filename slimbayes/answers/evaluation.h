@@ -127,7 +127,8 @@ void describe(ClassScores& f, V& v) {
   v("base_rate", f.base_rate, "accuracy of the most frequent class for every row");
   v("base_class", f.base_class, "name of the most frequent class");
   v("classes", f.classes, "names of the classes");
-  v("confusion", f.confusion, "number of rows by true and predicted class; for at most 100 classes");
+  v("confusion", f.confusion,
+    "number of rows by true and predicted class, also with weights; for at most 100 classes");
 }
 
 /// Pixels binned by the probability of their most probable class.
@@ -204,7 +205,8 @@ void describe(ForecastScores& f, V& v) {
 
 /// The metrics of a model's answers to n examples (Model::evaluate). A part that the kind of answer lacks is
 /// empty: `numbers` is that of numbers and counts, `classes` that of classes, which a segmentation has beside
-/// `pixels`, `events` that of an intensity.
+/// `pixels`, `events` that of an intensity. With weights of the examples, means and shares are by the weights
+/// and total_weight and effective_rows are there; what is called a number of examples or rows counts them.
 struct Evaluation {
   int64_t n = 0;
   double nll = 0;
@@ -216,6 +218,7 @@ struct Evaluation {
   std::optional<EventScores> events = {};
   std::optional<ForecastScores> persistence = {}, seasonal_persistence = {};
   std::optional<size_t> left_out = {};
+  std::optional<double> total_weight = {}, effective_rows = {};
 };
 
 template <class V>
@@ -233,6 +236,11 @@ void describe(Evaluation& f, V& v) {
   v("persistence", f.persistence, "scores of the last target that a window sees; of windows");
   v("seasonal_persistence", f.seasonal_persistence, "scores of the target one season before; of windows");
   v("left_out", f.left_out, "number of examples without a finite answer, which are left out");
+  v("total_weight", f.total_weight,
+    "sum of the weights of the examples; with weights, by which all means are");
+  v("effective_rows", f.effective_rows,
+    "number of equally weighted examples that say as much (Kish): squared sum of the weights by the sum of "
+    "their squares; with weights");
 }
 
 /// The metrics of the rows that a score of uncertainty keeps: one number for each share.
@@ -267,7 +275,7 @@ template <class V>
 void describe(SelectiveReport& f, V& v) {
   v("score", f.score, "name of the score to look at first");
   v("share", f.share, "shares of the rows that are kept");
-  v("rows", f.rows, "number of rows that each share keeps");
+  v("rows", f.rows, "number of rows that each share keeps; with weights of equally weighted rows");
   v("by", f.by, "the metrics of the kept rows, for each score");
 }
 
@@ -275,6 +283,7 @@ void describe(SelectiveReport& f, V& v) {
 struct ReliabilityBins {
   std::vector<double> confidence, accuracy;
   std::vector<int64_t> rows;
+  std::optional<std::vector<double>> weight = {};
 };
 
 template <class V>
@@ -282,6 +291,7 @@ void describe(ReliabilityBins& f, V& v) {
   v("confidence", f.confidence, "mean probability of the most probable class in each bin");
   v("accuracy", f.accuracy, "share of right answers in each bin");
   v("rows", f.rows, "number of rows in each bin");
+  v("weight", f.weight, "sum of the weights of the rows in each bin; with weights");
 }
 
 /// The calibration curve of Gaussian intervals.
