@@ -46,7 +46,9 @@ struct FitOptions {
 
   std::optional<LikelihoodKind> likelihood = {};  // empty: chosen from the values of the target's column
   std::vector<std::string> ignore = {};           // columns that are not inputs
-  std::vector<std::string> categorical = {};      // columns of categories, even if cells look like numbers
+  std::string weights = "";
+  std::string weights_are = "importance";
+  std::vector<std::string> categorical = {};  // columns of categories, even if cells look like numbers
   std::vector<std::string> na = {};  // further texts of a missing cell, such as "-,-999" (comma-separated)
   std::string thousands = "";        // sign between groups of three digits in a text file: , . ' or a blank
   std::string decimal = ".";         // decimal sign of the numbers in a text file, "." or ","

@@ -34,10 +34,14 @@ std::string noise_doubt(const Regression& p, const Split& parts, const NoiseFold
                                                        : fmt::format("validation {}s", how.noun),
                        100 * kLevel);
   const at::Tensor y = targets_of(parts.valid);
-  const at::Tensor sd = y.std(/*unbiased=*/false);
+  const at::Tensor weight = parts.valid.weights();
+  const at::Tensor mean = weight.defined() ? at::full({}, weighted_mean(y, weight), at::kDouble) : y.mean(),
+                   sd = weight.defined()
+                            ? at::full({}, weighted_mean((y - mean).square(), weight), at::kDouble).sqrt()
+                            : y.std(/*unbiased=*/false);
   if (sd.item<double>() > 0 &&
-      regression_nll(p, y) >=
-          regression_nll({y.mean().expand_as(y), sd.square().expand_as(y), at::zeros_like(y)}, y))
+      regression_nll(p, y, weight) >=
+          regression_nll({mean.expand_as(y), sd.square().expand_as(y), at::zeros_like(y)}, y, weight))
     return fmt::format("on {} validation {}s the NLL is no better than that of one answer for every {}",
                        y.size(0), how.noun, how.noun);
   return "";

@@ -18,7 +18,8 @@
 //           section 3.2 with a known mean). So d is multiplied by g / (g - 2). For g = 10 the 95 % limit of a
 //           Gaussian with this variance is at 2.19 sd, that of t_10 at 2.23. The residuals of one group share
 //           the error of the fitted mean. Therefore g counts groups, and a row in a group of k rows has the
-//           weight w = 1 / k.
+//           weight w = 1 / k; rows with weights of their own (Dataset::weights) share the 1 of their group in
+//           proportion to them.
 // Bias      The fit of a fold has fewer rows than the model, so d tends to be too large, which is the safe
 //           side. The scale of the inputs comes from all training rows of the model, including held-out
 //           ones; it uses no targets. Tuned options were chosen with the validation rows.

@@ -198,7 +198,7 @@ NoiseSeries::HeldOut NoiseSeries::without(size_t fold, const JobContext& job) co
   const auto p = std::get<Regression>(fitted->predict(held));
   const at::Tensor residual = targets_of(held) - p.mean, var = p.epistemic_var;
   if (!at::isfinite(residual + var).all().item<bool>()) throw NumericalError("an answer is not finite");
-  return {residual, var, group_weights(group_, rows.held), is_whole(*fitted)};
+  return {residual, var, group_weights(group_, rows.held, held.weights()), is_whole(*fitted)};
 }
 
 NoiseEstimate NoiseSeries::unknown(const std::string& why, bool stopped) const {

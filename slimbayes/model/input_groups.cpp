@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "slimbayes/answers/conformal.h"
 #include "slimbayes/method/batches.h"
 
 namespace slimbayes {
@@ -24,7 +25,13 @@ int64_t count_groups(const std::vector<int64_t>& group, const std::vector<int64_
   return std::ssize(seen);
 }
 
-at::Tensor group_weights(const std::vector<int64_t>& group, const std::vector<int64_t>& rows) {
+at::Tensor group_weights(const std::vector<int64_t>& group, const std::vector<int64_t>& rows,
+                         const at::Tensor& weight) {
+  if (weight.defined()) {
+    std::vector<int64_t> own;
+    for (int64_t row : rows) own.push_back(group[static_cast<size_t>(row)]);
+    return conformal_weights(weight, own, ConformalWeight::counts);
+  }
   std::map<int64_t, int64_t> size;
   for (int64_t row : rows) ++size[group[static_cast<size_t>(row)]];
   std::vector<double> weights;
@@ -40,7 +47,7 @@ Misses misses_of(const Regression& p, const Dataset& rows, double level, bool gr
   const std::vector<int64_t> group = input_groups(rows, grouped);
   std::vector<int64_t> every(group.size());
   std::iota(every.begin(), every.end(), 0);
-  const double sum = (missed * group_weights(group, every)).sum().item<double>();
+  const double sum = (missed * group_weights(group, every, rows.weights())).sum().item<double>();
   return {static_cast<int64_t>(std::floor(sum + 1e-9)), count_groups(group, every)};
 }
 

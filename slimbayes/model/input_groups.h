@@ -20,12 +20,14 @@ std::vector<int64_t> input_groups(const Dataset& rows, bool grouped);
 int64_t count_groups(const std::vector<int64_t>& group, const std::vector<int64_t>& rows);
 
 /// Returns a weight for each row index in `rows`: 1 / (number of these rows in its group). So every group has
-/// the total weight 1. group[i] is the group of row i. [rows.size()] float64
-at::Tensor group_weights(const std::vector<int64_t>& group, const std::vector<int64_t>& rows);
+/// the total weight 1. group[i] is the group of row i. With `weight` [rows.size()], the weights of these rows,
+/// the rows of a group share its total weight of 1 in proportion to them. [rows.size()] float64
+at::Tensor group_weights(const std::vector<int64_t>& group, const std::vector<int64_t>& rows,
+                         const at::Tensor& weight = {});
 
 /// How many targets lie outside their intervals, with rows of identical inputs counted as one. `rows` is the
 /// number of different inputs. Each input adds to `misses` the share of its rows that lie outside; the sum is
-/// rounded down.
+/// rounded down. Rows of one input share it in proportion to their weights (Dataset::weights).
 struct Misses {
   int64_t misses = 0, rows = 0;
 };
