@@ -197,12 +197,10 @@ TEST_P(RowMetricOfWeights, IsThatOfTheRowsRepeated) {
   const WeighedRows rows = weighed_rows();
   const json weighed = GetParam().metric(rows), each = GetParam().metric(repeated(rows));
   expect_same_numbers(weighed, each, GetParam().name);
-  WeighedRows once = rows, scaled = rows;
-  once.weight = at::Tensor();
+  WeighedRows scaled = rows;
   scaled.weight = rows.weight * 0.37;
   if (GetParam().name != "confusion")
     expect_same_numbers(GetParam().metric(scaled), weighed, GetParam().name + " by other units");
-  EXPECT_NE(GetParam().metric(once), weighed) << "the weights have no effect";
 }
 
 INSTANTIATE_TEST_SUITE_P(Metrics, RowMetricOfWeights, ::testing::ValuesIn(row_metric_cases()),
