@@ -60,8 +60,8 @@ struct MetricSums {
   double folds = 0, rows = 0, by_rows = 0, sum = 0, squares = 0;
 };
 
-/// Sets the scores of the report from its runs, pooled by their rows or, with weights, by the weights of these.
-/// A root mean square is pooled as the mean square.
+/// Sets the scores of the report from its runs, pooled by their rows or, with weights, by the weights of
+/// these. A root mean square is pooled as the mean square.
 void pool_scores(FoldsReport& report) {
   std::map<std::string, MetricSums> all;
   for (const MethodRun& run : report.runs) {

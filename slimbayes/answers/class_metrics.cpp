@@ -41,7 +41,8 @@ at::Tensor bin_of(const at::Tensor& confidence, Bins kind, int64_t bins, const a
   at::Tensor less_confident = at::searchsorted(sorted, confidence);
   if (!weight.defined()) return at::floor_divide(less_confident * bins, confidence.size(0));
   const at::Tensor before = weight_before(weight.index_select(0, order));
-  // The factor 1 + 1e-12 keeps the rounding of the sums from moving a row that begins a bin to the one before.
+  // The factor 1 + 1e-12 keeps the rounding of the sums from moving a row that begins a bin to the one
+  // before.
   const at::Tensor place = before.index_select(0, less_confident) / before[-1] * bins * (1 + 1e-12);
   return place.floor().clamp(0, bins - 1).to(at::kLong);
 }

@@ -32,7 +32,8 @@ at::Tensor class_row_nll(const Classes& p, const at::Tensor& y);
 double brier(const Classes& p, const at::Tensor& y, const at::Tensor& weight = {});
 
 /// How rows are divided into bins by their confidence. equal_mass: bins with equal numbers of rows, or equal
-/// sums of their weights (rows of equal confidence stay together). equal_width: intervals of [0, 1] with equal width.
+/// sums of their weights (rows of equal confidence stay together). equal_width: intervals of [0, 1] with
+/// equal width.
 enum class Bins { equal_mass, equal_width };
 
 /// The calibration error of class probabilities. The confidence of a row is its largest probability. Rows are
@@ -73,8 +74,8 @@ at::Tensor f1_scores(const at::Tensor& counts);
 /// be absent: nll_constant, the NLL of predicting the class frequencies of y for every row, if y has one
 /// class; the confusion matrix for more than 100 classes; f1, auroc and aupr, the scores of class 1 as the
 /// positive class, unless there are two classes. auroc and aupr need both classes in y; f1 is absent if it is
-/// NaN. With weights every score is by them, and total_weight and effective_rows are set; the confusion matrix
-/// counts rows all the same. Throws std::invalid_argument unless there is a name for each class.
+/// NaN. With weights every score is by them, and total_weight and effective_rows are set; the confusion
+/// matrix counts rows all the same. Throws std::invalid_argument unless there is a name for each class.
 Evaluation classes_report(const Classes& p, const at::Tensor& y, const std::vector<std::string>& levels,
                           const at::Tensor& weight = {});
 

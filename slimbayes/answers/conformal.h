@@ -35,18 +35,18 @@ struct SLIMBAYES_EXPORT ConformalScores {
 
 /// What the weights of calibration rows mean. importance: how much more frequent such rows are among the rows
 /// to answer than among those of calibration; only their quotients count. counts: how many equal rows one
-/// stands for, of which groups of identical inputs count once. counts_of_rows: the same where every row is its
-/// own group, as in a random split, so that each of the equal rows counts.
+/// stands for, of which groups of identical inputs count once. counts_of_rows: the same where every row is
+/// its own group, as in a random split, so that each of the equal rows counts.
 enum class ConformalWeight { importance, counts, counts_of_rows };
 
 /// Returns the weight of each calibration row in a conformal quantile, where the new row has the weight 1
 /// (ConformalScores::weight). `weight` [m], each > 0, are the weights of the rows, and `group` their groups.
 ///   importance      A group weighs the mean of its rows' weights and its rows share that in proportion to
 ///                   their weights; all are divided so that the sum is the number of groups. Weighted
-///                   conformal prediction (Tibshirani et al. 2019, Conformal prediction under covariate shift)
-///                   gives the new row its own weight. It is not known, so the mean weight takes its place:
-///                   the level then holds for a row of about the mean weight or less, and up to the error of
-///                   the weights.
+///                   conformal prediction (Tibshirani et al. 2019, Conformal prediction under covariate
+///                   shift) gives the new row its own weight. It is not known, so the mean weight takes its
+///                   place: the level then holds for a row of about the mean weight or less, and up to the
+///                   error of the weights.
 ///   counts          A group weighs 1 and its rows share that in proportion to their counts.
 ///   counts_of_rows  A row weighs its count: the quantile is that of the rows repeated.
 /// Equal weights give 1 / n to each row of a group of n, for counts_of_rows their count. [m] Throws
@@ -92,10 +92,10 @@ SLIMBAYES_EXPORT std::pair<double, double> coverage_range(const ConformalScores&
 /// mean; for classes it is the threshold on set_scores(). If each row is a group of its own, it is the
 /// ceil((m + 1) level)-th smallest score (Vovk et al. 2005; Lei et al. 2018, theorem 2). Otherwise each row
 /// of a group of n rows weighs 1 / n, and the factor is the least score at which the cumulative weight
-/// reaches (groups + 1) level (Lee, Barber and Willett 2023, theorem 1). With ConformalScores::weight it is the
-/// least score at which the cumulative weight reaches (W + 1) level, where W is the sum of the weights and 1
-/// that of the new row. Throws std::invalid_argument as check_conformal_rows does, for W in the place of the
-/// number of groups.
+/// reaches (groups + 1) level (Lee, Barber and Willett 2023, theorem 1). With ConformalScores::weight it is
+/// the least score at which the cumulative weight reaches (W + 1) level, where W is the sum of the weights
+/// and 1 that of the new row. Throws std::invalid_argument as check_conformal_rows does, for W in the place
+/// of the number of groups.
 SLIMBAYES_EXPORT double conformal_factor(const ConformalScores& scores, double level);
 
 /// Returns the calibrated interval of each row, mean -+ factor sd, where factor is

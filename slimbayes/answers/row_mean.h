@@ -9,9 +9,9 @@
 
 namespace slimbayes {
 
-// Weights of scored rows. A row of weight w counts as w equal rows in every mean, so that the weighted metrics
-// of rows with whole weights are the metrics of the rows repeated. `weight` is [n], each > 0; undefined, which
-// is the default of every metric, means that each row counts once.
+// Weights of scored rows. A row of weight w counts as w equal rows in every mean, so that the weighted
+// metrics of rows with whole weights are the metrics of the rows repeated. `weight` is [n], each > 0;
+// undefined, which is the default of every metric, means that each row counts once.
 
 /// Returns the weights in float64; undefined for undefined. [n] Throws std::invalid_argument, which names
 /// `function`, unless there are n of them and each is finite and > 0.
@@ -28,8 +28,8 @@ double total_weight(const at::Tensor& weight, int64_t n);
 at::Tensor weight_before(const at::Tensor& weight);
 
 /// Returns Kish's effective number of rows, (sum w)^2 / sum w^2 (Kish, Survey Sampling, 1965): the number of
-/// equally weighted rows whose mean has the same variance. At most n, and n for equal weights; the weights must
-/// be defined. Of weights that are counts it is below their sum: it takes the row as the unit that is
+/// equally weighted rows whose mean has the same variance. At most n, and n for equal weights; the weights
+/// must be defined. Of weights that are counts it is below their sum: it takes the row as the unit that is
 /// independent, which is the cautious reading.
 double effective_rows(const at::Tensor& weight);
 

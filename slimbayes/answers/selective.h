@@ -20,9 +20,9 @@ namespace slimbayes {
 /// all rows at every share, with the same bits.
 ///
 /// With weights [n], each > 0, a share is one of the total weight, and a row may be kept in part, as a row of
-/// weight w is a tie of w equal rows. The kept weight is not rounded up to a whole row, so that the result does
-/// not depend on the unit of the weights: whole weights equal repeated rows where the share of their sum is
-/// whole.
+/// weight w is a tie of w equal rows. The kept weight is not rounded up to a whole row, so that the result
+/// does not depend on the unit of the weights: whole weights equal repeated rows where the share of their sum
+/// is whole.
 
 /// The shares of rows that selective_report() keeps.
 inline constexpr std::array<double, 7> kSharesKept = {1, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7};

@@ -32,8 +32,8 @@ struct ScoredExamples {
 };
 
 /// Returns the examples that have an answer in `answers`, with their targets. `places` are the indices of the
-/// examples in the file, for images. Examples of weight 0 must have been left out (weighed_examples). Throws as
-/// Model::evaluate().
+/// examples in the file, for images. Examples of weight 0 must have been left out (weighed_examples). Throws
+/// as Model::evaluate().
 ScoredExamples scored_examples(const Model& model, Examples examples, Answers answers,
                                const std::vector<int64_t>& places);
 
