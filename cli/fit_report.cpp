@@ -36,7 +36,7 @@ std::string conformal_text(const Model& model, double level) {
   const std::string from = counted(rows, noun);
   const std::string groups =
       scores.groups < rows ? fmt::format(" in {} groups of identical inputs", scores.groups) : "";
-  const auto [low, high] = coverage_range(scores.groups, level);
+  const auto [low, high] = coverage_range(scores, level);
   const std::string known = fmt::format(
       "with these calibration {}s the coverage of new {}s is from {:.3g} to {:.3g} %, with probability 90 "
       "%\n",
@@ -75,8 +75,7 @@ FitReport fit_report(const FitRequest& r, const FitOutcome& outcome) {
     out.calibration = r.fit.calibrate;
   }
   if (const ConformalScores& scores = model.calibration(); scores.groups > 0)
-    out.conformal = {r.fit.level, conformal_factor(scores, r.fit.level),
-                     coverage_range(scores.groups, r.fit.level)};
+    out.conformal = {r.fit.level, conformal_factor(scores, r.fit.level), coverage_range(scores, r.fit.level)};
   out.tuning = model.tuning();
   if (const NoiseEstimate& noise = model.noise(); !noise.empty()) {
     const bool estimated = noise.folds > 0;  // else cross-fitting did not run

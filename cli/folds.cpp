@@ -90,13 +90,15 @@ struct MetricSums {
   double folds = 0, rows = 0, by_rows = 0, sum = 0, squares = 0;
 };
 
-/// Sets the scores of the report from its runs. A root mean square is pooled as the mean square.
+/// Sets the scores of the report from its runs, pooled by their rows or, with weights, by the weights of
+/// these. A root mean square is pooled as the mean square.
 void pool_scores(FoldsReport& report) {
   std::map<std::string, MetricSums> all;
   for (const MethodRun& run : report.runs) {
     report.n += run.report.n;
-    const auto n = static_cast<double>(run.report.n);
+    const double n = run.report.total_weight.value_or(static_cast<double>(run.report.n));
     for (const auto& [name, value] : field_numbers(run.report)) {
+      if (name == "total_weight" || name == "effective_rows") continue;
       MetricSums& of = all[name];
       of.folds += 1;
       of.rows += n;

@@ -111,7 +111,9 @@ std::string report_table(const Evaluation& report, double level, std::string_vie
   Numbers metrics = field_numbers(report);
   if (epistemic) metrics.merge(field_numbers(*epistemic));
   const bool scaled = report.numbers && report.numbers->standardized;
-  std::vector<std::vector<Cell>> rows = {{{counted(report.n, noun)}}};
+  const std::string worth =
+      report.effective_rows ? fmt::format(", by weight worth {:.0f}", *report.effective_rows) : "";
+  std::vector<std::vector<Cell>> rows = {{{counted(report.n, noun) + worth}}};
   if (scaled) rows[0].insert(rows[0].end(), {{"target's units"}, {"standardised"}});
   for (const std::string& key : metrics_of(metrics)) {
     rows.push_back({{label_of(key, report, level, noun)}, {number(metrics, key)}});

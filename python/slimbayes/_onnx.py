@@ -26,13 +26,20 @@ INSIDE, ANSWER = "net/", "answer/"  # names of the graph's own values, so that n
 PACKAGES = "pip install onnx onnxscript"
 
 
-def conformal_factor(scores, groups, level):
-    """slimbayes/density/conformal_rank.cpp: the factor of the sd, from the calibration scores in ascending order and the group of each, or
-    None where no two rows share one."""
-    count = len(scores) if groups is None else int(groups.max()) + 1
+def conformal_factor(scores, groups, level, weights=None):
+    """slimbayes/density/conformal_rank.cpp: the factor of the sd, from the calibration scores in ascending order, the group of each, or None
+    where no two rows share one, and the weight of each, or None where the rows have no weights."""
+    if weights is not None:
+        upto = np.cumsum(np.asarray(weights, dtype=np.float64))
+        count = math.floor(upto[-1] * (1 + 1e-10))
+    else:
+        count = len(scores) if groups is None else int(groups.max()) + 1
     rank = math.ceil((count + 1) * level * (1 - 1e-14))
     if rank > count:
         raise ValueError(f"export_onnx: expected more than {count} calibration rows for a level of {level:g}; fit with more, or lower the level")
+    if weights is not None:
+        reached = np.flatnonzero(upto >= (upto[-1] + 1) * level * (1 - 1e-10))
+        return float(scores[reached[0] if len(reached) else -1])
     if count == len(scores):
         return float(scores[rank - 1])
     weight = np.cumsum(1 / np.bincount(groups)[groups])
@@ -168,7 +175,8 @@ def _regression(module, serve, arrays, level):
         raise ValueError(f"export_onnx: expected a level between 0 and 1; received {level:g}")
     if not module.mixture:
         scores = arrays.get("calibration.scores")
-        factor = NormalDist().inv_cdf((1 + level) / 2) if scores is None else conformal_factor(scores, arrays.get("calibration.groups"), level)
+        factor = NormalDist().inv_cdf((1 + level) / 2) if scores is None else conformal_factor(
+            scores, arrays.get("calibration.groups"), level, arrays.get("calibration.weights"))
     if module.mixture and "calibration.scores" in arrays:
         warn(["the components in the ONNX graph are those before the conformal calibration, which moves the interval of `predict` alone"])
     answers = _Answers(module, factor, ["sd_aleatoric", "sd_epistemic"] if serve["epistemic"] else [])

@@ -67,25 +67,25 @@ Intensity in_units_of(const Intensity& p, double shift, double) {
   return {{p.rate.log_mean + shift, p.rate.log_var}, p.zeroed};
 }
 
-Evaluation report_of(const Regression& p, const at::Tensor& y, const ReportOptions& o) {
-  return regression_report(p, y, o.target_sd, {o.level, o.interval ? *o.interval : interval(p, o.level)});
+Evaluation report_of(const Regression& p, const at::Tensor& y, const ReportOptions& o, const at::Tensor& w) {
+  return regression_report(p, y, o.target_sd, {o.level, o.interval ? *o.interval : interval(p, o.level)}, w);
 }
 
-Evaluation report_of(const Classes& p, const at::Tensor& y, const ReportOptions& o) {
-  Evaluation out = classes_report(p, y, o.levels);
+Evaluation report_of(const Classes& p, const at::Tensor& y, const ReportOptions& o, const at::Tensor& w) {
+  Evaluation out = classes_report(p, y, o.levels, w);
   if (!o.set) return out;
-  const SetReport sets = set_report(*o.set, y);
+  const SetReport sets = set_report(*o.set, y, w);
   out.coverage = sets.coverage;
   out.classes->set_size = sets.size;
   out.classes->empty = sets.empty;
   return out;
 }
 
-Evaluation report_of(const Counts& p, const at::Tensor& y, const ReportOptions& o) {
-  return counts_report(p, y, o.level);
+Evaluation report_of(const Counts& p, const at::Tensor& y, const ReportOptions& o, const at::Tensor& w) {
+  return counts_report(p, y, o.level, w);
 }
 
-Evaluation report_of(const Intensity&, const at::Tensor&, const ReportOptions&) {
+Evaluation report_of(const Intensity&, const at::Tensor&, const ReportOptions&, const at::Tensor&) {
   refuse("report", "an answer with a target a row", "an intensity", "events_report scores it");
 }
 
@@ -139,10 +139,10 @@ Predictive in_units(const Predictive& p, double shift, double scale) {
   return std::visit([&](const auto& one) -> Predictive { return in_units_of(one, shift, scale); }, p);
 }
 
-std::optional<double> mean_nll(const Predictive& p, const at::Tensor& y) {
-  if (const auto* r = std::get_if<Regression>(&p)) return regression_nll(*r, y);
-  if (const auto* classes = std::get_if<Classes>(&p)) return class_nll(*classes, y);
-  if (const auto* counts = std::get_if<Counts>(&p)) return count_nll(*counts, y);
+std::optional<double> mean_nll(const Predictive& p, const at::Tensor& y, const at::Tensor& weight) {
+  if (const auto* r = std::get_if<Regression>(&p)) return regression_nll(*r, y, weight);
+  if (const auto* classes = std::get_if<Classes>(&p)) return class_nll(*classes, y, weight);
+  if (const auto* counts = std::get_if<Counts>(&p)) return count_nll(*counts, y, weight);
   return std::nullopt;
 }
 
@@ -154,8 +154,9 @@ at::Tensor row_nll(const Predictive& p, const at::Tensor& y) {
   return count_row_nll(*counts, y);
 }
 
-Evaluation report(const Predictive& p, const at::Tensor& y, const ReportOptions& options) {
-  return std::visit([&](const auto& one) { return report_of(one, y, options); }, p);
+Evaluation report(const Predictive& p, const at::Tensor& y, const ReportOptions& options,
+                  const at::Tensor& weight) {
+  return std::visit([&](const auto& one) { return report_of(one, y, options, weight); }, p);
 }
 
 Scores scores(const Predictive& p, const std::string& score) {

@@ -40,7 +40,9 @@ SLIMBAYES_EXPORT Predictive in_units(const Predictive& p, double shift, double s
 /// Returns the negative log likelihood, the mean over rows of -log p(y), in nats; y [n]. Returns nullopt for
 /// an intensity: the likelihood of events needs the integral of the intensity over the domain, which a
 /// predictive does not hold (events_report in model/events.h computes it).
-SLIMBAYES_EXPORT std::optional<double> mean_nll(const Predictive& p, const at::Tensor& y);
+/// The mean is by `weight` [n] (answers/metrics.h) if it is defined.
+SLIMBAYES_EXPORT std::optional<double> mean_nll(const Predictive& p, const at::Tensor& y,
+                                                const at::Tensor& weight = {});
 
 /// Returns the negative log likelihood of each row [n]. Throws std::invalid_argument for an intensity.
 SLIMBAYES_EXPORT at::Tensor row_nll(const Predictive& p, const at::Tensor& y);
@@ -59,8 +61,10 @@ struct ReportOptions {
 /// and more (see regression_report). Counts: see counts_report. Classes: accuracy, NLL, calibration errors
 /// and more (see classes_report), and the scores of options.set if it is given (see set_report). Throws
 /// std::invalid_argument for an intensity (events_report in model/events.h scores events), and unless
-/// `levels` has one name per class.
-SLIMBAYES_EXPORT Evaluation report(const Predictive& p, const at::Tensor& y, const ReportOptions& options);
+/// `levels` has one name per class. With `weight` [n], each > 0, a row counts as so many equal rows in every
+/// mean and share.
+SLIMBAYES_EXPORT Evaluation report(const Predictive& p, const at::Tensor& y, const ReportOptions& options,
+                                   const at::Tensor& weight = {});
 
 /// Returns scores for out-of-distribution detection by name, [n] each. A larger score means farther from the
 /// training data.

@@ -15,6 +15,9 @@
 //             Willett 2023, hierarchical conformal prediction). If each group has one row, the quantile is
 //             s_(k) above. Inputs that differ only in the last digit form different groups and count as if
 //             they were independent; the coverage may then be below the level.
+// Weights     Calibration rows may be rarer or more frequent than the rows to answer. Each score then has a
+//             weight in the quantile (Tibshirani et al. 2019); conformal_weights() says which, and what is
+//             assumed of the new row.
 // Densities   An answer with a density of its own (answers/density.h) has the score |z|, where Phi(z) is the
 //             predictive cdf at y, and the interval between the quantiles at -+ factor (Chernozhukov,
 //             Wuethrich and Zhu 2021, distributional conformal prediction). For a Gaussian both are as above.
@@ -31,9 +34,11 @@
 #include <boost/math/distributions/beta.hpp>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "slimbayes/answers/density.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/density/conformal_rank.h"
 
@@ -94,16 +99,38 @@ at::Tensor conformal_scores(const Regression& p, const at::Tensor& y) {
   return std::get<0>(unsorted_scores(p, y).sort());
 }
 
-ConformalScores conformal_scores(const Regression& p, const at::Tensor& y,
-                                 const std::vector<int64_t>& group) {
-  return sorted_scores(unsorted_scores(p, y), group);
+ConformalScores conformal_scores(const Regression& p, const at::Tensor& y, const std::vector<int64_t>& group,
+                                 const at::Tensor& weight) {
+  return sorted_scores(unsorted_scores(p, y), group, weight);
 }
 
-ConformalScores sorted_scores(const at::Tensor& scores, const std::vector<int64_t>& group) {
+at::Tensor conformal_weights(const at::Tensor& weight, const std::vector<int64_t>& group,
+                             ConformalWeight kind) {
+  constexpr const char* kFunction = "conformal_weights";
+  check(weight.defined(), kFunction, "a weight for each calibration row", "none");
+  const at::Tensor w = checked_weight(weight, std::ssize(group), kFunction);
+  if (kind == ConformalWeight::counts_of_rows) return w;
+  const auto [numbers, of, rows] = at::_unique2(at::tensor(group, at::kLong), true, true, true);
+  if (kind == ConformalWeight::counts) return w / at::bincount(of, w).index_select(0, of);
+  const at::Tensor share = w / rows.to(at::kDouble).index_select(0, of);
+  return share * (static_cast<double>(numbers.size(0)) / share.sum());
+}
+
+ConformalScores sorted_scores(const at::Tensor& scores, const std::vector<int64_t>& group,
+                              const at::Tensor& weight) {
   const at::Tensor groups = at::tensor(group, at::kLong);
   check_shape(groups, {scores.size(0)}, "conformal_scores", "group");
   const auto [sorted, order] = scores.sort();
-  return {sorted, groups.index_select(0, order)};
+  ConformalScores out(sorted, groups.index_select(0, order));
+  if (const at::Tensor w = checked_weight(weight, scores.size(0), "conformal_scores"); w.defined())
+    out.weight = w.index_select(0, order);
+  return out;
+}
+
+std::pair<double, double> coverage_range(const ConformalScores& scores, double level) {
+  if (!scores.weight.defined()) return coverage_range(scores.groups, level);
+  const double rows = effective_rows(at::bincount(scores.group, scores.weight, scores.groups));
+  return coverage_range(std::max<int64_t>(std::llround(rows), conformal_rows(level)), level);
 }
 
 std::pair<double, double> coverage_range(int64_t groups, double level) {
@@ -115,9 +142,11 @@ std::pair<double, double> coverage_range(int64_t groups, double level) {
 
 double conformal_factor(const ConformalScores& scores, double level) {
   const at::Tensor value = scores.value.to(at::kDouble).contiguous(), group = scores.group.contiguous();
+  const at::Tensor weight = scores.weight.defined() ? scores.weight.contiguous() : scores.weight;
   const auto m = static_cast<size_t>(value.numel());
-  return conformal_factor({value.const_data_ptr<double>(), m}, {group.const_data_ptr<int64_t>(), m},
-                          scores.groups, level);
+  return conformal_factor(
+      {value.const_data_ptr<double>(), m}, {group.const_data_ptr<int64_t>(), m}, scores.groups, level,
+      weight.defined() ? std::span(weight.const_data_ptr<double>(), m) : std::span<const double>());
 }
 
 Interval conformal_interval(const Regression& p, const ConformalScores& scores, double level) {

@@ -28,7 +28,31 @@ struct SLIMBAYES_EXPORT ConformalScores {
   at::Tensor value;    // [m] scores, ascending, float64
   at::Tensor group;    // [m] group of each score, from 0 to groups - 1
   int64_t groups = 0;  // number of groups; m if no inputs repeat; 0: the model is not calibrated
+  /// [m] weight of each score where that of the new row is 1 (conformal_weights), > 0, float64; undefined:
+  /// each row of a group of n weighs 1 / n.
+  at::Tensor weight;
 };
+
+/// What the weights of calibration rows mean. importance: how much more frequent such rows are among the rows
+/// to answer than among those of calibration; only their quotients count. counts: how many equal rows one
+/// stands for, of which groups of identical inputs count once. counts_of_rows: the same where every row is
+/// its own group, as in a random split, so that each of the equal rows counts.
+enum class ConformalWeight { importance, counts, counts_of_rows };
+
+/// Returns the weight of each calibration row in a conformal quantile, where the new row has the weight 1
+/// (ConformalScores::weight). `weight` [m], each > 0, are the weights of the rows, and `group` their groups.
+///   importance      A group weighs the mean of its rows' weights and its rows share that in proportion to
+///                   their weights; all are divided so that the sum is the number of groups. Weighted
+///                   conformal prediction (Tibshirani et al. 2019, Conformal prediction under covariate
+///                   shift) gives the new row its own weight. It is not known, so the mean weight takes its
+///                   place: the level then holds for a row of about the mean weight or less, and up to the
+///                   error of the weights.
+///   counts          A group weighs 1 and its rows share that in proportion to their counts.
+///   counts_of_rows  A row weighs its count: the quantile is that of the rows repeated.
+/// Equal weights give 1 / n to each row of a group of n, for counts_of_rows their count. [m] Throws
+/// std::invalid_argument unless there are m weights and groups and each weight is finite and > 0.
+SLIMBAYES_EXPORT at::Tensor conformal_weights(const at::Tensor& weight, const std::vector<int64_t>& group,
+                                              ConformalWeight kind);
 
 /// Returns the conformity scores of a regression, |y - mean| / sd with the total predictive sd or, of an
 /// answer with a density, |normal_score| (answers/density.h), in ascending order. y [m] in the units of the
@@ -37,15 +61,17 @@ struct SLIMBAYES_EXPORT ConformalScores {
 SLIMBAYES_EXPORT at::Tensor conformal_scores(const Regression& p, const at::Tensor& y);
 
 /// Returns the conformity scores |y - mean| / sd of a regression together with the group of each row. `group`
-/// holds m numbers, equal for rows with identical inputs. Throws std::invalid_argument as
-/// conformal_scores(p, y) does, and unless `group` has m numbers.
+/// holds m numbers, equal for rows with identical inputs; `weight` as in sorted_scores(). Throws
+/// std::invalid_argument as conformal_scores(p, y) does, and unless `group` has m numbers.
 SLIMBAYES_EXPORT ConformalScores conformal_scores(const Regression& p, const at::Tensor& y,
-                                                  const std::vector<int64_t>& group);
+                                                  const std::vector<int64_t>& group,
+                                                  const at::Tensor& weight = {});
 
 /// Returns the ConformalScores of m rows from their scores [m] and group numbers, both in the order of the
-/// rows. It sorts the scores and reorders the groups in the same way. Throws std::invalid_argument unless
-/// `group` has m numbers.
-SLIMBAYES_EXPORT ConformalScores sorted_scores(const at::Tensor& scores, const std::vector<int64_t>& group);
+/// rows. It sorts the scores and reorders the groups in the same way, and the weights, which are those of
+/// conformal_weights() or undefined. Throws std::invalid_argument unless `group` has m numbers.
+SLIMBAYES_EXPORT ConformalScores sorted_scores(const at::Tensor& scores, const std::vector<int64_t>& group,
+                                               const at::Tensor& weight = {});
 
 /// Returns a range for the true coverage of conformal intervals: its 5 % and its 95 % quantile. The true
 /// coverage is near the level but not equal to it, because it depends on which calibration rows were drawn.
@@ -54,14 +80,22 @@ SLIMBAYES_EXPORT ConformalScores sorted_scores(const at::Tensor& scores, const s
 /// std::invalid_argument as check_conformal_rows does.
 SLIMBAYES_EXPORT std::pair<double, double> coverage_range(int64_t groups, double level);
 
+/// Returns coverage_range() for the groups of these scores. With weights the number of groups is Kish's
+/// effective one, (sum G)^2 / sum G^2 of the weights G of the groups, rounded, but at least that which the
+/// level needs: unequal weights make the coverage less certain. This is an approximation; the law of the
+/// coverage under weights is not a Beta law.
+SLIMBAYES_EXPORT std::pair<double, double> coverage_range(const ConformalScores& scores, double level);
+
 /// Returns the conformal factor: the quantile of the scores that a new row does not exceed with probability
 /// of at least `level`. The new row must belong to a new group that is exchangeable with the calibration
 /// groups. For a regression the factor is the number of sds that the interval reaches to either side of the
 /// mean; for classes it is the threshold on set_scores(). If each row is a group of its own, it is the
 /// ceil((m + 1) level)-th smallest score (Vovk et al. 2005; Lei et al. 2018, theorem 2). Otherwise each row
 /// of a group of n rows weighs 1 / n, and the factor is the least score at which the cumulative weight
-/// reaches (groups + 1) level (Lee, Barber and Willett 2023, theorem 1). Throws std::invalid_argument as
-/// check_conformal_rows does.
+/// reaches (groups + 1) level (Lee, Barber and Willett 2023, theorem 1). With ConformalScores::weight it is
+/// the least score at which the cumulative weight reaches (W + 1) level, where W is the sum of the weights
+/// and 1 that of the new row. Throws std::invalid_argument as check_conformal_rows does, for W in the place
+/// of the number of groups.
 SLIMBAYES_EXPORT double conformal_factor(const ConformalScores& scores, double level);
 
 /// Returns the calibrated interval of each row, mean -+ factor sd, where factor is

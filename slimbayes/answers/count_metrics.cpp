@@ -9,13 +9,12 @@
 
 #include "slimbayes/answers/count_distribution.h"
 #include "slimbayes/answers/metrics.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
 
 namespace {
-
-double exact_mean(const at::Tensor& x) { return x.mean(at::kDouble).item<double>(); }
 
 at::Tensor checked(const Counts& p, const at::Tensor& y, const char* function) {
   check_shape(y, {-1}, function, "y");
@@ -28,7 +27,12 @@ at::Tensor checked(const Counts& p, const at::Tensor& y, const char* function) {
 
 /// Returns the NLL, mean over y [n], of one Poisson distribution with rate mean(y) for every row. It is the
 /// baseline nll_constant.
-double constant_nll(const at::Tensor& y) {
+double constant_nll(const at::Tensor& y, const at::Tensor& weight) {
+  if (weight.defined()) {
+    const double rate = row_mean(y, weight, "counts_report");
+    return rate - (rate > 0 ? rate * std::log(rate) : 0) +
+           row_mean(at::lgamma(y + 1), weight, "counts_report");
+  }
   at::Tensor rate = y.mean();
   return (rate - at::xlogy(rate, rate) + at::lgamma(y + 1).mean()).item<double>();
 }
@@ -39,21 +43,26 @@ at::Tensor count_row_nll(const Counts& p, const at::Tensor& y) {
   return -poisson_lognormal_log_prob(p.rate, checked(p, y, "count_nll"));
 }
 
-double count_nll(const Counts& p, const at::Tensor& y) { return exact_mean(count_row_nll(p, y)); }
+double count_nll(const Counts& p, const at::Tensor& y, const at::Tensor& weight) {
+  return row_mean(count_row_nll(p, y), weight, "count_nll");
+}
 
-Evaluation counts_report(const Counts& p, const at::Tensor& y, double level) {
+Evaluation counts_report(const Counts& p, const at::Tensor& y, double level, const at::Tensor& weight) {
+  constexpr const char* kReport = "counts_report";
   at::Tensor target = checked(p, y, "counts_report"), centre = mean(p.rate), error = target - centre;
   Interval i = interval(p, level);
   check_finite(centre, "counts_report", "mean rates");
   check_finite(i.upper, "counts_report", "intervals");
-  return {.n = y.size(0),
-          .nll = count_nll(p, y),
-          .nll_constant = constant_nll(target),
-          .coverage = coverage(i, target),
-          .numbers = NumberScores{.mae = exact_mean(error.abs()),
-                                  .rmse = std::sqrt(exact_mean(error.square())),
-                                  .width = interval_width(i),
-                                  .interval_score = interval_score(i, target, level)}};
+  Evaluation out{.n = y.size(0),
+                 .nll = count_nll(p, y, weight),
+                 .nll_constant = constant_nll(target, weight),
+                 .coverage = coverage(i, target, weight),
+                 .numbers = NumberScores{.mae = row_mean(error.abs(), weight, kReport),
+                                         .rmse = std::sqrt(row_mean(error.square(), weight, kReport)),
+                                         .width = interval_width(i, weight),
+                                         .interval_score = interval_score(i, target, level, weight)}};
+  set_weight(weight, out);
+  return out;
 }
 
 }  // namespace slimbayes

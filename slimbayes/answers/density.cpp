@@ -12,6 +12,7 @@
 #include <cmath>
 #include <span>
 
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/density/row_mixture.h"
@@ -149,8 +150,8 @@ at::Tensor regression_row_nll(const Regression& p, const at::Tensor& y) {
   });
 }
 
-double regression_nll(const Regression& p, const at::Tensor& y) {
-  return regression_row_nll(p, y).mean().item<double>();
+double regression_nll(const Regression& p, const at::Tensor& y, const at::Tensor& weight) {
+  return row_mean(regression_row_nll(p, y), weight, "regression_nll");
 }
 
 at::Tensor normal_score(const Regression& p, const at::Tensor& y) {

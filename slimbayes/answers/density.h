@@ -26,8 +26,9 @@ SLIMBAYES_EXPORT std::vector<DensityComponent> components_of(const Regression& p
 /// Returns -log p(y) of each row, in nats. Infinite where no component has y in its range. [n]
 SLIMBAYES_EXPORT at::Tensor regression_row_nll(const Regression& p, const at::Tensor& y);
 
-/// Returns the mean of regression_row_nll.
-SLIMBAYES_EXPORT double regression_nll(const Regression& p, const at::Tensor& y);
+/// Returns the mean of regression_row_nll, by `weight` [n] (answers/metrics.h) if it is defined.
+SLIMBAYES_EXPORT double regression_nll(const Regression& p, const at::Tensor& y,
+                                       const at::Tensor& weight = {});
 
 /// Returns z with P(Y <= y) = Phi(z), the standard normal cdf. For a Gaussian it is (y - mean) / sd. Computed
 /// from the smaller tail, so that it is accurate far out. [n]

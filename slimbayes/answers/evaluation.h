@@ -127,7 +127,8 @@ void describe(ClassScores& f, V& v) {
   v("base_rate", f.base_rate, "accuracy of the most frequent class for every row");
   v("base_class", f.base_class, "name of the most frequent class");
   v("classes", f.classes, "names of the classes");
-  v("confusion", f.confusion, "number of rows by true and predicted class; for at most 100 classes");
+  v("confusion", f.confusion,
+    "number of rows by true and predicted class, also with weights; for at most 100 classes");
 }
 
 /// Pixels binned by the probability of their most probable class.
@@ -204,7 +205,8 @@ void describe(ForecastScores& f, V& v) {
 
 /// The metrics of a model's answers to n examples (Model::evaluate). A part that the kind of answer lacks is
 /// empty: `numbers` is that of numbers and counts, `classes` that of classes, which a segmentation has beside
-/// `pixels`, `events` that of an intensity.
+/// `pixels`, `events` that of an intensity. With weights of the examples, means and shares are by the weights
+/// and total_weight and effective_rows are there; what is called a number of examples or rows counts them.
 struct Evaluation {
   int64_t n = 0;
   double nll = 0;
@@ -216,6 +218,7 @@ struct Evaluation {
   std::optional<EventScores> events = {};
   std::optional<ForecastScores> persistence = {}, seasonal_persistence = {};
   std::optional<size_t> left_out = {};
+  std::optional<double> total_weight = {}, effective_rows = {};
 };
 
 template <class V>
@@ -233,6 +236,11 @@ void describe(Evaluation& f, V& v) {
   v("persistence", f.persistence, "scores of the last target that a window sees; of windows");
   v("seasonal_persistence", f.seasonal_persistence, "scores of the target one season before; of windows");
   v("left_out", f.left_out, "number of examples without a finite answer, which are left out");
+  v("total_weight", f.total_weight,
+    "sum of the weights of the examples; with weights, by which all means are");
+  v("effective_rows", f.effective_rows,
+    "number of equally weighted examples that say as much (Kish): squared sum of the weights by the sum of "
+    "their squares; with weights");
 }
 
 /// The metrics of the rows that a score of uncertainty keeps: one number for each share.
@@ -267,7 +275,7 @@ template <class V>
 void describe(SelectiveReport& f, V& v) {
   v("score", f.score, "name of the score to look at first");
   v("share", f.share, "shares of the rows that are kept");
-  v("rows", f.rows, "number of rows that each share keeps");
+  v("rows", f.rows, "number of rows that each share keeps; with weights of equally weighted rows");
   v("by", f.by, "the metrics of the kept rows, for each score");
 }
 
@@ -275,6 +283,7 @@ void describe(SelectiveReport& f, V& v) {
 struct ReliabilityBins {
   std::vector<double> confidence, accuracy;
   std::vector<int64_t> rows;
+  std::optional<std::vector<double>> weight = {};
 };
 
 template <class V>
@@ -282,6 +291,7 @@ void describe(ReliabilityBins& f, V& v) {
   v("confidence", f.confidence, "mean probability of the most probable class in each bin");
   v("accuracy", f.accuracy, "share of right answers in each bin");
   v("rows", f.rows, "number of rows in each bin");
+  v("weight", f.weight, "sum of the weights of the rows in each bin; with weights");
 }
 
 /// The calibration curve of Gaussian intervals.
@@ -358,40 +368,6 @@ void describe(ProjectorFact& f, V& v) {
   v("directions", f.directions, "directions of the gradients of the training rows");
   v("rank", f.rank, "trace of the projector");
   v("kept", f.kept, "number of directions that take the projector's place; 0 where it serves");
-}
-
-/// The scores of joint answers to several targets, beside those of the same answers taken as independent.
-/// A struct of catalog/fields.h.
-struct JointEvaluation {
-  int64_t n = 0, complete = 0;
-  double nll_joint = 0, nll_independent = 0, nll_gain = 0;
-  std::optional<double> nll_gain_se = {};
-  double energy = 0, energy_independent = 0, energy_gain = 0;
-  std::optional<double> energy_gain_se = {};
-  double level = 0;
-  std::optional<double> region_coverage = {}, region_volume = {};
-  std::string lower = {};
-};
-
-template <class V>
-void describe(JointEvaluation& f, V& v) {
-  v("n", f.n, "number of rows with a known target");
-  v("complete", f.complete, "number of these rows in which all targets are known");
-  v("nll_joint", f.nll_joint,
-    "negative log likelihood of the known targets of a row together, in nats a row");
-  v("nll_independent", f.nll_independent, "sum of their negative log likelihoods, in nats a row");
-  v("nll_gain", f.nll_gain, "mean of nll_independent minus nll_joint; positive: joint answers are better");
-  v("nll_gain_se", f.nll_gain_se, "its standard error, of the paired differences; of more than one row");
-  v("energy", f.energy, "energy score of joint draws, of targets divided by their sds");
-  v("energy_independent", f.energy_independent, "energy score of the draws without correlation");
-  v("energy_gain", f.energy_gain, "mean of energy_independent minus energy; positive: joint is better");
-  v("energy_gain_se", f.energy_gain_se,
-    "its standard error, of the paired differences; of more than one row");
-  v("level", f.level, "level of the joint regions");
-  v("region_coverage", f.region_coverage,
-    "share of the complete rows with all targets in the joint region; absent without complete rows");
-  v("region_volume", f.region_volume, "mean volume of the joint regions, of targets divided by their sds");
-  v("lower", f.lower, "the answers with the lower NLL: joint or independent");
 }
 
 }  // namespace slimbayes

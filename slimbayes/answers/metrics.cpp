@@ -16,6 +16,7 @@
 #include <numbers>
 
 #include "slimbayes/answers/density.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/density/unit.h"
@@ -23,8 +24,6 @@
 namespace slimbayes {
 
 namespace {
-
-double mean_value(const at::Tensor& x) { return x.mean().item<double>(); }
 
 // Returns y in float64 after checking that p and y have the same number of rows, at least one, and that y and
 // the means are finite. Otherwise throws std::invalid_argument. [n]
@@ -49,56 +48,69 @@ at::Tensor checked(const Interval& i, const at::Tensor& y, const char* function)
   return y.to(at::kDouble);
 }
 
-/// Returns |normal_score| of each row, of a Gaussian |y - mean| / sd, in ascending order. For a row of
-/// variance 0 it is 0 if y equals the mean, else infinite. [n]
-at::Tensor sorted_distances(const Regression& p, const at::Tensor& y, const char* function) {
-  if (!p.density.empty()) return std::get<0>(normal_score(p, y).abs().sort());
+/// Returns |normal_score| of each row, of a Gaussian |y - mean| / sd. For a row of variance 0 it is 0 if y
+/// equals the mean, else infinite. [n]
+at::Tensor distances(const Regression& p, const at::Tensor& y, const char* function) {
+  if (!p.density.empty()) return normal_score(p, y).abs();
   const at::Tensor residual = (checked(p, y, function) - p.mean).abs(), var = total_var(p).to(at::kDouble);
   check_finite(var, function, "variance");
   check((var >= 0).all().item<bool>(), function, "variances of at least 0", "a negative one");
   const at::Tensor certain = at::where(residual == 0, 0.0, std::numeric_limits<double>::infinity());
-  return std::get<0>(at::where(var > 0, residual / var.sqrt(), certain).sort());
+  return at::where(var > 0, residual / var.sqrt(), certain);
+}
+
+/// Returns the sd of y [n] around its mean, both by the weights.
+double sd_of(const at::Tensor& y, const at::Tensor& weight) {
+  if (!weight.defined()) return y.std(/*unbiased=*/false).item<double>();
+  const double mean = row_mean(y, weight, "regression_report");
+  return std::sqrt(row_mean((y - mean).square(), weight, "regression_report"));
 }
 
 }  // namespace
 
-double mean_absolute_error(const Regression& p, const at::Tensor& y) {
-  return mean_value((checked(p, y, "mean_absolute_error") - median(p)).abs());
+double mean_absolute_error(const Regression& p, const at::Tensor& y, const at::Tensor& weight) {
+  constexpr const char* kError = "mean_absolute_error";
+  return row_mean((checked(p, y, kError) - median(p)).abs(), weight, kError);
 }
 
-double root_mean_squared_error(const Regression& p, const at::Tensor& y) {
-  return std::sqrt(mean_value((checked(p, y, "root_mean_squared_error") - p.mean).square()));
+double root_mean_squared_error(const Regression& p, const at::Tensor& y, const at::Tensor& weight) {
+  constexpr const char* kError = "root_mean_squared_error";
+  return std::sqrt(row_mean((checked(p, y, kError) - p.mean).square(), weight, kError));
 }
 
-double crps(const Regression& p, const at::Tensor& y) { return mean_value(regression_row_crps(p, y)); }
+double crps(const Regression& p, const at::Tensor& y, const at::Tensor& weight) {
+  return row_mean(regression_row_crps(p, y), weight, "crps");
+}
 
-double coverage(const Interval& i, const at::Tensor& y) {
+double coverage(const Interval& i, const at::Tensor& y, const at::Tensor& weight) {
   at::Tensor target = checked(i, y, "coverage");
-  return mean_value(((i.lower <= target) & (target <= i.upper)).to(at::kDouble));
+  return row_mean(((i.lower <= target) & (target <= i.upper)).to(at::kDouble), weight, "coverage");
 }
 
-double interval_width(const Interval& i) {
+double interval_width(const Interval& i, const at::Tensor& weight) {
   check_shape(i.lower, {-1}, "interval_width", "lower");
   check(i.lower.size(0) > 0, "interval_width", "at least one row", "none");
   check_shape(i.upper, i.lower.sizes(), "interval_width", "upper");
-  return mean_value(i.upper - i.lower);
+  return row_mean(i.upper - i.lower, weight, "interval_width");
 }
 
-double interval_score(const Interval& i, const at::Tensor& y, double level) {
+double interval_score(const Interval& i, const at::Tensor& y, double level, const at::Tensor& weight) {
   check_level(level, "interval_score");
   at::Tensor target = checked(i, y, "interval_score");
   at::Tensor outside = (i.lower - target).clamp_min(0) + (target - i.upper).clamp_min(0);
-  return mean_value(i.upper - i.lower + 2 / (1 - level) * outside);
+  return row_mean(i.upper - i.lower + 2 / (1 - level) * outside, weight, "interval_score");
 }
 
-double coverage(const Regression& p, const at::Tensor& y, double level) {
-  return coverage(interval(p, level), checked(p, y, "coverage"));
+double coverage(const Regression& p, const at::Tensor& y, double level, const at::Tensor& weight) {
+  return coverage(interval(p, level), checked(p, y, "coverage"), weight);
 }
 
-double interval_width(const Regression& p, double level) { return interval_width(interval(p, level)); }
+double interval_width(const Regression& p, double level, const at::Tensor& weight) {
+  return interval_width(interval(p, level), weight);
+}
 
-double interval_score(const Regression& p, const at::Tensor& y, double level) {
-  return interval_score(interval(p, level), checked(p, y, "interval_score"), level);
+double interval_score(const Regression& p, const at::Tensor& y, double level, const at::Tensor& weight) {
+  return interval_score(interval(p, level), checked(p, y, "interval_score"), level, weight);
 }
 
 double probability_of_misses(int64_t misses, int64_t n, double level) {
@@ -112,22 +124,29 @@ double probability_of_misses(int64_t misses, int64_t n, double level) {
   return boost::math::ibeta(k, static_cast<double>(n) - k + 1, 1 - level);
 }
 
-at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins) {
+at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins, const at::Tensor& weight) {
   if (!(bins > 0)) refuse("pit_histogram", "bins > 0", std::to_string(bins));
   at::Tensor pit = at::special_ndtr(normal_score(p, y));
   at::Tensor bin = (pit * bins).floor().clamp(0, bins - 1).to(at::kLong);
+  const at::Tensor w = checked_weight(weight, y.size(0), "pit_histogram");
+  if (w.defined()) return at::bincount(bin, w, bins) / w.sum();
   return at::bincount(bin, {}, bins).to(at::kDouble) / y.size(0);
 }
 
-CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int64_t points) {
+CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int64_t points,
+                                   const at::Tensor& weight) {
   if (!(points > 0)) refuse("calibration_curve", "points > 0", std::to_string(points));
-  at::Tensor distance = sorted_distances(p, y, "calibration_curve");
+  const auto [distance, order] = distances(p, y, "calibration_curve").sort();
   at::Tensor level = at::arange(1, points + 1, at::kDouble) / (points + 1);
   at::Tensor radius = at::empty_like(level);
   for (int64_t i = 0; i < points; ++i) radius[i] = normal_quantile((1 + level[i].item<double>()) / 2);
   at::Tensor inside = at::searchsorted(distance, radius, /*out_int32=*/false, /*right=*/true);
   at::Tensor share = inside.to(at::kDouble) / y.size(0);
-  return {level, share, mean_value((share - level).abs())};
+  if (const at::Tensor w = checked_weight(weight, y.size(0), "calibration_curve"); w.defined()) {
+    const at::Tensor before = weight_before(w.index_select(0, order));
+    share = before.index_select(0, inside) / before[-1];
+  }
+  return {level, share, (share - level).abs().mean().item<double>()};
 }
 
 Regression epistemic_part(const Regression& p) {
@@ -135,43 +154,45 @@ Regression epistemic_part(const Regression& p) {
 }
 
 std::optional<EpistemicReport> epistemic_report(const Regression& p, const at::Tensor& y, double target_sd,
-                                                double level) {
+                                                double level, const at::Tensor& weight) {
   checked(p, y, "epistemic_report");
   if (!(target_sd > 0 && std::isfinite(target_sd)))
     refuse("epistemic_report", "a finite target_sd > 0", std::to_string(target_sd));
   check_finite(p.epistemic_var, "epistemic_report", "epistemic_var");
   if (!(p.epistemic_var > 0).any().item<bool>()) return std::nullopt;
   const Interval i = interval(epistemic_part(p), level);
-  const double width = interval_width(i);
-  return EpistemicReport{coverage(i, y), width, width / target_sd};
+  const double width = interval_width(i, weight);
+  return EpistemicReport{coverage(i, y, weight), width, width / target_sd};
 }
 
-Evaluation regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level) {
-  return regression_report(p, y, target_sd, {level, interval(p, level)});
+Evaluation regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level,
+                             const at::Tensor& weight) {
+  return regression_report(p, y, target_sd, {level, interval(p, level)}, weight);
 }
 
 Evaluation regression_report(const Regression& p, const at::Tensor& y, double target_sd,
-                             const LevelInterval& given) {
+                             const LevelInterval& given, const at::Tensor& weight) {
   const auto& [level, i] = given;
   if (!(target_sd > 0 && std::isfinite(target_sd)))
     refuse("regression_report", "a finite target_sd > 0", std::to_string(target_sd),
            "a constant target has no standardised scale: pass 1");
   Evaluation out{.n = y.size(0)};
   NumberScores& scores = out.numbers.emplace();
-  scores.mae = mean_absolute_error(p, y);
-  scores.rmse = root_mean_squared_error(p, y);
-  out.nll = regression_nll(p, y);
-  scores.crps = crps(p, y);
-  scores.width = interval_width(i);
-  out.coverage = coverage(i, y);
-  scores.interval_score = interval_score(i, y, level);
+  scores.mae = mean_absolute_error(p, y, weight);
+  scores.rmse = root_mean_squared_error(p, y, weight);
+  out.nll = regression_nll(p, y, weight);
+  scores.crps = crps(p, y, weight);
+  scores.width = interval_width(i, weight);
+  out.coverage = coverage(i, y, weight);
+  scores.interval_score = interval_score(i, y, level, weight);
+  set_weight(weight, out);
   StandardizedScores& standardized = scores.standardized.emplace();
   standardized = {.mae = scores.mae / target_sd,
                   .rmse = scores.rmse / target_sd,
                   .nll = out.nll - std::log(target_sd),
                   .crps = *scores.crps / target_sd,
                   .width = scores.width / target_sd};
-  if (double sd = y.to(at::kDouble).std(/*unbiased=*/false).item<double>(); sd > 0) {
+  if (const double sd = sd_of(y.to(at::kDouble), weight); sd > 0) {
     double constant = 0.5 * std::log(2 * std::numbers::pi * std::numbers::e) + std::log(sd);
     out.nll_constant = constant;
     scores.rmse_constant = sd;

@@ -13,26 +13,34 @@ namespace slimbayes {
 /// Metrics of the predictive of a regression, computed over all rows in float64; answers/density.h has the
 /// NLL. y [n] are the targets and must be finite. coverage, interval_width and interval_score are those of
 /// the central intervals at `level`. All throw std::invalid_argument if shapes do not match or there are no
-/// rows.
+/// rows. `weight` [n], each > 0, is the number of equal rows that a row counts as; undefined: 1. A mean or a
+/// share is then one by the weights.
 ///
 /// The absolute error is that of the median, which minimises its expectation (Gneiting 2011, Making and
 /// evaluating point forecasts); the squared error is that of the mean. For a Gaussian both are the mean.
-SLIMBAYES_EXPORT double mean_absolute_error(const Regression& p, const at::Tensor& y);
-SLIMBAYES_EXPORT double root_mean_squared_error(const Regression& p, const at::Tensor& y);
-SLIMBAYES_EXPORT double crps(const Regression& p, const at::Tensor& y);  // mean of regression_row_crps
-SLIMBAYES_EXPORT double coverage(const Regression& p, const at::Tensor& y,
-                                 double level);                             // share of y inside the interval
-SLIMBAYES_EXPORT double interval_width(const Regression& p, double level);  // mean width of the interval
-SLIMBAYES_EXPORT double interval_score(const Regression& p, const at::Tensor& y,
-                                       double level);  // mean; Gneiting and Raftery 2007, eq. 43
+SLIMBAYES_EXPORT double mean_absolute_error(const Regression& p, const at::Tensor& y,
+                                            const at::Tensor& weight = {});
+SLIMBAYES_EXPORT double root_mean_squared_error(const Regression& p, const at::Tensor& y,
+                                                const at::Tensor& weight = {});
+SLIMBAYES_EXPORT double crps(const Regression& p, const at::Tensor& y,
+                             const at::Tensor& weight = {});  // mean of regression_row_crps
+SLIMBAYES_EXPORT double coverage(const Regression& p, const at::Tensor& y, double level,
+                                 const at::Tensor& weight = {});  // share of y inside the interval
+SLIMBAYES_EXPORT double interval_width(const Regression& p, double level,
+                                       const at::Tensor& weight = {});  // mean width of the interval
+SLIMBAYES_EXPORT double interval_score(
+    const Regression& p, const at::Tensor& y, double level,
+    const at::Tensor& weight = {});  // mean; Gneiting and Raftery 2007, eq. 43
 /// Coverage, mean width and mean interval score of given intervals, for example conformal ones
 /// (answers/conformal.h), instead of those of the density. y [n].
-SLIMBAYES_EXPORT double coverage(const Interval& i, const at::Tensor& y);
-SLIMBAYES_EXPORT double interval_width(const Interval& i);
-SLIMBAYES_EXPORT double interval_score(const Interval& i, const at::Tensor& y, double level);
+SLIMBAYES_EXPORT double coverage(const Interval& i, const at::Tensor& y, const at::Tensor& weight = {});
+SLIMBAYES_EXPORT double interval_width(const Interval& i, const at::Tensor& weight = {});
+SLIMBAYES_EXPORT double interval_score(const Interval& i, const at::Tensor& y, double level,
+                                       const at::Tensor& weight = {});
 /// Returns the histogram of the probability integral transform, that is of the predictive cdf at y, over
 /// equal bins of [0, 1]: the share of rows in each bin. It is flat if the model is calibrated. [bins]
-SLIMBAYES_EXPORT at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins);
+SLIMBAYES_EXPORT at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins,
+                                          const at::Tensor& weight = {});
 
 /// A calibration curve: the share of rows inside the central interval at each of several levels. It
 /// lies on the diagonal, coverage = level, if the model is calibrated. A row of variance 0 is inside only if
@@ -43,7 +51,7 @@ struct CalibrationCurve {
   double area;          // mean |coverage - level|; 0 for perfect calibration
 };
 SLIMBAYES_EXPORT CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y,
-                                                    int64_t points = 99);
+                                                    int64_t points = 99, const at::Tensor& weight = {});
 
 /// Returns the predictive with its aleatoric variance set to 0. Its intervals are about the latent function,
 /// not about the target, so they cover fewer targets than their level says. Some papers report them:
@@ -52,21 +60,26 @@ SLIMBAYES_EXPORT Regression epistemic_part(const Regression& p);
 
 /// Returns the probability that at least `misses` of n independent intervals miss their target if each misses
 /// with probability 1 - level (a binomial tail). A small value says that the intervals do not hold their
-/// level. Throws std::invalid_argument unless 0 <= misses <= n and 0 < level < 1.
+/// level. It counts rows: of weighted rows take the effective number of them (Evaluation::effective_rows),
+/// rounded, as n, and the share of misses by weight times n, rounded down, as `misses`. Throws
+/// std::invalid_argument unless 0 <= misses <= n and 0 < level < 1.
 SLIMBAYES_EXPORT double probability_of_misses(int64_t misses, int64_t n, double level);
 
 /// Returns the metrics of a regression that `slimbayes evaluate` prints: those of the central intervals at
 /// `level`, and standardised ones for the target divided by `target_sd`. The baselines nll_constant, the NLL
 /// of one Gaussian with the mean and sd of y for every row, and rmse_constant are absent if all y are equal.
+/// With weights also that mean and that sd are those by the weights, and total_weight and effective_rows are
+/// set; n counts rows.
 /// Throws std::invalid_argument unless `target_sd` is finite and > 0.
 SLIMBAYES_EXPORT Evaluation regression_report(const Regression& p, const at::Tensor& y, double target_sd,
-                                              double level = 0.95);
+                                              double level = 0.95, const at::Tensor& weight = {});
 
 /// Returns the coverage and the mean width of the Gaussian intervals of epistemic_part(p) at `level`; the
 /// standardised width is that of the target divided by `target_sd`. Returns nothing if the epistemic variance
 /// of every row is 0: the model has no epistemic part.
 SLIMBAYES_EXPORT std::optional<EpistemicReport> epistemic_report(const Regression& p, const at::Tensor& y,
-                                                                 double target_sd, double level = 0.95);
+                                                                 double target_sd, double level = 0.95,
+                                                                 const at::Tensor& weight = {});
 
 /// The intervals of n rows with the level that they were made for.
 struct LevelInterval {
@@ -77,6 +90,40 @@ struct LevelInterval {
 /// Returns the same metrics as the overload with `level`, but its coverage, width and interval score are
 /// those of given intervals, for example conformal ones, instead of Gaussian ones.
 SLIMBAYES_EXPORT Evaluation regression_report(const Regression& p, const at::Tensor& y, double target_sd,
-                                              const LevelInterval& given);
+                                              const LevelInterval& given, const at::Tensor& weight = {});
+
+/// The scores of joint answers to several targets, beside those of the same answers taken as independent.
+/// A struct of catalog/fields.h.
+struct JointEvaluation {
+  int64_t n = 0, complete = 0;
+  double nll_joint = 0, nll_independent = 0, nll_gain = 0;
+  std::optional<double> nll_gain_se = {};
+  double energy = 0, energy_independent = 0, energy_gain = 0;
+  std::optional<double> energy_gain_se = {};
+  double level = 0;
+  std::optional<double> region_coverage = {}, region_volume = {};
+  std::string lower = {};
+};
+
+template <class V>
+void describe(JointEvaluation& f, V& v) {
+  v("n", f.n, "number of rows with a known target");
+  v("complete", f.complete, "number of these rows in which all targets are known");
+  v("nll_joint", f.nll_joint,
+    "negative log likelihood of the known targets of a row together, in nats a row");
+  v("nll_independent", f.nll_independent, "sum of their negative log likelihoods, in nats a row");
+  v("nll_gain", f.nll_gain, "mean of nll_independent minus nll_joint; positive: joint answers are better");
+  v("nll_gain_se", f.nll_gain_se, "its standard error, of the paired differences; of more than one row");
+  v("energy", f.energy, "energy score of joint draws, of targets divided by their sds");
+  v("energy_independent", f.energy_independent, "energy score of the draws without correlation");
+  v("energy_gain", f.energy_gain, "mean of energy_independent minus energy; positive: joint is better");
+  v("energy_gain_se", f.energy_gain_se,
+    "its standard error, of the paired differences; of more than one row");
+  v("level", f.level, "level of the joint regions");
+  v("region_coverage", f.region_coverage,
+    "share of the complete rows with all targets in the joint region; absent without complete rows");
+  v("region_volume", f.region_volume, "mean volume of the joint regions, of targets divided by their sds");
+  v("lower", f.lower, "the answers with the lower NLL: joint or independent");
+}
 
 }  // namespace slimbayes

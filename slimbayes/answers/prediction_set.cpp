@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "slimbayes/answers/class_likelihood.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/density/conformal_rank.h"
 
@@ -70,13 +71,13 @@ PredictionSet deterministic_set(const Classes& p, const ConformalScores& scores,
   return prediction_set(p, at::zeros({p.probabilities.size(0)}, at::kDouble), scores, level);
 }
 
-SetReport set_report(const PredictionSet& set, const at::Tensor& y) {
+SetReport set_report(const PredictionSet& set, const at::Tensor& y, const at::Tensor& weight) {
   check_shape(y, {set.size(0)}, "set_report", "y");
   check_classes(y, set.size(1), "set_report");
   const at::Tensor size = set.sum(1).to(at::kDouble);
   const at::Tensor held = set.gather(1, y.to(at::kLong).unsqueeze(1)).to(at::kDouble);
-  return {held.mean().item<double>(), size.mean().item<double>(),
-          (size == 0).to(at::kDouble).mean().item<double>()};
+  const auto mean = [&](const at::Tensor& x) { return row_mean(x, weight, "set_report"); };
+  return {mean(held.squeeze(1)), mean(size), mean((size == 0).to(at::kDouble))};
 }
 
 }  // namespace slimbayes

@@ -41,13 +41,14 @@ SLIMBAYES_EXPORT PredictionSet prediction_set(const Classes& p, const at::Tensor
 SLIMBAYES_EXPORT PredictionSet deterministic_set(const Classes& p, const ConformalScores& scores,
                                                  double level);
 
-/// The metrics of prediction sets.
+/// The metrics of prediction sets; with weights (answers/class_metrics.h) means and shares by them.
 struct SetReport {
   double coverage;  // share of rows whose set contains their class
   double size;      // mean number of classes in a set
   double empty;     // share of rows with an empty set
 };
 /// Returns the metrics of these sets. y [n] class numbers.
-SLIMBAYES_EXPORT SetReport set_report(const PredictionSet& set, const at::Tensor& y);
+SLIMBAYES_EXPORT SetReport set_report(const PredictionSet& set, const at::Tensor& y,
+                                      const at::Tensor& weight = {});
 
 }  // namespace slimbayes

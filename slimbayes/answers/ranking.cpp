@@ -8,6 +8,7 @@
 
 #include <cmath>
 
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
@@ -29,9 +30,36 @@ at::Tensor count_below(const at::Tensor& sorted, const at::Tensor& values, bool 
   return at::searchsorted(sorted, values, /*out_int32=*/false, right);
 }
 
+/// Scores in ascending order with their weights, of which each is 1 if `weight` is undefined.
+struct WeighedScores {
+  at::Tensor score, weight, before;  // [n], [n] and weight_before() [n + 1]
+
+  double total() const { return before[-1].item<double>(); }
+  /// Returns the weight of the scores below each of `values`, or, if `right`, of those below or equal.
+  at::Tensor below(const at::Tensor& values, bool right) const {
+    return before.index_select(0, count_below(score, values, right));
+  }
+};
+
+WeighedScores weighed(const at::Tensor& scores, const at::Tensor& weight, const char* function) {
+  sorted_scores(scores, function);  // checks them
+  const auto [sorted, order] = scores.to(at::kDouble).sort();
+  const at::Tensor own = weight.defined()
+                             ? checked_weight(weight, scores.size(0), function).index_select(0, order)
+                             : at::ones_like(sorted);
+  return {sorted, own, weight_before(own)};
+}
+
 }  // namespace
 
-double auroc(const at::Tensor& negative_scores, const at::Tensor& positive_scores) {
+double auroc(const at::Tensor& negative_scores, const at::Tensor& positive_scores,
+             const at::Tensor& negative_weight, const at::Tensor& positive_weight) {
+  if (negative_weight.defined() || positive_weight.defined()) {
+    const WeighedScores no = weighed(negative_scores, negative_weight, "auroc"),
+                        yes = weighed(positive_scores, positive_weight, "auroc");
+    const at::Tensor twice_wins = no.below(yes.score, false) + no.below(yes.score, true);
+    return 0.5 * yes.weight.dot(twice_wins).item<double>() / (no.total() * yes.total());
+  }
   at::Tensor negative = sorted_scores(negative_scores, "auroc");
   at::Tensor positive = sorted_scores(positive_scores, "auroc");
   at::Tensor twice_wins = count_below(negative, positive, false) + count_below(negative, positive, true);
@@ -46,7 +74,15 @@ double auroc_sd(int64_t negatives, int64_t positives) {
 
 // The recall grows by 1 / (number of positives) at each positive, so the average precision is the mean over
 // the positives of the precision with the positive's own score as the threshold.
-double average_precision(const at::Tensor& negative_scores, const at::Tensor& positive_scores) {
+double average_precision(const at::Tensor& negative_scores, const at::Tensor& positive_scores,
+                         const at::Tensor& negative_weight, const at::Tensor& positive_weight) {
+  if (negative_weight.defined() || positive_weight.defined()) {
+    const WeighedScores no = weighed(negative_scores, negative_weight, "average_precision"),
+                        yes = weighed(positive_scores, positive_weight, "average_precision");
+    const at::Tensor right = yes.total() - yes.below(yes.score, false),
+                     wrong = no.total() - no.below(yes.score, false);
+    return yes.weight.dot(right / (right + wrong)).item<double>() / yes.total();
+  }
   at::Tensor negative = sorted_scores(negative_scores, "average_precision");
   at::Tensor positive = sorted_scores(positive_scores, "average_precision");
   at::Tensor right = (positive.size(0) - count_below(positive, positive, false)).to(at::kDouble);

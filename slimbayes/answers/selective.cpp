@@ -18,6 +18,7 @@
 #include "slimbayes/answers/count_metrics.h"
 #include "slimbayes/answers/density.h"
 #include "slimbayes/answers/metrics.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
@@ -64,11 +65,12 @@ std::vector<RowMetric> row_metrics(const Intensity&, const at::Tensor&) {
 }
 
 /// Returns the metrics by one score for each share, with the gain from the first share to the last.
-KeptRowMetrics by_score(const std::vector<RowMetric>& metrics, const at::Tensor& uncertainty) {
+KeptRowMetrics by_score(const std::vector<RowMetric>& metrics, const at::Tensor& uncertainty,
+                        const at::Tensor& weight) {
   KeptRowMetrics out{(uncertainty == uncertainty.min()).all().item<bool>()};
   for (const RowMetric& metric : metrics) {
     std::vector<double> values =
-        selective_means(uncertainty, metric.loss, {kSharesKept.begin(), kSharesKept.end()});
+        selective_means(uncertainty, metric.loss, {kSharesKept.begin(), kSharesKept.end()}, weight);
     if (metric.root) std::ranges::transform(values, values.begin(), [](double x) { return std::sqrt(x); });
     const double fall = values.front() - values.back(), gain = metric.larger_is_better ? -fall : fall;
     out.gain[metric.name] = gain;
@@ -82,6 +84,34 @@ KeptRowMetrics by_score(const std::vector<RowMetric>& metrics, const at::Tensor&
   return out;
 }
 
+/// Returns selective_means() of rows with weights: `sorted` uncertainties [n] in ascending order, the losses
+/// and the weights of the same rows.
+std::vector<double> weighted_means(const at::Tensor& sorted, const at::Tensor& losses,
+                                   const at::Tensor& weight, const std::vector<double>& shares) {
+  const at::Tensor mass = weight_before(weight), sums = weight_before(losses * weight);
+  const auto at = [](const at::Tensor& x, int64_t i) { return x[i].item<double>(); };
+  const int64_t n = sorted.size(0);
+  std::vector<double> means;
+  for (double share : shares) {
+    rows_kept(share, n);  // checks the share
+    const double kept = share * at(mass, n);
+    // The last kept row is the first that fills the kept weight up; 1 - 1e-12 keeps rounding from adding one.
+    const at::Tensor wanted = at::full({1}, kept * (1 - 1e-12), at::kDouble);
+    const int64_t last =
+        std::min(n - 1, at::searchsorted(mass.slice(0, 1), wanted, false, false).item<int64_t>());
+    const at::Tensor cut = sorted.slice(0, last, last + 1);
+    const auto begin = at::searchsorted(sorted, cut, false, /*right=*/false).item<int64_t>();
+    const auto end = at::searchsorted(sorted, cut, false, /*right=*/true).item<int64_t>();
+    if (begin == 0) {
+      means.push_back(at(sums, end) / at(mass, end));
+      continue;
+    }
+    const double part = std::min(1.0, (kept - at(mass, begin)) / (at(mass, end) - at(mass, begin)));
+    means.push_back((at(sums, begin) + part * (at(sums, end) - at(sums, begin))) / kept);
+  }
+  return means;
+}
+
 }  // namespace
 
 int64_t rows_kept(double share, int64_t n) {
@@ -93,7 +123,7 @@ int64_t rows_kept(double share, int64_t n) {
 }
 
 std::vector<double> selective_means(const at::Tensor& uncertainty, const at::Tensor& loss,
-                                    const std::vector<double>& shares) {
+                                    const std::vector<double>& shares, const at::Tensor& weight) {
   constexpr const char* kMeans = "selective_means";
   check_shape(uncertainty, {-1}, kMeans, "uncertainty");
   const int64_t n = uncertainty.size(0);
@@ -105,6 +135,9 @@ std::vector<double> selective_means(const at::Tensor& uncertainty, const at::Ten
   const auto [sorted, order] = uncertainty.to(at::kDouble)
                                    .index_select(0, by_loss)
                                    .sort(/*stable=*/true, /*dim=*/0, /*descending=*/false);
+  if (const at::Tensor w = checked_weight(weight, n, kMeans); w.defined())
+    return weighted_means(sorted, losses.index_select(0, order),
+                          w.index_select(0, by_loss).index_select(0, order), shares);
   const at::Tensor sums = losses.index_select(0, order).cumsum(0);
   const auto sum_of_first = [&](int64_t k) { return k == 0 ? 0.0 : sums[k - 1].item<double>(); };
   std::vector<double> means;
@@ -124,14 +157,15 @@ std::vector<double> selective_means(const at::Tensor& uncertainty, const at::Ten
   return means;
 }
 
-SelectiveReport selective_report(const Predictive& p, const at::Tensor& y, const Scores& uncertainty) {
+SelectiveReport selective_report(const Predictive& p, const at::Tensor& y, const Scores& uncertainty,
+                                 const at::Tensor& weight) {
   const at::Tensor target = y.to(at::kDouble);
   const std::vector<RowMetric> metrics =
       std::visit([&](const auto& one) { return row_metrics(one, target); }, p);
   SelectiveReport report;
   report.share.assign(kSharesKept.begin(), kSharesKept.end());
   for (double share : kSharesKept) report.rows.push_back(rows_kept(share, y.size(0)));
-  for (const auto& [name, score] : uncertainty) report.by[name] = by_score(metrics, score);
+  for (const auto& [name, score] : uncertainty) report.by[name] = by_score(metrics, score, weight);
   return report;
 }
 

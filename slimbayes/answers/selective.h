@@ -18,6 +18,11 @@ namespace slimbayes {
 /// Rows with equal scores are tied. If only some rows of a tie are kept, the result is the expectation over a
 /// random choice among them. So the order of the rows has no effect, and a constant score gives the metric of
 /// all rows at every share, with the same bits.
+///
+/// With weights [n], each > 0, a share is one of the total weight, and a row may be kept in part, as a row of
+/// weight w is a tie of w equal rows. The kept weight is not rounded up to a whole row, so that the result
+/// does not depend on the unit of the weights: whole weights equal repeated rows where the share of their sum
+/// is whole.
 
 /// The shares of rows that selective_report() keeps.
 inline constexpr std::array<double, 7> kSharesKept = {1, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7};
@@ -31,12 +36,13 @@ int64_t rows_kept(double share, int64_t n);
 /// has the same bits for every order of the rows. Throws std::invalid_argument if the shapes differ, if there
 /// are no rows, or as rows_kept(). [shares]
 std::vector<double> selective_means(const at::Tensor& uncertainty, const at::Tensor& loss,
-                                    const std::vector<double>& shares);
+                                    const std::vector<double>& shares, const at::Tensor& weight = {});
 
 /// Returns the metrics of the kept rows at the shares kSharesKept, for each score in `uncertainty` [n]; the
 /// name of the score to look at first is empty. At the share 1 they are those of report()
 /// (answers/answers.h). y [n] in the units of the predictive, classes as numbers. Throws
 /// std::invalid_argument for an intensity, which has no target for each row.
-SelectiveReport selective_report(const Predictive& p, const at::Tensor& y, const Scores& uncertainty);
+SelectiveReport selective_report(const Predictive& p, const at::Tensor& y, const Scores& uncertainty,
+                                 const at::Tensor& weight = {});
 
 }  // namespace slimbayes

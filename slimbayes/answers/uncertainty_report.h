@@ -24,8 +24,9 @@ Scores uncertainty_scores(const Predictive& p, const std::string& score);
 /// (answers/answers.h) and have other keys. The score to look at first is mutual_information (classes),
 /// log_rate_sd (counts), `options.score` or else total_sd (regression). The calibration curve is that of the
 /// Gaussian predictive also if the model has conformal intervals. y [n] in the units of the predictive,
-/// classes as numbers. Throws std::invalid_argument for an intensity.
+/// classes as numbers. With `weight` [n], each > 0, a row counts as so many equal rows. Throws
+/// std::invalid_argument for an intensity.
 UncertaintyReport uncertainty_report(const Predictive& p, const at::Tensor& y,
-                                     const UncertaintyOptions& options);
+                                     const UncertaintyOptions& options, const at::Tensor& weight = {});
 
 }  // namespace slimbayes

@@ -39,8 +39,29 @@ void check_conformal_rows(int64_t groups, double level, int64_t rows) {
         "give more rows, fit with a larger `.calibration_fraction`, or lower `.level`");
 }
 
+namespace {
+
+/// Returns the factor of weighted rows. A sum of m weights has a relative rounding error of about m times
+/// 1e-16, so both comparisons have a slack of 1e-10.
+double weighted_factor(std::span<const double> scores, double level, std::span<const double> weight) {
+  double total = 0;
+  for (const double one : weight) total += one;
+  check_conformal_rows(static_cast<int64_t>(std::floor(total * (1 + 1e-10))), level, std::ssize(scores));
+  const double needed = (total + 1) * level * (1 - 1e-10);  // 1: the weight of the new row
+  double upto = 0;
+  size_t reached = 0;
+  for (; reached + 1 < scores.size(); ++reached) {
+    upto += weight[reached];
+    if (upto >= needed) break;
+  }
+  return scores[reached];
+}
+
+}  // namespace
+
 double conformal_factor(std::span<const double> scores, std::span<const int64_t> group, int64_t groups,
-                        double level) {
+                        double level, std::span<const double> weight) {
+  if (!weight.empty()) return weighted_factor(scores, level, weight);
   const auto m = std::ssize(scores);
   check_conformal_rows(groups, level, m);
   if (groups == m) return scores[static_cast<size_t>(conformal_rank(m, level) - 1)];
@@ -49,11 +70,11 @@ double conformal_factor(std::span<const double> scores, std::span<const int64_t>
   // Rounding may leave a sum of weights 1 / n slightly below its exact value, so the weight that is needed is
   // lowered by a relative 1e-12.
   const double needed = static_cast<double>(groups + 1) * level * (1 - 1e-12);
-  double weight = 0;  // of the rows up to a score; a row of a group of n rows weighs 1 / n
+  double upto = 0;  // weight of the rows up to a score; a row of a group of n rows weighs 1 / n
   size_t reached = 0;
   for (; reached + 1 < scores.size(); ++reached) {
-    weight += 1 / size[static_cast<size_t>(group[reached])];
-    if (weight >= needed) break;
+    upto += 1 / size[static_cast<size_t>(group[reached])];
+    if (upto >= needed) break;
   }
   return scores[reached];
 }

@@ -22,9 +22,11 @@ int64_t conformal_rows(double level);
 void check_conformal_rows(int64_t groups, double level, int64_t rows);
 
 /// Returns the conformal factor that answers/conformal.h describes: `scores` [m] in ascending order, and the
-/// group of each, from 0 to groups - 1. Throws std::invalid_argument as check_conformal_rows does.
+/// group of each, from 0 to groups - 1. `weight` [m] are those of ConformalScores::weight, each > 0; empty
+/// without them. Throws std::invalid_argument as check_conformal_rows does, of weighted rows with the sum of
+/// the weights, rounded down, as the number of groups.
 double conformal_factor(std::span<const double> scores, std::span<const int64_t> group, int64_t groups,
-                        double level);
+                        double level, std::span<const double> weight = {});
 
 /// Return the number in (0, 1) by which the prediction set of a row is randomised (answers/prediction_set.h):
 /// a function of the row's inputs alone, or of their bytes, in which no 0 is negative.

@@ -20,6 +20,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <set>
 
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
@@ -36,6 +37,7 @@
 #include "slimbayes/fit/tuning.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/model/example_uniforms.h"
+#include "slimbayes/model/model_weights.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/job_ranks.h"
 
@@ -145,21 +147,27 @@ ModelParts parts_of_model(const ResolvedFit& request, const FitData& data, Encod
 
 /// Returns the conformal scores of the calibration examples `held_out`. groups[i] is the group of example i;
 /// examples with identical inputs share a group. The scores are computed from answers in the target's units,
-/// as intervals are later, so that both have the same rounding errors.
+/// as intervals are later, so that both have the same rounding errors. `grouped`: see conformal_weight_of().
 ConformalScores calibration_scores(const Model& model, const Examples& held_out,
-                                   const std::vector<int64_t>& groups) {
+                                   const std::vector<int64_t>& groups, bool grouped) {
   const Predictive p = model.answer(held_out);
   const at::Tensor y = target_as_given(model.encoder(), held_out);
-  if (const auto* regression = std::get_if<Regression>(&p)) return conformal_scores(*regression, y, groups);
+  at::Tensor weight = scored_weights(held_out, model.fit_options());
+  if (weight.defined())
+    weight = conformal_weights(weight, groups, conformal_weight_of(model.fit_options(), grouped));
+  if (const auto* regression = std::get_if<Regression>(&p))
+    return conformal_scores(*regression, y, groups, weight);
   const at::Tensor u = example_uniforms(dataset_of(model.encoder(), held_out, false));
-  return sorted_scores(set_scores(std::get<Classes>(p), y, u), groups);
+  return sorted_scores(set_scores(std::get<Classes>(p), y, u), groups, weight);
 }
 
 /// Returns the model made of these parts. With FitOptions::calibrate "conformal", first computes the
 /// conformal scores of the calibration examples, whose groups are `groups`, and adds them to the parts.
-Model calibrated(ModelParts parts, const Examples& examples, const std::vector<int64_t>& groups) {
+Model calibrated(ModelParts parts, const Examples& examples, const std::vector<int64_t>& groups,
+                 bool grouped) {
   if (parts.fit.calibrate == "none") return Model(std::move(parts));
-  parts.calibration = calibration_scores(Model(parts), take(examples, parts.split.calibration), groups);
+  parts.calibration =
+      calibration_scores(Model(parts), take(examples, parts.split.calibration), groups, grouped);
   return Model(std::move(parts));
 }
 
@@ -232,7 +240,9 @@ Model fit_weighted(const ResolvedFit& request, const FitData& given, Callback* c
     for (const int64_t i : wild) rows.push_back(parts.split.train[static_cast<size_t>(i)]);
     parts.split.notes.push_back(wild_rows_note(*table, request.fit.target, rows));
   }
-  return calibrated(std::move(parts), data.examples, dealt.calibration_groups);
+  const std::vector<int64_t>& groups = dealt.calibration_groups;
+  const bool repeated = std::set<int64_t>(groups.begin(), groups.end()).size() < groups.size();
+  return calibrated(std::move(parts), data.examples, groups, dealt.grouped || repeated);
 }
 
 }  // namespace

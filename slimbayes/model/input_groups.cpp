@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "slimbayes/answers/conformal.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/row_weights.h"
 
@@ -25,7 +26,13 @@ int64_t count_groups(const std::vector<int64_t>& group, const std::vector<int64_
   return std::ssize(seen);
 }
 
-at::Tensor group_weights(const std::vector<int64_t>& group, const std::vector<int64_t>& rows) {
+at::Tensor group_weights(const std::vector<int64_t>& group, const std::vector<int64_t>& rows,
+                         const at::Tensor& weight) {
+  if (weight.defined()) {
+    std::vector<int64_t> own;
+    for (int64_t row : rows) own.push_back(group[static_cast<size_t>(row)]);
+    return conformal_weights(weight, own, ConformalWeight::counts);
+  }
   std::map<int64_t, int64_t> size;
   for (int64_t row : rows) ++size[group[static_cast<size_t>(row)]];
   std::vector<double> weights;

@@ -20,8 +20,10 @@ std::vector<int64_t> input_groups(const Dataset& rows, bool grouped);
 int64_t count_groups(const std::vector<int64_t>& group, const std::vector<int64_t>& rows);
 
 /// Returns a weight for each row index in `rows`: 1 / (number of these rows in its group). So every group has
-/// the total weight 1. group[i] is the group of row i. [rows.size()] float64
-at::Tensor group_weights(const std::vector<int64_t>& group, const std::vector<int64_t>& rows);
+/// the total weight 1. group[i] is the group of row i. With `weight` [rows.size()], the weights of these
+/// rows, the rows of a group share its total weight of 1 in proportion to them. [rows.size()] float64
+at::Tensor group_weights(const std::vector<int64_t>& group, const std::vector<int64_t>& rows,
+                         const at::Tensor& weight = {});
 
 /// Returns the sum of x over the rows of each group that has some of `rows`. x[i] is the number of the row
 /// rows[i], group[r] the group of row r. [count_groups(group, rows)] float64

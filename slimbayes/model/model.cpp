@@ -9,6 +9,7 @@
 #include "slimbayes/data/input_scores.h"
 #include "slimbayes/data/table/spelling.h"
 #include "slimbayes/model/events.h"
+#include "slimbayes/model/model_weights.h"
 #include "slimbayes/model/persistence.h"
 #include "slimbayes/model/segmentation.h"
 #include "slimbayes/model/trust_notes.h"
@@ -89,18 +90,20 @@ Evaluation Model::evaluate(const Examples& given, const Answers& a) const {
   check_targets(*parts_.encoder, given);
   const Task& task = schema().task;
   if (task.grid) return segmentation_report(*this, given, a);
+  const at::Tensor weight = answered_weights(*this, given, a);
   Evaluation out;
   if (const auto* p = std::get_if<Intensity>(&a.answer)) {
     out = events_report(*parts_.fitted, std::get<Encoder>(*parts_.encoder), parts_.probes, *p);
   } else {
     const at::Tensor y = a.bad.empty() ? target_as_given(*parts_.encoder, given)
                                        : target_as_given(*parts_.encoder, take(given, a.rows));
-    out = report(a.answer, y, {at.level, task.y_scale * task.encoded_sd, at.interval, task.levels, at.set});
-    out.inputs = inputs_report(*this, given, a, y);
+    out = report(a.answer, y, {at.level, task.y_scale * task.encoded_sd, at.interval, task.levels, at.set},
+                 weight);
+    out.inputs = inputs_report(*this, given, a, y, weight);
   }
   if (std::holds_alternative<WindowTable>(given)) {
     const Examples answered = take(given, a.rows);
-    add_persistence(*parts_.encoder, std::get<WindowTable>(answered), a.answer, out);
+    add_persistence(*parts_.encoder, std::get<WindowTable>(answered), a.answer, out, weight);
   }
   if (!a.bad.empty()) out.left_out = a.bad.size();
   return out;

@@ -81,7 +81,9 @@ class SLIMBAYES_EXPORT Model {
   /// Returns the metrics of the task on these examples: regression_report with interval(); classes_report
   /// with the names of the classes, and set_report if calibrated; counts_report; events_report; or
   /// segmentation_report, image block by image block. For windows adds the scores of forecasts without a
-  /// model (add_persistence). fields_to_json() makes JSON of them. Throws if the target's column is absent or
+  /// model (add_persistence). fields_to_json() makes JSON of them. If the model was fitted with weights and
+  /// the examples have their column, every mean and share is by them (Evaluation::effective_rows), and
+  /// examples of weight 0 are left out as if they were absent. Throws if the target's column is absent or
   /// a target is missing. With a list `bad`, examples without an answer are left out, counted as `left_out`
   /// and listed in `bad`; without it, throws DataError for them. Examples of weight 0 (scored_weights() of
   /// fit_options()) are left out.

@@ -57,7 +57,8 @@ constexpr const char* kPixelMean = "images.mean";
 // In the file for a calibrated model only.
 constexpr const char* kCalibrationRows = "split.calibration";
 constexpr const char* kCalibrationScores = "calibration.scores";
-constexpr const char* kCalibrationGroups = "calibration.groups";  // only if some rows have identical inputs
+constexpr const char* kCalibrationGroups = "calibration.groups";    // only if some rows have identical inputs
+constexpr const char* kCalibrationWeights = "calibration.weights";  // only if the rows have weights
 
 /// Removes the sorted calibration scores and their groups from `file` and returns them. If there are none,
 /// the result has 0 groups, which stands for a model without calibration.
@@ -70,10 +71,19 @@ ConformalScores take_calibration(TensorFile& file) {
   const bool sane =
       scores.numel() > 0 && at::equal(scores, std::get<0>(scores.sort())) && scores[0].item<double>() >= 0;
   check(sane, "load", "calibration scores from 0 in ascending order", "others", "the model file is damaged");
-  if (!file.tensors.contains(kCalibrationGroups)) return {scores};
-  const at::Tensor groups = stored_tensor(file, kCalibrationGroups).to(at::kLong);
-  file.tensors.erase(kCalibrationGroups);
-  return {scores, groups};
+  ConformalScores out(scores);
+  if (file.tensors.contains(kCalibrationGroups)) {
+    out = {scores, stored_tensor(file, kCalibrationGroups).to(at::kLong)};
+    file.tensors.erase(kCalibrationGroups);
+  }
+  if (!file.tensors.contains(kCalibrationWeights)) return out;
+  out.weight = stored_tensor(file, kCalibrationWeights).to(at::kDouble).contiguous();
+  file.tensors.erase(kCalibrationWeights);
+  check_shape(out.weight, {scores.numel()}, "load", kCalibrationWeights);
+  check_finite(out.weight, "load", kCalibrationWeights);
+  check((out.weight > 0).all().item<bool>(), "load", "calibration weights above 0", "others",
+        "the model file is damaged");
+  return out;
 }
 
 /// Returns whether every embedding layer of the network has a vocabulary of `tokens` tokens. A network
@@ -223,6 +233,8 @@ TensorFile Model::to_file() const {
       facts["groups"] = parts_.calibration.groups;
       file.tensors[kCalibrationGroups] = to_stored(parts_.calibration.group);
     }
+    if (parts_.calibration.weight.defined())
+      file.tensors[kCalibrationWeights] = to_stored(parts_.calibration.weight);
     file.metadata["calibration"] = facts.dump();
   }
   if (!listed) file.metadata[kStreamedRows] = std::to_string(parts_.split.streamed);

@@ -71,15 +71,19 @@ std::optional<int64_t> steps_of(const Windows& windows, double season) {
   return static_cast<int64_t>(steps);
 }
 
-double mean_size(const Values& error) {
-  double sum = 0;
-  for (const double e : error) sum += std::abs(e);
-  return sum / static_cast<double>(error.size());
+/// Returns the mean of |error| by the weights, of which there is one for each error; none: each counts once.
+double mean_size(const Values& error, const Values& weight) {
+  double sum = 0, total = weight.empty() ? static_cast<double>(error.size()) : 0;
+  for (const double w : weight) total += w;
+  for (size_t i = 0; i < error.size(); ++i) sum += std::abs(error[i]) * (weight.empty() ? 1 : weight[i]);
+  return sum / total;
 }
 
-double root_mean_square(const Values& error) {
-  double squares = 0;
-  for (const double e : error) squares += e * e / static_cast<double>(error.size());
+double root_mean_square(const Values& error, const Values& weight) {
+  double squares = 0, total = weight.empty() ? static_cast<double>(error.size()) : 0;
+  for (const double w : weight) total += w;
+  for (size_t i = 0; i < error.size(); ++i)
+    squares += (weight.empty() ? error[i] * error[i] : error[i] * error[i] * weight[i]) / total;
   return std::sqrt(squares);
 }
 
@@ -96,49 +100,54 @@ Values model_errors(const Predictive& answer, const at::Tensor& y) {
 
 /// Returns the scores of a forecast without a model and of the model on the same windows; nothing if the
 /// forecast has no values. `values` [m] are the forecast's values (NaN: none for this window), `truth` [m]
-/// the target's cells, `errors` [m] the errors of the model.
+/// the target's cells, `errors` [m] the errors of the model, `weights` [m] those of the windows, or none.
 std::optional<ForecastScores> scores_of(const Values& values, const Values& truth, const Values& errors,
-                                        const Task& task) {
+                                        const Values& weights, const Task& task) {
   const bool classes = task.kind == TaskKind::classification;
-  Values own, model;
+  Values own, model, weight;
   for (size_t i = 0; i < values.size(); ++i) {
     if (std::isnan(values[i])) continue;
     own.push_back(classes ? (values[i] == truth[i] ? 0 : 1) : values[i] - truth[i]);
     model.push_back(errors[i]);
+    if (!weights.empty()) weight.push_back(weights[i]);
   }
   if (own.empty()) return std::nullopt;
   ForecastScores out{.n = std::ssize(own)};
   if (classes) {
-    out.accuracy = 1 - mean_size(own);
-    out.model_accuracy = 1 - mean_size(model);
+    out.accuracy = 1 - mean_size(own, weight);
+    out.model_accuracy = 1 - mean_size(model, weight);
     return out;
   }
-  out.mae = mean_size(own);
-  out.rmse = root_mean_square(own);
+  out.mae = mean_size(own, weight);
+  out.rmse = root_mean_square(own, weight);
   if (task.kind == TaskKind::regression) {
     const double target_sd = task.y_scale * task.encoded_sd;
     out.mae_standardized = *out.mae / target_sd;
     out.rmse_standardized = *out.rmse / target_sd;
   }
-  out.model_mae = mean_size(model);
+  out.model_mae = mean_size(model, weight);
   return out;
 }
 
 }  // namespace
 
 void add_persistence(const InputEncoder& encoder, const WindowTable& w, const Predictive& answer,
-                     Evaluation& report) {
+                     Evaluation& report, const at::Tensor& weight) {
   const Column& target = *w.table->find(target_of(encoder));
   const Task& task = schema_of(encoder).task;
   const Values errors = model_errors(answer, target_as_given(encoder, w));
-  Values truth;
+  Values truth, weights;
+  if (weight.defined()) {
+    const at::Tensor own = weight.to(at::kDouble).contiguous();
+    weights.assign(own.const_data_ptr<double>(), own.const_data_ptr<double>() + own.numel());
+  }
   for (const int64_t i : w.selected)
     truth.push_back(cell_at(w, target, w.windows->target[static_cast<size_t>(i)]));
-  report.persistence = scores_of(last_known(w, target), truth, errors, task);
+  report.persistence = scores_of(last_known(w, target), truth, errors, weights, task);
   for (const double season : {kDay, kWeek}) {
     const std::optional<int64_t> steps = steps_of(*w.windows, season);
     if (!steps) continue;
-    report.seasonal_persistence = scores_of(season_before(w, target, season), truth, errors, task);
+    report.seasonal_persistence = scores_of(season_before(w, target, season), truth, errors, weights, task);
     if (!report.seasonal_persistence) continue;
     report.seasonal_persistence->season = counted(*steps, "step");
     break;

@@ -18,9 +18,9 @@ namespace slimbayes {
 ///                         day or, if no window has a value a day before, a week
 /// A forecast that has no value for any window is absent. seasonal_persistence is also absent if the times
 /// are not calendar times, or if neither a day nor a week is a whole number of steps that is at least two and
-/// at least the horizon.
+/// at least the horizon. With `weight` [m], the weights of the windows, the scores are means by them.
 void add_persistence(const InputEncoder& encoder, const WindowTable& windows, const Predictive& answer,
-                     Evaluation& report);
+                     Evaluation& report, const at::Tensor& weight = {});
 
 /// Returns a note for each of these forecasts that is at least as good as the model, by MAE or accuracy, on
 /// ten windows or more. `where` names the windows in the note: "the 73 test windows".

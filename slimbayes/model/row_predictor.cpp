@@ -35,7 +35,13 @@ CalibrationScores calibration_of(const ConformalScores& scores) {
   const at::Tensor value = scores.value.to(at::kDouble).contiguous(), group = scores.group.contiguous();
   const double* v = value.const_data_ptr<double>();
   const int64_t* g = group.const_data_ptr<int64_t>();
-  return {{v, v + value.numel()}, {g, g + group.numel()}, scores.groups};
+  CalibrationScores out{{v, v + value.numel()}, {g, g + group.numel()}, scores.groups};
+  if (scores.weight.defined()) {
+    const at::Tensor weight = scores.weight.contiguous();
+    const double* w = weight.const_data_ptr<double>();
+    out.weight.assign(w, w + weight.numel());
+  }
+  return out;
 }
 
 }  // namespace

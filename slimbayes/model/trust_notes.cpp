@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "slimbayes/answers/metrics.h"
@@ -75,14 +76,22 @@ std::string too_narrow(const HeldOut& held, const Model& model) {
   const Evaluation& report = held.report;
   if (!report.coverage || model.calibration().groups > 0 || kind_of(model.encoder()) == InputKind::windows)
     return "";
-  const int64_t n = report.n;
+  // Weighted rows say as much as fewer rows: the tests count these.
+  const bool weighted = report.effective_rows.has_value();
+  const int64_t n = weighted ? std::llround(*report.effective_rows) : report.n;
   const double covered = *report.coverage, level = held.level;
-  const int64_t misses = std::llround((1 - covered) * static_cast<double>(n));
+  const double missed = (1 - covered) * static_cast<double>(n);
+  const int64_t misses = weighted ? static_cast<int64_t>(std::floor(missed + 1e-9)) : std::llround(missed);
   const std::string outside =
-      fmt::format("{} of {} {} lie outside their {:g} % intervals, where {:.3g} are expected", misses, n,
-                  held.rows, 100 * level, (1 - level) * static_cast<double>(n));
+      weighted ? fmt::format(
+                     "{:.3g} % of the {} {}, by their weights, lie outside their {:g} % intervals, where "
+                     "{:.3g} % are expected",
+                     100 * (1 - covered), report.n, held.rows, 100 * level, 100 * (1 - level))
+               : fmt::format("{} of {} {} lie outside their {:g} % intervals, where {:.3g} are expected",
+                             misses, n, held.rows, 100 * level, (1 - level) * static_cast<double>(n));
   // Rows with identical inputs are not independent, so the test counts each of the different inputs once.
-  const auto [inputs, covered_inputs] = report.inputs.value_or(InputScores{n, covered});
+  const auto [different, covered_inputs] = report.inputs.value_or(InputScores{n, covered});
+  const int64_t inputs = std::min(different, n);
   const auto missed_inputs =
       static_cast<int64_t>(std::floor((1 - covered_inputs) * static_cast<double>(inputs) + 1e-9));
   if (probability_of_misses(missed_inputs, inputs, level) < kUnlikely)
@@ -94,13 +103,13 @@ std::string too_narrow(const HeldOut& held, const Model& model) {
       "{}; rows with identical inputs share one error: of the {} different inputs, each counted once, {:.3g} "
       "% "
       "lie inside",
-      outside, inputs, 100 * covered_inputs);
+      outside, different, 100 * covered_inputs);
 }
 
 }  // namespace
 
 std::optional<InputScores> inputs_report(const Model& model, const Examples& examples, const Answers& a,
-                                         const at::Tensor& y) {
+                                         const at::Tensor& y, const at::Tensor& weight) {
   if (!a.levels.front().interval || kind_of(model.encoder()) == InputKind::windows) return std::nullopt;
   FitOptions options = model.fit_options();
   options.split = "grouped";
@@ -116,7 +125,7 @@ std::optional<InputScores> inputs_report(const Model& model, const Examples& exa
   if (inputs == std::ssize(a.rows)) return std::nullopt;
   const auto& [lower, upper] = *a.levels.front().interval;
   const at::Tensor inside = ((y >= lower) & (y <= upper)).to(at::kDouble),
-                   weights = group_weights(groups.of, a.rows);
+                   weights = group_weights(groups.of, a.rows, weight);
   return InputScores{inputs, (inside * weights).sum().item<double>() / static_cast<double>(inputs)};
 }
 

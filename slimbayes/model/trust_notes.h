@@ -20,9 +20,10 @@ struct HeldOut {
 /// Returns the scores of examples with identical inputs, which are not independent: all of them share one
 /// error. coverage_of_inputs is the mean over the different inputs of the share of their examples whose
 /// target lies inside its interval. `answers` are those to `examples`, and y [m] the targets of those with an
-/// answer. Nothing if all inputs differ, for windows, and for answers without intervals. O(n d).
+/// answer; `weight` [m] their weights, in proportion to which examples of one input share its weight of 1, or
+/// undefined. Nothing if all inputs differ, for windows, and for answers without intervals. O(n d).
 std::optional<InputScores> inputs_report(const Model& model, const Examples& examples, const Answers& answers,
-                                         const at::Tensor& y);
+                                         const at::Tensor& y, const at::Tensor& weight = {});
 
 /// Returns warnings that the scores of the held-out examples justify; empty if there are none. There are two:
 /// more examples lie outside their intervals than chance explains; and the NLL is no better than that of one

@@ -19,8 +19,8 @@ constexpr int64_t kShares = 20, kEntropyBins = 24;
 ReliabilityFact reliability_of(const ScoredExamples& s, const ReliabilityBins& bins, double ece,
                                const at::Tensor& right, const at::Tensor& confidence) {
   ReliabilityFact out{bins, ece};
-  const double accuracy = right.mean().item<double>(), sure = confidence.mean().item<double>();
-  const auto [low, high] = binomial_band(sure, s.size(), 0.99);
+  const double accuracy = mean_of(s, right), sure = mean_of(s, confidence);
+  const auto [low, high] = binomial_band(sure, s.judged_size(), 0.99);
   out.says = fmt::format(
       "The model is sure to {} on average and right in {}: {}. In the bins the two differ by {:.2g} points "
       "on "
@@ -59,7 +59,7 @@ std::optional<SelectiveFact> selective_of(const ScoredExamples& s, const at::Ten
   std::map<std::string, std::vector<double>> by;
   for (const auto& [name, score] : uncertainty) {
     if (score.min().item<double>() == score.max().item<double>()) continue;  // selects no row
-    by[name] = selective_means(score, right, shares);
+    by[name] = selective_means(score, right, shares, s.weight);
   }
   if (by.empty()) return std::nullopt;
   const auto confidence = by.find("max_softmax");
@@ -72,7 +72,7 @@ std::optional<SelectiveFact> selective_of(const ScoredExamples& s, const at::Ten
                                                       : ": the confidence hardly tells right from wrong")};
 }
 
-EntropyFact entropy_of(const Classes& p, const at::Tensor& right) {
+EntropyFact entropy_of(const ScoredExamples& s, const Classes& p, const at::Tensor& right) {
   const double most = std::log(static_cast<double>(p.probabilities.size(1)));
   std::vector<double> edges;
   for (int64_t i = 0; i <= kEntropyBins; ++i)
@@ -83,17 +83,17 @@ EntropyFact entropy_of(const Classes& p, const at::Tensor& right) {
     return list_of(at::bincount(bin.masked_select(mask), {}, kEntropyBins));
   };
   const at::Tensor is_right = right > 0.5, entropy = p.predictive_entropy;
+  const at::Tensor wrong = (~is_right).nonzero().squeeze(1), others = is_right.nonzero().squeeze(1);
   std::string says = "No answer is wrong.";
-  if (const at::Tensor wrong = entropy.masked_select(~is_right);
-      wrong.numel() > 0 && is_right.any().item<bool>())
+  if (wrong.numel() > 0 && others.numel() > 0)
     says = fmt::format("The mean entropy of the wrong answers is {:.2f} nats, of the right ones {:.2f}.",
-                       wrong.mean().item<double>(), entropy.masked_select(is_right).mean().item<double>());
+                       mean_of(s, entropy, wrong), mean_of(s, entropy, others));
   return {edges, rows_where(is_right), rows_where(~is_right), says};
 }
 
 SetFact sets_of(const ScoredExamples& s, const PredictionSet& set, const Evaluation& metrics) {
   const double coverage = metrics.coverage.value(), size = metrics.classes.value().set_size.value();
-  const auto [low, high] = binomial_band(s.level(), s.size(), 0.99);
+  const auto [low, high] = binomial_band(s.level(), s.judged_size(), 0.99);
   return {s.level(), coverage, size, list_of(at::bincount(set.sum(1), {}, set.size(1) + 1)),
           fmt::format("The sets hold the true class in {} of the {}s at the nominal {}{}; a set has "
                       "{:.3g} classes on average.",
@@ -120,7 +120,7 @@ ClassFacts class_facts(const ScoredExamples& s, const Evaluation& metrics, const
   const at::Tensor right = right_answers(s), confidence = confidence_of(p);
   ClassFacts out;
   out.reliability = reliability_of(s, bins, scores.ece, right, confidence);
-  out.entropy = entropy_of(p, right);
+  out.entropy = entropy_of(s, p, right);
   if (scores.confusion) out.confusion = confusion_of(scores, s.noun());
   Scores uncertainty = {{"max_softmax", 1 - confidence}};
   uncertainty["mutual_information"] = mutual_information(p);

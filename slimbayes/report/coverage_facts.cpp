@@ -27,14 +27,14 @@ constexpr size_t kMostGroups = 12;
 
 /// Returns the mean over the rows of the cdf at u of the transform of a row, which is uniform between its two
 /// ends. For numbers, whose ends are equal, it is the share of rows whose transform is at most u.
-double mean_cdf(double u, const at::Tensor& below, const at::Tensor& upto) {
-  return ((u - below) / (upto - below).clamp_min(1e-12)).clamp(0, 1).mean().item<double>();
+double mean_cdf(const ScoredExamples& s, double u, const at::Tensor& below, const at::Tensor& upto) {
+  return mean_of(s, ((u - below) / (upto - below).clamp_min(1e-12)).clamp(0, 1));
 }
 
 /// Returns the share of rows in the central interval of this level. Intervals of counts end at whole numbers,
 /// so that they hold more than their level; here a count at an end counts in part.
-double coverage_at(double level, const at::Tensor& below, const at::Tensor& upto) {
-  return mean_cdf((1 + level) / 2, below, upto) - mean_cdf((1 - level) / 2, below, upto);
+double coverage_at(const ScoredExamples& s, double level, const at::Tensor& below, const at::Tensor& upto) {
+  return mean_cdf(s, (1 + level) / 2, below, upto) - mean_cdf(s, (1 - level) / 2, below, upto);
 }
 
 CalibrationFact calibration_of(const ScoredExamples& s, const at::Tensor& below, const at::Tensor& upto) {
@@ -43,7 +43,7 @@ CalibrationFact calibration_of(const ScoredExamples& s, const at::Tensor& below,
   for (int64_t i = 1; i <= kLevels; ++i) {
     const double level = static_cast<double>(i) / static_cast<double>(kLevels + 1);
     levels.push_back(level);
-    shares.push_back(coverage_at(level, below, upto));
+    shares.push_back(coverage_at(s, level, below, upto));
     area += std::abs(shares.back() - level) / static_cast<double>(kLevels);
     signed_area += (shares.back() - level) / static_cast<double>(kLevels);
   }
@@ -57,7 +57,7 @@ CalibrationFact calibration_of(const ScoredExamples& s, const at::Tensor& below,
       const Interval at = s.model.interval(*numbers, level);
       const at::Tensor inside = (s.y >= at.lower) & (s.y <= at.upper);
       out.level_calibrated->push_back(level);
-      out.coverage_calibrated->push_back(inside.to(at::kDouble).mean().item<double>());
+      out.coverage_calibrated->push_back(mean_of(s, inside));
     }
   }
   const double half = shares[kLevels / 2];
@@ -92,16 +92,16 @@ std::string shape_of(const std::vector<double>& share) {
   return "it is nearly flat over the ends and the middle";
 }
 
-PitFact pit_of(const at::Tensor& below, const at::Tensor& upto) {
-  const int64_t n = below.size(0), bins = n >= 400 ? 20 : 10;
+PitFact pit_of(const ScoredExamples& s, const at::Tensor& below, const at::Tensor& upto) {
+  const int64_t n = s.judged_size(), bins = n >= 400 ? 20 : 10;
   std::vector<double> share;
   int64_t outside = 0;
   const auto [low, high] = binomial_band(1.0 / static_cast<double>(bins), n);
   for (int64_t i = 0; i < bins; ++i) {
     const double from = static_cast<double>(i) / static_cast<double>(bins),
                  to = static_cast<double>(i + 1) / static_cast<double>(bins);
-    share.push_back((i + 1 == bins ? 1 : mean_cdf(to, below, upto)) -
-                    (i == 0 ? 0 : mean_cdf(from, below, upto)));
+    share.push_back((i + 1 == bins ? 1 : mean_cdf(s, to, below, upto)) -
+                    (i == 0 ? 0 : mean_cdf(s, from, below, upto)));
     outside += share.back() < low || share.back() > high ? 1 : 0;
   }
   return {share,
@@ -113,25 +113,24 @@ PitFact pit_of(const at::Tensor& below, const at::Tensor& upto) {
 
 /// Returns an entry of a list of parts: the rows of a part, the share of hits among them, and the share that
 /// is expected with its band.
-PartOfRows part_of_rows(const at::Tensor& rows, const at::Tensor& hits, const at::Tensor& expected,
-                        const at::Tensor& width) {
-  const int64_t n = rows.size(0);
-  const double mean = expected.index_select(0, rows).mean().item<double>();
-  const auto [low, high] = binomial_band(mean, n);
-  PartOfRows out{n, hits.index_select(0, rows).to(at::kDouble).mean().item<double>(), mean, {low, high}};
-  if (width.defined()) out.width = width.index_select(0, rows).mean().item<double>();
+PartOfRows part_of_rows(const ScoredExamples& s, const at::Tensor& rows, const at::Tensor& hits,
+                        const at::Tensor& expected, const at::Tensor& width) {
+  const double mean = mean_of(s, expected, rows);
+  const auto [low, high] = binomial_band(mean, judged_rows(s, rows));
+  PartOfRows out{rows.size(0), mean_of(s, hits, rows), mean, {low, high}};
+  if (width.defined()) out.width = mean_of(s, width, rows);
   return out;
 }
 
-std::vector<QuarterFact> quarters_of(const at::Tensor& by, const at::Tensor& hits, const at::Tensor& expected,
-                                     const at::Tensor& width) {
+std::vector<QuarterFact> quarters_of(const ScoredExamples& s, const at::Tensor& by, const at::Tensor& hits,
+                                     const at::Tensor& expected, const at::Tensor& width) {
   const at::Tensor order = at::argsort(by, /*stable=*/true, 0, false);
   const int64_t n = by.size(0), parts = std::min<int64_t>(n, 4);
   std::vector<QuarterFact> out;
   for (int64_t i = 0; i < parts; ++i) {
     const at::Tensor rows = order.slice(0, i * n / parts, (i + 1) * n / parts);
-    out.push_back(
-        {part_of_rows(rows, hits, expected, width), by[rows[0]].item<double>(), by[rows[-1]].item<double>()});
+    out.push_back({part_of_rows(s, rows, hits, expected, width), by[rows[0]].item<double>(),
+                   by[rows[-1]].item<double>()});
   }
   return out;
 }
@@ -216,7 +215,7 @@ std::vector<GroupFact> group_facts(const ScoredExamples& s, const at::Tensor& hi
     std::vector<PartOfRows> parts;
     std::vector<std::string> names;
     for (const auto& [level, of_level] : rows) {
-      parts.push_back(part_of_rows(at::tensor(of_level, at::kLong), hits, expected, width));
+      parts.push_back(part_of_rows(s, at::tensor(of_level, at::kLong), hits, expected, width));
       names.push_back(in_plain_quotes(level));
       group.levels.push_back({parts.back(), level});
     }
@@ -232,10 +231,10 @@ CoverageFacts coverage_facts(const ScoredExamples& s) {
   const at::Tensor hits = inside_interval(s).to(at::kDouble), width = interval.upper - interval.lower,
                    expected = at::full_like(hits, s.level());
   const auto [mean, sd] = mean_and_sd(s.answer());
-  const std::vector<QuarterFact> by_mean = quarters_of(mean, hits, expected, width),
-                                 by_sd = quarters_of(sd, hits, expected, width);
+  const std::vector<QuarterFact> by_mean = quarters_of(s, mean, hits, expected, width),
+                                 by_sd = quarters_of(s, sd, hits, expected, width);
   return {calibration_of(s, below, upto),
-          pit_of(below, upto),
+          pit_of(s, below, upto),
           {by_mean, by_sd, says_of_quarters(by_mean, by_sd)}};
 }
 

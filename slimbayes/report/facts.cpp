@@ -7,7 +7,9 @@
 #include <numeric>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/model/held_out.h"
+#include "slimbayes/model/model_weights.h"
 #include "slimbayes/model/persistence.h"
 #include "slimbayes/model/trust_notes.h"
 #include "slimbayes/model/uncertainty.h"
@@ -53,6 +55,30 @@ Part chosen_part(const Model& model, Examples examples, const std::string& asked
   part.examples = part_of(model, part.examples, part.name);
   part.places = places_of(model.split(), part.name);
   return part;
+}
+
+/// Leaves the examples of weight 0 out of the part and returns how many there are.
+size_t leave_weightless_out(const Model& model, Part& part) {
+  PositiveExamples kept = scored_examples(part.examples, model.fit_options());
+  if (!kept.some) return 0;
+  const size_t weightless = part.places.size() - kept.places.size();
+  std::vector<int64_t> places;
+  for (const int64_t i : kept.places) places.push_back(part.places[static_cast<size_t>(i)]);
+  part.examples = *std::move(kept.some);
+  part.places = std::move(places);
+  return weightless;
+}
+
+/// Returns the sentences on the weights of the examples, or "". `weightless`: how many were left out because
+/// they have the weight 0.
+std::string weights_text(const ScoredExamples& s, const Evaluation& metrics, size_t weightless) {
+  if (!s.weight.defined()) return "";
+  return fmt::format(
+      " The {0}s are weighted by the column {1}: means and shares are by their weights, and the {2} {0}s say "
+      "as much as {3:.0f} of equal weight. Numbers of {0}s, the residuals and the importance count each {0} "
+      "once.{4}",
+      s.noun(), in_plain_quotes(s.model.fit_options().weights), s.size(), metrics.effective_rows.value(),
+      weightless == 0 ? "" : fmt::format(" {} more of weight 0 are left out.", weightless));
 }
 
 /// Returns the sentences on which examples were scored and whether the model knows them. `streamed`: the
@@ -162,6 +188,7 @@ ReportFacts report_facts(const Model& model, const Examples& given, const FactsO
   const std::string file = std::filesystem::path(source_of(examples)).filename().string();
   const int64_t all = count(examples);
   Part part = chosen_part(model, std::move(examples), options.part);
+  const size_t weightless = leave_weightless_out(model, part);
   const std::string scored_text = part_text(part, all, noun, model.split().streamed > 0, warnings);
   Answers answers =
       model.answers(part.examples, {{options.level}}, options.predict.within(0, kShareOfAnswers));
@@ -182,7 +209,13 @@ ReportFacts report_facts(const Model& model, const Examples& given, const FactsO
   facts.input = name_of(kind_of(model.encoder()));
   facts.target = model.target();
   facts.card = card_facts(model);
-  facts.data = {file, part.name, all, s.size(), left_out, part.fitted_on, scored_text};
+  facts.data = {file,
+                part.name,
+                all,
+                s.size(),
+                left_out,
+                part.fitted_on,
+                scored_text + weights_text(s, metrics, weightless)};
   facts.scores = score_facts(s, metrics);
   facts.report = {metrics, uncertainty};
   facts.warnings = std::move(warnings);

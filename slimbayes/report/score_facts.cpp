@@ -31,7 +31,8 @@ const char* verdict_of(double quotient) {
 
 /// Returns the RMSE of one number for all rows, the mean of their targets; NaN if all are equal.
 double constant_rmse(const ScoredExamples& s) {
-  const double sd = s.y.std(/*unbiased=*/false).item<double>();
+  const double sd = s.weight.defined() ? std::sqrt(mean_of(s, (s.y - mean_of(s, s.y)).square()))
+                                       : s.y.std(/*unbiased=*/false).item<double>();
   return sd > 0 ? sd : NAN;
 }
 
@@ -61,7 +62,7 @@ void add_nll(std::vector<ScoreFact>& scores, const Evaluation& metrics, const ch
 void add_coverage(std::vector<ScoreFact>& scores, const ScoredExamples& s, const Evaluation& metrics) {
   if (!metrics.coverage || std::isnan(*metrics.coverage)) return;
   const double coverage = *metrics.coverage;
-  const std::string word = width_word(coverage, s.size(), s.level());
+  const std::string word = width_word(coverage, s.judged_size(), s.level());
   const bool sets = are_classes(s.answer());
   const char* what = sets ? "sets" : "intervals";
   const std::string shown = !sets                  ? word
@@ -69,9 +70,14 @@ void add_coverage(std::vector<ScoreFact>& scores, const ScoredExamples& s, const
                             : word == "too wide"   ? "too large"
                                                    : "as large as they should be";
   const auto n = static_cast<double>(s.size());
+  const std::string outside =
+      s.weight.defined()
+          ? fmt::format("{} of the weight of the {}s lie outside, where {} are expected",
+                        percent_text(1 - coverage), s.noun(), percent_text(1 - s.level()))
+          : fmt::format("{} of {} {}s lie outside, where {:.3g} are expected",
+                        std::llround((1 - coverage) * n), s.size(), s.noun(), (1 - s.level()) * n);
   add_score(scores, "coverage", coverage, fmt::format("coverage of the {} {}", percent_text(s.level()), what),
-            fmt::format("{}: {} of {} {}s lie outside, where {:.3g} are expected", shown,
-                        std::llround((1 - coverage) * n), s.size(), s.noun(), (1 - s.level()) * n),
+            shown + ": " + outside,
             word == "too narrow" ? "poor"
             : word == "too wide" ? "fair"
                                  : "good");
@@ -163,7 +169,7 @@ std::string headline_of(const ScoredExamples& s, const Evaluation& metrics) {
   return fmt::format(
       "The mean is off by {} (RMSE){}. The intervals hold {} of the {}s at the nominal {}: they are {}.",
       number_text_of(rmse), beside, percent_text(coverage), s.noun(), percent_text(s.level()),
-      width_word(coverage, s.size(), s.level()));
+      width_word(coverage, s.judged_size(), s.level()));
 }
 
 }  // namespace slimbayes

@@ -2,9 +2,12 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
 #include <utility>
 
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/model/model_weights.h"
 
 namespace slimbayes {
 
@@ -26,7 +29,23 @@ ScoredExamples scored_examples(const Model& model, Examples examples, Answers an
   if (const auto rows_seen = last_rows(s.examples)) s.cells = std::make_shared<const Table>(*rows_seen);
   for (size_t i = 0; s.cells != nullptr && i < s.numbers.size(); ++i)
     s.numbers[i] = row_number(*s.cells, static_cast<int64_t>(i));
+  s.weight = scored_weights(s.examples, model.fit_options());
   return s;
+}
+
+int64_t ScoredExamples::judged_size() const {
+  return weight.defined() ? std::llround(effective_rows(weight)) : size();
+}
+
+double mean_of(const ScoredExamples& s, const at::Tensor& x) { return row_mean(x, s.weight, "report"); }
+
+double mean_of(const ScoredExamples& s, const at::Tensor& x, const at::Tensor& rows) {
+  return row_mean(x.index_select(0, rows), s.weight.defined() ? s.weight.index_select(0, rows) : s.weight,
+                  "report");
+}
+
+int64_t judged_rows(const ScoredExamples& s, const at::Tensor& rows) {
+  return s.weight.defined() ? std::llround(effective_rows(s.weight.index_select(0, rows))) : rows.size(0);
 }
 
 bool are_classes(const Predictive& p) { return std::holds_alternative<Classes>(p); }

@@ -20,14 +20,20 @@ struct ScoredExamples {
   std::shared_ptr<const Table> cells;
   std::vector<int64_t> numbers;  // [n] the number of each example's row in its file, or of the image, from 1
 
+  at::Tensor weight = {};  // [n] weights of the examples, > 0 (weights_of); undefined without weights
+
   int64_t size() const { return y.size(0); }
+  /// The number of examples by which chance is judged: with weights the effective one
+  /// (Evaluation::effective_rows), rounded.
+  int64_t judged_size() const;
   double level() const { return answers.levels.front().level; }
   const Predictive& answer() const { return answers.answer; }
   std::string_view noun() const { return noun_of(kind_of(model.encoder())); }
 };
 
 /// Returns the examples that have an answer in `answers`, with their targets. `places` are the indices of the
-/// examples in the file, for images. Throws as Model::evaluate().
+/// examples in the file, for images. Examples of weight 0 must have been left out (scored_examples). Throws
+/// as Model::evaluate().
 ScoredExamples scored_examples(const Model& model, Examples examples, Answers answers,
                                const std::vector<int64_t>& places);
 
@@ -38,6 +44,13 @@ struct MeanAndSd {
 
 /// Returns mean and sd of the answers to numbers or counts. Throws std::invalid_argument for other answers.
 MeanAndSd mean_and_sd(const Predictive& p);
+
+/// Returns the mean of x [n] over the examples, by their weights; with `rows` only over those.
+double mean_of(const ScoredExamples& s, const at::Tensor& x);
+double mean_of(const ScoredExamples& s, const at::Tensor& x, const at::Tensor& rows);
+
+/// Returns judged_size() for the examples with the indices `rows` alone.
+int64_t judged_rows(const ScoredExamples& s, const at::Tensor& rows);
 
 /// Returns whether the answers are class probabilities.
 bool are_classes(const Predictive& p);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "slimbayes/density/class_average.h"
-#include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/engine/row_model.h"
 #include "slimbayes/storage/check.h"
 
@@ -28,7 +27,7 @@ RowClasses::Entropies RowClasses::answer(std::span<const double> x, std::span<do
 double RowClasses::threshold(double level) const {
   check(calibrated(), "prediction_set", "a model with conformal calibration", "one without",
         "fit it with calibrate=conformal");
-  return conformal_factor(calibration_.value, calibration_.group, calibration_.groups, level);
+  return calibration_.factor(level);
 }
 
 }  // namespace slimbayes

@@ -24,6 +24,10 @@ std::vector<ComponentShape> in_target_units(std::vector<ComponentShape> shapes, 
 
 }  // namespace
 
+double CalibrationScores::factor(double level) const {
+  return conformal_factor(value, group, groups, level, weight);
+}
+
 double RowAnswer::sd() const { return std::sqrt(aleatoric_var + epistemic_var); }
 
 RowRegression::RowRegression(std::shared_ptr<const engine::RowModel> rows, const Task& task,
@@ -62,9 +66,7 @@ RowAnswer RowRegression::answer(std::span<const double> x, Memory& memory) const
 
 RowRegression::Level RowRegression::at_level(double level) const {
   check_level(level, "interval");
-  const double factor = calibration_.groups > 0 ? conformal_factor(calibration_.value, calibration_.group,
-                                                                   calibration_.groups, level) *
-                                                      (gaussian_ ? 1 : 1 + 1e-9)
+  const double factor = calibration_.groups > 0 ? calibration_.factor(level) * (gaussian_ ? 1 : 1 + 1e-9)
                                                 : normal_quantile((1 + level) / 2);
   return {level, factor, mixture_.units(-factor), mixture_.units(factor)};
 }

@@ -15,11 +15,16 @@
 namespace slimbayes {
 
 /// The scores of the calibration rows of a model (ConformalScores of answers/conformal.h): in ascending
-/// order, with the group of each. Without groups the model is not calibrated.
+/// order, with the group of each, and its weight where the rows have weights. Without groups the model is not
+/// calibrated.
 struct CalibrationScores {
   std::vector<double> value;
   std::vector<int64_t> group;
   int64_t groups = 0;
+  std::vector<double> weight = {};  // empty: without weights
+
+  /// Returns the factor of answers/conformal.h, and throws as conformal_factor() of density/conformal_rank.h.
+  double factor(double level) const;
 };
 
 /// A regression that answers encoded rows in units of its target, with intervals, as Model::predict and

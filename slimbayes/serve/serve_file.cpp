@@ -43,7 +43,8 @@ std::vector<Number> list_of(const TensorFile& file, const char* name) {
 
 /// As ConformalScores: groups are numbered from 0 in the order of their numbers.
 CalibrationScores calibration_of(const TensorFile& file) {
-  constexpr const char *kScores = "calibration.scores", *kGroups = "calibration.groups";
+  constexpr const char *kScores = "calibration.scores", *kGroups = "calibration.groups",
+                       *kWeights = "calibration.weights";
   if (!file.tensors.contains(kScores)) return {};
   CalibrationScores scores{list_of<double>(file, kScores), {}, 0};
   const bool sane = !scores.value.empty() &&
@@ -52,6 +53,13 @@ CalibrationScores calibration_of(const TensorFile& file) {
                     std::isfinite(scores.value.back());
   check(sane, "serve", "calibration scores from 0 in ascending order", "others", kDamaged);
   const auto m = scores.value.size();
+  if (file.tensors.contains(kWeights)) {
+    scores.weight = list_of<double>(file, kWeights);
+    const bool positive =
+        std::ranges::all_of(scores.weight, [](double w) { return w > 0 && std::isfinite(w); });
+    check(positive && scores.weight.size() == m, "serve", "a weight above 0 for each calibration score",
+          "others", kDamaged);
+  }
   if (!file.tensors.contains(kGroups)) {
     scores.groups = static_cast<int64_t>(m);
     for (size_t i = 0; i < m; ++i) scores.group.push_back(static_cast<int64_t>(i));

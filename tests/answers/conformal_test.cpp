@@ -94,6 +94,100 @@ TEST(Conformal, ARowOfAGroupWeighsItsShare) {
   EXPECT_THROW(ConformalScores(row({1, 2}), at::arange(3)), std::invalid_argument);
 }
 
+/// The factor of scores whose rows have these weights.
+double weighted_factor(const at::Tensor& scores, const std::vector<int64_t>& group, const at::Tensor& weight,
+                       ConformalWeight kind, double level) {
+  return conformal_factor(sorted_scores(scores, group, conformal_weights(weight, group, kind)), level);
+}
+
+TEST(Conformal, WeightsOfImportanceMoveTheQuantile) {
+  // Of four single rows with the weights 1, 1, 2 and 4, divided by their mean 2: the weights up to each score
+  // are 0.5, 1, 2 and 4, and the new row has the weight 1. The total is 5.
+  const std::vector<int64_t> singly = {0, 1, 2, 3};
+  const at::Tensor scores = row({1, 2, 3, 4}), weight = row({1, 1, 2, 4});
+  const auto factor = [&](double level) {
+    return weighted_factor(scores, singly, weight, ConformalWeight::importance, level);
+  };
+  const std::pair<double, double> known[] = {{0.05, 1}, {0.1, 1}, {0.11, 2}, {0.2, 2},
+                                             {0.21, 3}, {0.4, 3}, {0.41, 4}, {0.8, 4}};
+  for (auto [level, expected] : known) EXPECT_EQ(factor(level), expected) << level;
+  EXPECT_THROW(factor(0.81), std::invalid_argument);
+  // A group weighs the mean of its rows' weights, and its rows share that by their weights: of the groups
+  // {1, 3} and {5} the rows weigh 1 / 2, 3 / 2 and 5, divided by 7 / 2.
+  const at::Tensor grouped = conformal_weights(row({1, 3, 5}), {4, 4, 2}, ConformalWeight::importance);
+  EXPECT_TRUE(at::allclose(grouped, row({0.5, 1.5, 5}) / 3.5, 1e-14, 0));
+  EXPECT_TRUE(at::allclose(conformal_weights(row({10, 30, 50}), {4, 4, 2}, ConformalWeight::importance),
+                           grouped, 1e-14, 0));
+}
+
+TEST(Conformal, WeightsOfCountsCountAGroupOnce) {
+  const at::Tensor shares = conformal_weights(row({1, 3, 5}), {4, 4, 2}, ConformalWeight::counts);
+  EXPECT_TRUE(at::allclose(shares, row({0.25, 0.75, 1}), 1e-14, 0));
+  EXPECT_TRUE(at::equal(conformal_weights(row({1, 3, 5}), {4, 4, 2}, ConformalWeight::counts_of_rows),
+                        row({1, 3, 5})));
+  EXPECT_THROW(conformal_weights(row({1, 3}), {4, 4, 2}, ConformalWeight::counts), std::invalid_argument);
+  EXPECT_THROW(conformal_weights(row({1, 3, 0}), {4, 4, 2}, ConformalWeight::counts), std::invalid_argument);
+}
+
+TEST(Conformal, EqualWeightsGiveTheFactorWithout) {
+  const at::Tensor scores = Stream(5).normal({60}).abs();
+  std::vector<int64_t> singly, grouped;
+  for (int64_t i = 0; i < 60; ++i) {
+    singly.push_back(i);
+    grouped.push_back(i * i % 23);
+  }
+  const at::Tensor weight = at::full({60}, 0.3, at::kDouble);
+  for (int hundredths = 1; hundredths < 92; ++hundredths) {
+    const double level = hundredths / 100.0, one = conformal_factor(sorted_scores(scores, singly), level),
+                 shared = conformal_factor(sorted_scores(scores, grouped), level);
+    EXPECT_EQ(weighted_factor(scores, singly, weight, ConformalWeight::importance, level), one) << level;
+    EXPECT_EQ(weighted_factor(scores, singly, weight, ConformalWeight::counts, level), one) << level;
+    EXPECT_EQ(weighted_factor(scores, grouped, weight, ConformalWeight::importance, level), shared) << level;
+    EXPECT_EQ(weighted_factor(scores, grouped, weight, ConformalWeight::counts, level), shared) << level;
+  }
+}
+
+TEST(Conformal, CountsAreRowsRepeated) {
+  const at::Tensor scores = Stream(6).normal({30}).abs(), count = 1 + at::arange(30) % 4;
+  const at::Tensor index = at::repeat_interleave(count);
+  std::vector<int64_t> group, singly, groups_repeated, rows_repeated;
+  for (int64_t i = 0; i < 30; ++i) {
+    group.push_back(i % 12);
+    singly.push_back(i);
+  }
+  for (int64_t i = 0; i < index.numel(); ++i) {
+    groups_repeated.push_back(group[static_cast<size_t>(index[i].item<int64_t>())]);
+    rows_repeated.push_back(i);
+  }
+  const at::Tensor repeats = scores.index_select(0, index), weight = count.to(at::kDouble);
+  for (int hundredths = 1; hundredths < 92; ++hundredths) {
+    const double level = hundredths / 100.0;
+    EXPECT_EQ(weighted_factor(scores, group, weight, ConformalWeight::counts, level),
+              conformal_factor(sorted_scores(repeats, groups_repeated), level))
+        << level;
+    EXPECT_EQ(weighted_factor(scores, singly, weight, ConformalWeight::counts_of_rows, level),
+              conformal_factor(sorted_scores(repeats, rows_repeated), level))
+        << level;
+  }
+}
+
+TEST(Conformal, UnequalWeightsMakeTheCoverageLessCertain) {
+  const at::Tensor scores = at::arange(1, 101, at::kDouble);
+  std::vector<int64_t> singly;
+  for (int64_t i = 0; i < 100; ++i) singly.push_back(i);
+  const auto range = [&](const at::Tensor& weight) {
+    return coverage_range(
+        sorted_scores(scores, singly, conformal_weights(weight, singly, ConformalWeight::importance)), 0.9);
+  };
+  EXPECT_EQ(range(at::full({100}, 2.0, at::kDouble)), coverage_range(100, 0.9));
+  // Kish: (50 * 1 + 50 * 9)^2 / (50 * 1 + 50 * 81) = 60.98
+  const at::Tensor uneven = at::cat({at::ones({50}, at::kDouble), at::full({50}, 9.0, at::kDouble)});
+  EXPECT_EQ(range(uneven), coverage_range(61, 0.9));
+  at::Tensor one = at::full({100}, 1e-6, at::kDouble);
+  one[0] = 1;
+  EXPECT_EQ(range(one), coverage_range(9, 0.9));  // the least number of rows for this level
+}
+
 TEST(Conformal, GroupsFollowTheirScores) {
   at::Tensor sd = at::ones({5}, at::kDouble);
   ConformalScores scores = conformal_scores(of_sd(sd), row({3, -1, 2, 5, -4}), {0, 1, 0, 2, 1});

@@ -54,6 +54,34 @@ Evaluation with_forecasts(const InputEncoder& encoder, const WindowTable& window
   return report;
 }
 
+TEST(persistence, OfWeightsIsThatOfTheWindowsRepeated) {
+  std::vector<double> y;
+  for (int i = 0; i < 80; ++i) y.push_back(std::sin(0.7 * i) + 0.1 * i);
+  y[30] = kNone;
+  const Case given = case_of(stepped(y, 3600), 4, 2);
+  const at::Tensor truth = target_as_given(given.encoder, given.windows),
+                   error = at::arange(truth.numel(), at::kDouble).sin();
+  std::vector<double> weight;
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < truth.numel(); ++i) {
+    weight.push_back(static_cast<double>(1 + i % 3));
+    for (int64_t k = 0; k < 1 + i % 3; ++k) places.push_back(i);
+  }
+  const at::Tensor answer = truth + error;
+  Evaluation weighed;
+  add_persistence(given.encoder, given.windows, answer_of(answer), weighed, at::tensor(weight, at::kDouble));
+  const auto windows = std::get<WindowTable>(take(Examples(given.windows), places));
+  const Evaluation each = with_forecasts(given.encoder, windows,
+                                         answer_of(answer.index_select(0, at::tensor(places, at::kLong))));
+  for (const auto forecast : {&Evaluation::persistence, &Evaluation::seasonal_persistence}) {
+    const ForecastScores &one = (weighed.*forecast).value(), &other = (each.*forecast).value();
+    EXPECT_NEAR(one.mae.value(), other.mae.value(), 1e-12);
+    EXPECT_NEAR(one.rmse.value(), other.rmse.value(), 1e-12);
+    EXPECT_NEAR(one.model_mae.value(), other.model_mae.value(), 1e-12);
+    EXPECT_LT(one.n, other.n);
+  }
+}
+
 std::vector<double> squares(int64_t n) {
   std::vector<double> values;
   for (int64_t i = 0; i < n; ++i) values.push_back(static_cast<double>(i * i));

@@ -113,6 +113,16 @@ def test_a_calibrated_interval(repeats, tmp_path):
         model.export_onnx(tmp_path / "m.onnx", level=0.999)
 
 
+@pytest.mark.parametrize("level, factor", [(0.05, 1), (0.11, 2), (0.2, 2), (0.21, 3), (0.4, 3), (0.41, 4), (0.8, 4)])
+def test_factor_of_weighted_calibration_rows(level, factor):
+    from slimbayes._onnx import conformal_factor
+
+    weights = np.array([0.5, 0.5, 1, 2])  # the cases of tests/answers/conformal_test.cpp
+    assert conformal_factor(np.array([1.0, 2, 3, 4]), None, level, weights) == factor
+    with pytest.raises(ValueError, match="calibration rows for a level of 0.81"):
+        conformal_factor(np.array([1.0, 2, 3, 4]), None, 0.81, weights)
+
+
 def test_one_matrix_as_the_torch_module_takes_it(tmp_path):
     import torch
 

@@ -2,7 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "slimbayes/answers/evaluation.h"
+#include "slimbayes/answers/metrics.h"
 
 namespace slimbayes {
 

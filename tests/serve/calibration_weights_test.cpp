@@ -1,0 +1,70 @@
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "slimbayes/serve/serve_file.h"
+#include "slimbayes/storage/error.h"
+#include "tests/serve/serve_case.h"
+
+namespace slimbayes {
+namespace {
+
+/// A calibrated model whose calibration rows weigh more the larger their score is.
+Model with_calibration_weights(const Case& one) {
+  ModelParts parts = fit_model(served_table(260, 1, one.repeats), request_of(one)).parts();
+  const ConformalScores& scores = parts.calibration;
+  const int64_t* first = scores.group.const_data_ptr<int64_t>();
+  const std::vector<int64_t> group(first, first + scores.group.numel());
+  const at::Tensor weight = scores.value.square() + 0.1;
+  parts.calibration =
+      sorted_scores(scores.value, group, conformal_weights(weight, group, ConformalWeight::importance));
+  return Model(std::move(parts));
+}
+
+TEST(ServedCalibrationWeights, GiveTheFactorOfTheModel) {
+  for (const bool repeats : {false, true}) {
+    const Model model =
+        with_calibration_weights({"", "ridge", json::object(), "conformal", json::object(), repeats});
+    ConformalScores plain = model.calibration();
+    plain.weight = at::Tensor();
+    const CalibrationScores scores = served_file(model.to_file()).calibration;
+    for (const double level : {0.2, 0.5, 0.8})
+      EXPECT_EQ(scores.factor(level), conformal_factor(model.calibration(), level)) << level;
+    EXPECT_GT(scores.factor(0.5), conformal_factor(plain, 0.5));
+    const serve::Model rows = served(model);
+    const Table fresh = served_table(20, 2);
+    const Interval ends = model.interval(model.predict(fresh), 0.8);
+    for (int64_t i = 0; i < fresh.rows; ++i) {
+      const double upper = ends.upper[i].item<double>();
+      EXPECT_NEAR(rows.predict(row_of(fresh, rows, i), 0.8).upper, upper, 1e-9 * std::abs(upper)) << i;
+    }
+  }
+}
+
+TEST(ServedCalibrationWeights, MoveTheSetsOfClasses) {
+  const Model model = with_calibration_weights(
+      {"", "logistic", json::object(), "conformal", {{"target", "grade"}}, /*repeats=*/false});
+  const serve::Model rows = served(model);
+  const Table fresh = served_table(20, 2);
+  const Answers answers = model.answers(fresh, {{0.8}});
+  const PredictionSet& expected = answers.levels.front().set.value();
+  std::vector<unsigned char> set(3);
+  for (int64_t i = 0; i < fresh.rows; ++i) {
+    rows.prediction_set(row_of(fresh, rows, i), 0.8, set);
+    for (int64_t c = 0; c < 3; ++c)
+      EXPECT_EQ(set[static_cast<size_t>(c)] != 0, expected[i][c].item<bool>()) << i << " " << c;
+  }
+}
+
+TEST(ServedCalibrationWeights, OfADamagedFileAreRefused) {
+  TensorFile file = with_calibration_weights({"", "ridge", json::object(), "conformal"}).to_file();
+  EXPECT_NO_THROW(serve::Model::open(to_bytes(file), "whole"));
+  std::memset(file.tensors.at("calibration.weights").bytes.data(), 0, sizeof(double));
+  EXPECT_THROW(serve::Model::open(to_bytes(file), "damaged"), DataError);
+  EXPECT_THROW(Model::from_file(file, "damaged"), DataError);
+}
+
+}  // namespace
+}  // namespace slimbayes
