@@ -44,6 +44,32 @@ struct JointData {
   }
 };
 
+/// The rows of a table that count: those of weight 0 are in no part of the fit, as if they were not there.
+class CountedRows {
+ public:
+  CountedRows(const Table& given, const FitOptions& fit)
+      : given_(given), positive_(positive_examples(Examples(given), fit)) {}
+
+  const Table& table() const { return positive_.some ? std::get<Table>(*positive_.some) : given_; }
+
+  /// Returns the outcome of a fit to table() as one of the table given: its parts are rows of that table.
+  JointOutcome as_given(JointOutcome out) const {
+    if (!positive_.some || !out.model) return out;
+    JointParts parts = out.model->parts();
+    for (auto* part : {&parts.split.train, &parts.split.valid, &parts.split.calibration, &parts.split.test})
+      for (int64_t& row : *part) row = positive_.places[static_cast<size_t>(row)];
+    parts.data_hash = hash_of(Examples(given_));
+    out.model = JointModel(std::move(parts));
+    out.notes.insert(out.notes.begin(), fmt::format("{} rows of weight 0 are left out",
+                                                    given_.rows - std::ssize(positive_.places)));
+    return out;
+  }
+
+ private:
+  const Table& given_;
+  PositiveExamples positive_;
+};
+
 Words noted(const std::string& target, const Words& notes) {
   Words all;
   for (const std::string& note : notes) all.push_back(fmt::format("{}: {}", foreign_text(target), note));
@@ -181,18 +207,20 @@ JointOutcome known_outcome(JointModel model, const JointData& data, const Words&
 JointOutcome fit_joint(const Table& table, const JointRequest& request, const Table* valid,
                        const std::vector<std::string>& notes, Callback& callback) {
   check_targets_of(table, request, valid);
-  const JointData data{table, request, valid};
+  const CountedRows rows(table, request.fit);
+  const JointData data{rows.table(), request, valid};
   const FitOne fit_one = [](size_t, const ResolvedFit& own, const Examples& rows, const Examples* held_out,
                             Callback& of_target) {
     return fit_in_memory(own, rows, held_out, {}, of_target);
   };
-  return fit_all(data, notes, fit_one, callback);
+  return rows.as_given(fit_all(data, notes, fit_one, callback));
 }
 
 JointOutcome fit_joint(const FitFile& file, const Table& table, const JointRequest& request,
                        const Table* valid, const std::vector<std::string>& notes, Callback& callback) {
   check_targets_of(table, request, valid);
-  const JointData data{table, request, valid};
+  const CountedRows rows(table, request.fit);
+  const JointData data{rows.table(), request, valid};
   const std::string model = foreign_text(file.model().string());
   if (std::optional<JointModel> known = finished_joint(file, data)) {
     callback.note(fmt::format("{} is finished already; nothing to do", model));
@@ -215,7 +243,7 @@ JointOutcome fit_joint(const FitFile& file, const Table& table, const JointReque
     const FitFile one(part, file.resumes() && begun, file.checkpoint_every());
     return one.fit(own, rows, held_out, {}, of_target);
   };
-  JointOutcome out = fit_all(data, notes, fit_one, callback);
+  JointOutcome out = rows.as_given(fit_all(data, notes, fit_one, callback));
   if (!out.model) {
     if (unfinished(file.model(), data.names.size()))
       callback.note(

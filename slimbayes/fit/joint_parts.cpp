@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "slimbayes/answers/joint/error_correlation.h"
 #include "slimbayes/answers/joint/region.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/fit/target_fit.h"
+#include "slimbayes/model/model_weights.h"
 
 namespace slimbayes {
 
@@ -49,17 +51,25 @@ HeldOut held_out(const JointModel& model, const Table& table, const std::vector<
 /// The normal scores of rows of a table: [m, k], NaN where a target is unknown or not held out.
 struct HeldOutScores {
   at::Tensor z;
-  Rows rows;  // [m] of the table
+  Rows rows;          // [m] of the table
+  at::Tensor weight;  // [m]; undefined if each row counts once
 };
+
+/// Returns the weights of these rows of a table; undefined if each counts once.
+at::Tensor weights_at(const JointModel& model, const Table& table, const Rows& rows) {
+  const at::Tensor all = scored_weights(Examples(table), model.models().front().fit_options());
+  return all.defined() ? all.index_select(0, at::tensor(rows, at::kLong)) : all;
+}
 
 HeldOutScores held_out_scores(const JointModel& model, const Table& table, const HeldOut& held) {
   const auto k = std::ssize(model.scored());
-  HeldOutScores out{at::zeros({0, k}, at::kDouble), {}};
+  HeldOutScores out{at::zeros({0, k}, at::kDouble), {}, {}};
   if (held.any.empty()) return out;
   const Table rows = take_rows(table, held.any);
   const JointAnswers answers = model.answers(Examples(rows));
   out.z = model.scores(rows, answers);
   for (const int64_t place : answers.rows) out.rows.push_back(held.any[static_cast<size_t>(place)]);
+  out.weight = weights_at(model, table, out.rows);
   for (int64_t j = 0; j < k; ++j) {
     const Rows& own = held.of_target[static_cast<size_t>(j)];
     for (size_t i = 0; i < out.rows.size(); ++i)
@@ -80,9 +90,13 @@ ConformalScores region_of(const JointModel& model, const Table& table, const Fit
     rows.push_back(scores.rows[static_cast<size_t>(complete[i].item<int64_t>())]);
   ConformalScores region;
   if (!rows.empty()) {
-    const FitOptions first = options_of_target(fit, model.targets(), 0);
-    region = sorted_scores(region_scores(scores.z.index_select(0, complete)),
-                           groups_among(groups_of(Examples(table), first), rows));
+    const RowGroups all = groups_of(Examples(table), options_of_target(fit, model.targets(), 0));
+    const std::vector<int64_t> groups = groups_among(all, rows);
+    at::Tensor weight = scores.weight;
+    if (weight.defined())
+      weight = conformal_weights(weight.index_select(0, complete), groups,
+                                 conformal_weight_of(fit, /*grouped=*/!all.singly));
+    region = sorted_scores(region_scores(scores.z.index_select(0, complete)), groups, weight);
   }
   if (region.groups > 0 && conformal_rank(region.groups, fit.level) <= region.groups) return region;
   notes.push_back(fmt::format(
@@ -90,6 +104,24 @@ ConformalScores region_of(const JointModel& model, const Table& table, const Fit
       "{:g}; `.calibration_fraction` gives more",
       rows.size(), fit.level));
   return {};
+}
+
+/// Returns the correlation of the held-out errors: of the validation and calibration rows of the table, and of
+/// separate validation data.
+ErrorCorrelation correlation_of(const JointModel& model, const Table& table, const Table* valid) {
+  const HeldOut held = held_out(model, table, {&SplitRows::valid, &SplitRows::calibration});
+  HeldOutScores scores = held_out_scores(model, table, held);
+  if (valid != nullptr) {
+    const JointAnswers answers = model.answers(Examples(*valid));
+    const at::Tensor more = weights_at(model, *valid, answers.rows);
+    const auto ones = [](const at::Tensor& weight, int64_t m) {
+      return weight.defined() ? weight : at::ones({m}, at::kDouble);
+    };
+    if (scores.weight.defined() || more.defined())
+      scores.weight = at::cat({ones(scores.weight, scores.z.size(0)), ones(more, std::ssize(answers.rows))});
+    scores.z = at::cat({scores.z, model.scores(*valid, answers)});
+  }
+  return error_correlation(scores.z, scores.weight);
 }
 
 }  // namespace
@@ -109,10 +141,7 @@ JointModel joint_model(std::vector<Model> models, const Table& table, const FitO
     notes.push_back(fmt::format("{} of the targets is a number or a count: none is correlated with another",
                                 k == 0 ? "none" : "only one"));
   } else {
-    at::Tensor z =
-        held_out_scores(apart, table, held_out(apart, table, {&SplitRows::valid, &SplitRows::calibration})).z;
-    if (valid != nullptr) z = at::cat({z, apart.scores(*valid, apart.answers(Examples(*valid)))});
-    parts.correlation = error_correlation(z);
+    parts.correlation = correlation_of(apart, table, valid);
     if (parts.correlation.rows < kLeastPairRows)
       notes.push_back(
           fmt::format("the targets count as independent: in only {} held-out rows two of them are known",

@@ -56,6 +56,7 @@ void check_names_of_targets(const Table& table, const FitOptions& fit, const Wor
     const char* const also = holds(fit.ignore, *name)  ? "`.ignore`"
                              : holds(fit.time, *name)  ? "`.time`"
                              : holds(fit.group, *name) ? "`.group`"
+                             : *name == fit.weights    ? "`.weights`"
                                                        : nullptr;
     if (also != nullptr)
       refuse("fit", fmt::format("a target {} that no other option names", in_quotes(*name)), also,

@@ -9,6 +9,7 @@
 #include "slimbayes/answers/joint/copula.h"
 #include "slimbayes/answers/joint/energy_score.h"
 #include "slimbayes/answers/joint/region.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
@@ -32,12 +33,19 @@ at::Tensor known_targets(const JointPieces& p) {
   return known;
 }
 
-double row_mean(const at::Tensor& x) { return x.mean().item<double>(); }
+/// Returns the weights of these rows; undefined for undefined.
+at::Tensor at_rows(const at::Tensor& weight, const at::Tensor& rows) {
+  return weight.defined() ? weight.index_select(0, rows) : weight;
+}
 
-/// Returns the standard error of the mean of x [n], or nothing for fewer than two rows.
-std::optional<double> error_of_mean(const at::Tensor& x) {
+/// Returns the standard error of the mean of x [n] by the weights, or nothing for fewer than two rows.
+std::optional<double> error_of_mean(const at::Tensor& x, const at::Tensor& weight) {
   if (x.numel() < 2) return {};
-  return x.std().item<double>() / std::sqrt(static_cast<double>(x.numel()));
+  if (!weight.defined()) return x.std().item<double>() / std::sqrt(static_cast<double>(x.numel()));
+  const double rows = effective_rows(weight);
+  if (!(rows > 1)) return {};
+  const double var = row_mean((x - row_mean(x, weight, kJoint)).square(), weight, kJoint);
+  return std::sqrt(var / (rows - 1));
 }
 
 /// Sets the scores of the region, of the complete rows alone: with an unknown target a row lies in the region
@@ -46,8 +54,9 @@ void score_region(JointEvaluation& out, const JointPieces& p, const at::Tensor& 
   const at::Tensor complete = known.all(1).nonzero().squeeze(1);
   out.complete = complete.numel();
   if (out.complete > 0)
-    out.region_coverage = row_mean((region_scores(p.z.index_select(0, complete)) <= factor).to(at::kDouble));
-  if (p.width.defined()) out.region_volume = row_mean(p.width.to(at::kDouble).prod(1));
+    out.region_coverage = row_mean((region_scores(p.z.index_select(0, complete)) <= factor).to(at::kDouble),
+                                   at_rows(p.weight, complete), kJoint);
+  if (p.width.defined()) out.region_volume = row_mean(p.width.to(at::kDouble).prod(1), p.weight, kJoint);
 }
 
 }  // namespace
@@ -61,17 +70,19 @@ JointEvaluation joint_evaluation(const JointPieces& pieces, const at::Tensor& co
                    gain = copula_row_log_density(pieces.z.index_select(0, rows), correlation),
                    y = pieces.y.index_select(0, rows),
                    energy = energy_row_score(pieces.draws.index_select(1, rows), y),
-                   apart = energy_row_score(pieces.independent_draws.index_select(1, rows), y);
+                   apart = energy_row_score(pieces.independent_draws.index_select(1, rows), y),
+                   weight = checked_weight(at_rows(pieces.weight, rows), rows.numel(), kJoint);
+  const auto mean = [&](const at::Tensor& x) { return row_mean(x, weight, kJoint); };
   JointEvaluation out;
   out.n = rows.numel();
-  out.nll_joint = row_mean(nll - gain);
-  out.nll_independent = row_mean(nll);
-  out.nll_gain = row_mean(gain);
-  out.nll_gain_se = error_of_mean(gain);
-  out.energy = row_mean(energy);
-  out.energy_independent = row_mean(apart);
-  out.energy_gain = row_mean(apart - energy);
-  out.energy_gain_se = error_of_mean(apart - energy);
+  out.nll_joint = mean(nll - gain);
+  out.nll_independent = mean(nll);
+  out.nll_gain = mean(gain);
+  out.nll_gain_se = error_of_mean(gain, weight);
+  out.energy = mean(energy);
+  out.energy_independent = mean(apart);
+  out.energy_gain = mean(apart - energy);
+  out.energy_gain_se = error_of_mean(apart - energy, weight);
   out.level = level;
   out.lower = out.nll_gain > 0 ? "joint" : "independent";
   score_region(out, pieces, known, factor);

@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "slimbayes/answers/joint/copula.h"
+#include "slimbayes/answers/joint/joint_scores.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/fit_examples.h"
 #include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/model/joint/joint_model.h"
 #include "slimbayes/model/joint/marginal.h"
@@ -38,9 +40,12 @@ JointAnswers at_places(const JointModel& model, const Table& table, const JointA
   return out;
 }
 
-/// Returns the places of the rows in which at least two targets are known, at most kMostScoredRows of them.
-std::vector<int64_t> scored_places(const at::Tensor& z) {
-  const at::Tensor known = (z.isnan().logical_not().sum(1) > 1).nonzero().squeeze(1);
+/// Returns the places of the rows of a weight above 0 in which at least two targets are known, at most
+/// kMostScoredRows of them. z, weight: of the m rows; `weight` may be undefined.
+std::vector<int64_t> scored_places(const at::Tensor& z, const at::Tensor& weight) {
+  at::Tensor scored = z.isnan().logical_not().sum(1) > 1;
+  if (weight.defined()) scored = scored & (weight > 0);
+  const at::Tensor known = scored.nonzero().squeeze(1);
   const int64_t all = known.numel(), taken = std::min(all, kMostScoredRows);
   std::vector<int64_t> places;
   for (int64_t i = 0; i < taken; ++i) places.push_back(known[i * all / taken].item<int64_t>());
@@ -58,13 +63,16 @@ std::optional<JointEvaluation> JointModel::evaluate_jointly(const Table& table, 
                                                             double level) const {
   if (scored_.size() < 2) return std::nullopt;
   const at::Tensor all = scores(table, given);
-  const std::vector<int64_t> places = scored_places(all);
+  at::Tensor weight = scored_weights(Examples(table), parts_.models.front().fit_options());
+  if (weight.defined()) weight = weight.index_select(0, at::tensor(given.rows, at::kLong));
+  const std::vector<int64_t> places = scored_places(all, weight);
   if (places.empty()) return std::nullopt;
   const JointAnswers answers = at_places(*this, table, given, places);
   const JointRegion box = region(answers, level);
   const auto m = std::ssize(places), k = std::ssize(scored_);
   JointPieces pieces;
   pieces.z = all.index_select(0, at::tensor(places, at::kLong));
+  if (weight.defined()) pieces.weight = weight.index_select(0, at::tensor(places, at::kLong));
   // The same numbers with and without correlation, so that the draws differ in nothing else.
   const Stream stream = Stream(kDrawsSeed).split("joint evaluation");
   const at::Tensor joint = copula_scores(parts_.correlation.matrix, m, kScoredDraws, stream),
