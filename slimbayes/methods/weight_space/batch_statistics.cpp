@@ -30,9 +30,9 @@ Weights with_batch_statistics(const NetworkSpec& spec, const Weights& weights, c
   const BoundNetwork network(of_batch, "network", as_type(out, at::kFloat));
   double seen = 0;
   uint64_t number = 0;
-  const at::Tensor weights = rows.weights();
+  const at::Tensor of_rows = rows.weights();
   const Dataset drawn =
-      weights.defined() ? rows.subset(plan_of_weights(weights, 1)(stream.split("weights"))[0]) : rows;
+      of_rows.defined() ? rows.subset(plan_of_weights(of_rows, 1)(stream.split("weights"))[0]) : rows;
   over_batches(drawn, {}, [&](const Batch& batch) {
     const int64_t b = batch.inputs[0].size(0);
     const Stream own = stream.split(number++);
