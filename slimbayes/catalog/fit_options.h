@@ -164,8 +164,7 @@ template <class V>
 void describe_columns(FitOptions& o, V& v) {
   v.section(kColumnSection);
   v("target", o.target,
-    "column to predict, or several of a table, comma-separated, which one model then predicts together; not "
-    "needed for images and for `.likelihood=cox`",
+    "column to predict, or several, comma-separated; not needed for images and for `.likelihood=cox`",
     ValueName{"COLUMN"}, "");
   v("likelihood", o.likelihood, likelihood_help(), "");
   v("ignore", o.ignore, "columns that are not used as inputs, comma-separated", ValueName{"COLUMN"}, "");
