@@ -51,6 +51,8 @@ TargetScores scores_of_target(Scoring& all, size_t target, const Table& table) {
   KnownRows known = known_rows(table, model.target());
   if (known.places.empty()) return out;
   Examples rows = std::move(known.table);
+  if (const std::string note = scored_weights_note(rows, model.fit_options()); !note.empty())
+    all.notes.add(target, {note});
   if (PositiveExamples weighted = scored_examples(rows, model.fit_options()); weighted.some)
     rows = *std::move(weighted.some);
   const Answers answers =
@@ -63,8 +65,6 @@ TargetScores scores_of_target(Scoring& all, size_t target, const Table& table) {
     all.notes.add(target, {bad_examples_text(rows, answers.bad, "left out")});
   }
   all.notes.add(target, notes_for(model.encoder(), rows));
-  if (const std::string note = scored_weights_note(rows, model.fit_options()); !note.empty())
-    all.notes.add(target, {note});
   out.metrics = model.evaluate(rows, answers);
   if (!all.fresh) return out;
   const std::string row = r.split.empty() ? "row" : r.split + " row";
