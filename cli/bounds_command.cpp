@@ -53,7 +53,7 @@ BoundFact complexity_of_network(const BoundsRequest& r, const ModelNetwork& netw
 
 int run_command(const BoundsRequest& r) {
   check_model_first("bounds", r.model, r.data);
-  const Model model = Model::load(r.model);
+  const Model model = load_model("bounds", r.model);
   log_interrupted(model);
   check(!model.schema().task.grid, "bounds", "a model whose examples have one answer", "one of segmentation",
         "its bounds would be those of pixels, which are not independent");

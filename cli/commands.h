@@ -5,6 +5,7 @@
 #include "cli/request.h"
 #include "slimbayes/data/table/limits.h"
 #include "slimbayes/model/data_file.h"
+#include "slimbayes/model/model.h"
 
 namespace slimbayes::cli {
 
@@ -40,6 +41,13 @@ std::string name_of_files(const std::vector<std::string>& files);
 /// model, throws std::invalid_argument for several files of images. `command` is for messages.
 DataSource data_source(const std::string& command, const std::vector<std::string>& files);
 DataSource data_source(const std::string& command, const std::vector<std::string>& files, const Model& model);
+
+/// Reads a model of one target. Throws std::invalid_argument for a file of several: the message names the
+/// targets, and `command` as one that does not take it.
+Model load_model(const std::string& command, const std::string& path);
+
+/// Throws as load_model() for a file of several targets. Of a model of one target reads the file only.
+void check_one_target(const std::string& command, const std::string& path);
 
 /// Logs a note if the fit that wrote this model was interrupted: its parameters are then only the best found
 /// so far.

@@ -18,6 +18,9 @@
 #include "cli/ranks.h"
 #include "cli/report.h"
 #include "cli/terminal.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/fit_examples.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/fit/comparison.h"
 #include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/model/data_file.h"
@@ -83,6 +86,9 @@ struct ComparedInputs {
 ComparedInputs read_compared(CompareRequest& r) {
   std::vector<std::string> notes;
   Examples data = read_training(r.data, r.fit, data_source(), &notes);
+  if (const auto* table = std::get_if<Table>(&data); table && targets_of(r.fit, *table).size() > 1)
+    refuse("compare", "one target", fmt::format("several, {}", in_quotes(r.fit.target)),
+           "compare the methods on each target by itself; fit takes several");
   if (r.rank.number == 0)
     for (const std::string& note : notes) log_shared_note(note);
   std::vector<MethodChoice> methods = methods_to_compare(data, r.fit, r.methods, r.named);

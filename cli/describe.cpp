@@ -11,6 +11,8 @@
 #include "cli/messages.h"
 #include "cli/terminal.h"
 #include "slimbayes/catalog/method_facts.h"
+#include "slimbayes/storage/model_kind.h"
+#include "slimbayes/storage/tensor_file.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -61,7 +63,12 @@ std::string describe(const std::string& name, bool as_json) {
   const bool looks_like_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
   if (!looks_like_path && !std::filesystem::exists(name, ignored))
     find_method(name);  // always throws: suggests the nearest method
-  ModelFacts facts = model_facts(name);
+  const TensorFile file = read_tensor_file(name);
+  if (is_joint(file)) {
+    const JointFacts facts = joint_facts(file, name);
+    return as_json ? dumped(fields_to_json(facts)) : for_person(joint_text(facts));
+  }
+  ModelFacts facts = model_facts(file, name);
   if (as_json) return dumped(fields_to_json(facts));
   facts.metadata = with_flags(std::move(facts.metadata));
   return for_person(model_text(facts));

@@ -226,8 +226,7 @@ bool is_data(const std::string& name) {
                              [&](std::string_view part) { return name.find(part) != std::string::npos; });
 }
 
-ModelFacts model_facts(const std::string& path) {
-  const TensorFile file = read_tensor_file(path);
+ModelFacts model_facts(const TensorFile& file, const std::string& path) {
   check_model_kind(file, path);
   if (!file.metadata.contains("method"))
     throw DataError(path, fmt::format("expected a model of slimbayes fit; received a {}; name the model",

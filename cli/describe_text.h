@@ -10,6 +10,7 @@
 #include "cli/layers_text.h"
 #include "slimbayes/catalog/fields.h"
 #include "slimbayes/catalog/methods.h"
+#include "slimbayes/storage/tensor_file.h"
 
 namespace slimbayes::cli {
 
@@ -66,10 +67,70 @@ void describe(ModelFacts& f, V& v) {
   v.part(f.file);
 }
 
-/// Returns the facts on a model file. Throws DataError for a file that is not a model.
-ModelFacts model_facts(const std::string& path);
+/// Returns the facts on the contents of a model file of one target, which lies at `path`. Throws DataError if
+/// they are not a model.
+ModelFacts model_facts(const TensorFile& file, const std::string& path);
 
 /// Returns the output of `describe FILE` for the facts that model_facts() read.
 std::string model_text(const ModelFacts& facts);
+
+/// The correlation of the errors of several targets.
+struct CorrelationFacts {
+  std::vector<std::string> targets = {};
+  std::vector<std::vector<double>> matrix = {};
+  double shrinkage = 0;
+  int64_t rows = 0;
+};
+
+template <class V>
+void describe(CorrelationFacts& f, V& v) {
+  v("targets", f.targets, "the targets that are numbers or counts");
+  v("matrix", f.matrix, "correlation of the normal scores of their errors, a list for each of them");
+  v("shrinkage", f.shrinkage, "share by which it was drawn to 0; 1: they count as independent");
+  v("rows", f.rows, "number of held-out rows with two of the targets or more");
+}
+
+/// The joint regions of several targets.
+struct RegionFacts {
+  std::string by = {};
+  std::optional<int64_t> rows = {};
+  std::optional<double> level = {}, factor = {};
+};
+
+template <class V>
+void describe(RegionFacts& f, V& v) {
+  v("by", f.by, "what they rest on: conformal, the calibration rows, or correlation");
+  v("rows", f.rows, "number of calibration rows; of a calibrated model");
+  v("level", f.level, "level of the fit");
+  v("factor", f.factor, "normal score of each target up to which the region of this level reaches");
+}
+
+/// The facts on a file of several targets. Like ModelFacts, they come from a file that is not trusted.
+struct JointFacts {
+  std::string kind = {}, file = {};
+  uint64_t bytes = 0;
+  std::map<std::string, int64_t> rows = {};
+  CorrelationFacts correlation = {};
+  std::optional<RegionFacts> region = {};
+  std::vector<ModelFacts> targets = {};
+};
+
+template <class V>
+void describe(JointFacts& f, V& v) {
+  v("kind", f.kind, "joint-model");
+  v("file", f.file, "path of the file");
+  v("bytes", f.bytes, "its size");
+  v("rows", f.rows, "number of rows in each part of the split, which all targets share");
+  v("correlation", f.correlation, "the correlation of the errors of numbers and counts");
+  v("region", f.region, "their joint regions; of a model with a number or a count");
+  v("targets", f.targets, "for each target its name and the facts on its model, as on a file of one target");
+}
+
+/// Returns the facts on the contents of a file of several targets, which lies at `path`. Throws DataError if
+/// it lacks a model.
+JointFacts joint_facts(const TensorFile& file, const std::string& path);
+
+/// Returns the output of `describe FILE` for the facts that joint_facts() read.
+std::string joint_text(const JointFacts& facts);
 
 }  // namespace slimbayes::cli

@@ -2,11 +2,13 @@
 
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/files.h"
 #include "cli/folds.h"
+#include "cli/joint.h"
 #include "cli/plots.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -115,7 +117,9 @@ void print_text(const EvaluateRequest& r, const Model& model, const EvaluationRe
 int run_command(const EvaluateRequest& r) {
   if (r.folds > 0) return score_folds(r);
   check_model_first("evaluate", r.model, r.data);
-  const Model model = Model::load(r.model);
+  const std::variant<Model, JointModel> loaded = load_any(r.model);
+  if (const auto* joint = std::get_if<JointModel>(&loaded)) return evaluate_jointly(r, *joint);
+  const auto& model = std::get<Model>(loaded);
   log_interrupted(model);
   std::vector<std::string> notes;
   const ColumnChanges changes = column_changes(r.rename, r.fill);

@@ -36,6 +36,7 @@ void check_output(const std::string& model, const std::string& out) {
 
 int write_onnx(const ExportRequest& r) {
   check_output(r.model, r.onnx);
+  check_one_target("export", r.model);
   // Without the working folder, whose files are no part of the package.
   std::vector<std::string> words = {
       "-c", "import sys; sys.path[:] = filter(None, sys.path); from slimbayes._onnx import main; main()"};
@@ -66,7 +67,7 @@ int run_command(const ExportRequest& r) {
   check_output(r.model, r.out);
   check_replaces_model("export", "--out", r.out);
   const FileLock lock(r.out);
-  const Model model = Model::load(r.model);
+  const Model model = load_model("export", r.model);
   log_interrupted(model);
   const Model written = materialised(model, r.draw);
   if (model.calibration().groups > 0)

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -41,13 +42,13 @@ double shortened(double x, int digits, int side) {
 
 /// Rounds the numbers of a column to nine significant digits. A number next to a small sd keeps more: enough
 /// to resolve the sd to seven digits. Lower bounds are rounded down and upper bounds up, so that rounding
-/// never narrows an interval. `sd` holds the sd of each row; nullptr: the table has none.
-void shorten(Column& column, const std::vector<double>* sd) {
+/// never narrows an interval. `sd` holds the sd of each row; nullptr: the table has none. The first `prefix`
+/// characters of the column's name are that of a target.
+void shorten(Column& column, const std::vector<double>* sd, size_t prefix) {
   if (column.kind != ColumnKind::numeric) return;
-  const auto is = [&](const std::string& name) {
-    return column.name == name || column.name.starts_with(name + "_");
-  };
-  const int side = is("lower") ? -1 : is("upper") ? 1 : 0;
+  const std::string own = column.name.substr(std::min(prefix, column.name.size()));
+  const auto is = [&](const std::string& name) { return own == name || own.starts_with(name + "_"); };
+  const int side = is("lower") || is("region_lower") ? -1 : is("upper") || is("region_upper") ? 1 : 0;
   for (size_t i = 0; i < column.values.size(); ++i) {
     double& x = column.values[i];
     const bool beside_sd = sd != nullptr && std::isfinite((*sd)[i]) && (*sd)[i] > 0 && x != 0;
@@ -80,10 +81,19 @@ void print_data(std::string text) {
 
 /// Rounds the numbers of the columns from `exact` on as shorten().
 void shorten_from(size_t exact, Table& table) {
-  const Column* found = table.find("sd");
-  const std::vector<double> sd = found == nullptr ? std::vector<double>{} : found->values;
-  for (size_t i = exact; i < table.columns.size(); ++i)
-    shorten(table.columns[i], found == nullptr ? nullptr : &sd);
+  std::map<std::string, std::vector<double>> sds;  // by what stands before "sd": "", or a target and a dot
+  for (size_t i = exact; i < table.columns.size(); ++i) {
+    const std::string& name = table.columns[i].name;
+    if (name == "sd" || name.ends_with(".sd")) sds[name.substr(0, name.size() - 2)] = table.columns[i].values;
+  }
+  for (size_t i = exact; i < table.columns.size(); ++i) {
+    const std::string& name = table.columns[i].name;
+    auto own = sds.end();  // that of the longest prefix
+    for (auto sd = sds.begin(); sd != sds.end(); ++sd)
+      if (name.starts_with(sd->first) && (own == sds.end() || sd->first.size() > own->first.size())) own = sd;
+    const bool none = own == sds.end();
+    shorten(table.columns[i], none ? nullptr : &own->second, none ? 0 : own->first.size());
+  }
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace slimbayes::cli {
 /// Writes a table to the file `out`, or as CSV to stdout if `out` is "-" (on a terminal through data_for()).
 /// Text formats round numbers for readability: the first `exact` columns keep all digits, the others nine
 /// significant digits. A number much larger than its row's `sd` keeps enough digits to resolve the sd to
-/// seven digits. `lower` is rounded down and `upper` up, so that an interval never becomes narrower. Parquet
-/// and Feather keep all digits.
+/// seven digits. `lower` is rounded down and `upper` up, so that an interval never becomes narrower; so are
+/// the columns of one of several targets, "a.lower" beside "a.sd". Parquet and Feather keep all digits.
 void print_or_write(const std::string& out, Table table, size_t exact = SIZE_MAX);
 
 /// Prints the report as JSON, with the lines of a table as its rows. They have the numbers that

@@ -15,12 +15,14 @@
 #include "cli/edge.h"
 #include "cli/files.h"
 #include "cli/fit_report.h"
+#include "cli/joint.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/report.h"
 #include "cli/segmentation.h"
 #include "cli/terminal.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/fit_examples.h"
 #include "slimbayes/fit/fit_file.h"
 #include "slimbayes/fit/fit_model.h"
 #include "slimbayes/fit/network_at_hand.h"
@@ -54,13 +56,31 @@ void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_v
   print(fields_to_json(std::move(out)));
 }
 
-/// The data of a fit and its request, in which every choice has been made.
+/// The data of a fit and its request, in which every choice has been made; of several targets `joint` alone.
 struct FitInputs {
-  ResolvedFit request;
+  std::optional<ResolvedFit> request;
   Examples train;
   std::optional<Examples> valid;   // data of --valid
   std::vector<std::string> notes;  // notes on the data, from reading them
+  std::optional<JointInputs> joint = {};
 };
+
+/// Returns whether a fit with these options is one of several targets.
+bool is_of_several(const FitOptions& fit, const Examples& train) {
+  const auto* table = std::get_if<Table>(&train);
+  return table != nullptr && targets_of(fit, *table).size() > 1;
+}
+
+/// Reads the validation data of a fit of several targets, which one process makes.
+JointInputs joint_inputs(const FitRequest& r, const FitOptions& fit, const Examples& train,
+                         std::vector<std::string> notes, bool alone) {
+  check(alone, "fit", "one process for several targets", "several", "start fit without torchrun");
+  JointInputs inputs{.request = {fit, {r.preset, r.tune}}, .train = std::get<Table>(train)};
+  if (!r.valid.empty())
+    inputs.valid = std::get<Table>(read_validation(r.valid, train, fit, data_source(), &notes));
+  inputs.notes = std::move(notes);
+  return inputs;
+}
 
 /// Reads the files of `--cache` for the first time.
 std::shared_ptr<const StreamedRows> streamed_rows(const FitRequest& r, FitOptions& fit,
@@ -98,6 +118,10 @@ FitInputs read_inputs(const FitRequest& r, const std::shared_ptr<const Collectiv
   together(ranks.get(), [&] {
     Examples train = streamed ? examples_of(streamed->table().rows, fit)
                               : read_training(r.train, fit, data_source("fit", r.files), &notes);
+    if (!streamed && is_of_several(fit, train)) {
+      read.emplace().joint = joint_inputs(r, fit, train, std::move(notes), ranks == nullptr);
+      return;
+    }
     ResolvedFit request = resolve_fit(train, fit, {r.preset, r.tune}, network);
     request.began = began;
     request.ranks = ranks;
@@ -159,19 +183,21 @@ int run_command(const FitRequest& r) {
     file.emplace(r.model, r.resume, r.checkpoint_every, first);
   });
   const FitInputs inputs = read_inputs(r, ranks);
+  if (inputs.joint) return fit_jointly(r, *file, *inputs.joint);
+  const ResolvedFit& asked = *inputs.request;
   const Examples* const valid = inputs.valid ? &*inputs.valid : nullptr;
   if (!first) {
     Follower follower;
-    return file->fit(inputs.request, inputs.train, valid, {}, follower).interrupted ? kInterrupted : kDone;
+    return file->fit(asked, inputs.train, valid, {}, follower).interrupted ? kInterrupted : kDone;
   }
-  ProgressPrinter progress(inputs.request.method->name);
-  const FitOutcome outcome = file->fit(inputs.request, inputs.train, valid, inputs.notes, progress);
+  ProgressPrinter progress(asked.method->name);
+  const FitOutcome outcome = file->fit(asked, inputs.train, valid, inputs.notes, progress);
   if (outcome.interrupted) return kInterrupted;
-  if (ranks != nullptr) note_messages(*ranks, inputs.request, *outcome.model);
+  if (ranks != nullptr) note_messages(*ranks, asked, *outcome.model);
   const std::optional<Evaluation>& scored = outcome.valid;
   const int64_t own =
       inputs.valid && scored ? scored->n + static_cast<int64_t>(scored->left_out.value_or(0)) : 0;
-  print_outcome(r, outcome, own, inputs.request);
+  print_outcome(r, outcome, own, asked);
   return kDone;
 }
 

@@ -152,6 +152,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       "  slimbayes fit houses.csv --target price --method dbk --calibrate conformal --tune\n"
       "  slimbayes fit houses.csv --target price --method ensemble --of dbk --members 5\n"
       "  slimbayes fit mails.csv --target spam\n"
+      "  slimbayes fit air.csv --target no2,pm10,alarm --model air.safetensors\n"
       "  slimbayes fit houses/*.parquet --target price\n"
       "  slimbayes fit clicks --target bought --method dnn --cache /tmp\n"
       "  torchrun --nproc-per-node 2 -m slimbayes fit houses.csv --target price --method dbk\n"

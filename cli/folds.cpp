@@ -140,7 +140,7 @@ std::string folds_table(const FoldsReport& report, std::string_view noun) {
 int score_folds(const EvaluateRequest& r) {
   check_folds_alone(r);
   check_model_first("evaluate", r.model, r.data);
-  const Model model = Model::load(r.model);
+  const Model model = load_model("evaluate --folds", r.model);
   FitOptions fit = options_of_folds(r, model);
   std::vector<std::string> notes;
   const Examples data = read_training(r.data, fit, source_of_folds(r, model, fit), &notes);

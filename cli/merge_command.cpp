@@ -26,12 +26,12 @@ int run_command(const MergeRequest& r) {
   check_replaces_model("merge", "--out", r.out);
   check_writable(r.out);
   const FileLock lock(r.out);
-  Model merged = Model::load(r.models.front());
+  Model merged = load_model("merge", r.models.front());
   log_interrupted(merged);
   const std::string_view noun = noun_of(kind_of(merged.encoder()));
   std::vector<std::string> notes;
   for (size_t i = 1; i < r.models.size(); ++i) {
-    const Model next = Model::load(r.models[i]);
+    const Model next = load_model("merge", r.models[i]);
     log_interrupted(next);
     const int64_t shared = merged.shared_rows(next);
     merged = merged.merged(next);

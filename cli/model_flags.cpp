@@ -10,6 +10,8 @@
 namespace slimbayes::cli {
 namespace {
 
+constexpr const char* kOfSeveral = "Several targets";  // heading of the flags of such models
+
 /// Adds the flags that say which columns an answer has.
 void add_answer(CLI::App& app, PredictRequest& r) {
   OptionDoc probability;
@@ -47,6 +49,35 @@ void add_answer(CLI::App& app, PredictRequest& r) {
   add_sets(app, r.sets);
 }
 
+/// Adds the flags of models of several targets.
+void add_joint_answer(CLI::App& app, PredictRequest& r) {
+  OptionDoc count;
+  count.type = "integer";
+  count.range = Range{1, 1e6};
+  CLI::Option* draws =
+      app.add_option("--draws", r.draws,
+                     "joint draws of all targets of each row in place of the answer: lines of row, draw and "
+                     "the value of each target")
+          ->type_name("S")
+          ->check(within("a number of draws", count))
+          ->group(kOfSeveral);
+  app.add_option("--seed", r.seed, "seed of these draws [default 0]")
+      ->type_name("S")
+      ->check(within<RunOptions>("a seed", "seed"))
+      ->needs(draws)
+      ->group(kOfSeveral);
+  app.add_flag("--region", r.region,
+               "add region_lower and region_upper of each number and count: they hold all of them at once "
+               "with the probability of --level")
+      ->group(kOfSeveral);
+  app.add_option("--probability", r.probability,
+                 "conditions TARGET OP VALUE with commas between them, OP one of > >= < <= and, of classes "
+                 "and counts, =: adds the column probability, that all of them hold")
+      ->type_name("'a>3,c=yes'")
+      ->allow_extra_args(false)
+      ->group(kOfSeveral);
+}
+
 void add_predict(CLI::App& root, Parsed& p) {
   CLI::App& app = *root.add_subcommand(
       "predict", "Predict: mean, uncertainty, interval of each row, window, image or text");
@@ -66,6 +97,7 @@ void add_predict(CLI::App& root, Parsed& p) {
   app.add_option("--out", p.predict.out, ".csv, .tsv, .parquet, .feather, or - for CSV on stdout [default -]")
       ->type_name("FILE");
   add_answer(app, p.predict);
+  add_joint_answer(app, p.predict);
   app.add_option(
          "--maps", p.predict.maps,
          "of segmentation: folder for a map of the classes and of the uncertainty of each image, as PNG, "
@@ -91,14 +123,17 @@ void add_predict(CLI::App& root, Parsed& p) {
       "segmentation a line for each image, means of entropy and mutual_information, share_CLASS of its "
       "pixels and, where there are labels, accuracy; of windows "
       "before them forecast_time, the time that the answer is for (with Z, UTC, where DATA give "
-      "offsets), and actual, the target at that time, where DATA have it.\n\nExamples:\n"
+      "offsets), and actual, the target at that time, where DATA have it; of several targets these for each, "
+      "as TARGET.mean.\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --keep id\n"
       "  slimbayes predict scenes.safetensors camvid_test.bin.gz --maps maps --out images.csv\n"
       "  slimbayes predict model.safetensors new.csv --level 0.5,0.9 | head\n"
       "  slimbayes predict model.safetensors houses.csv --split test --keep price\n"
       "  slimbayes predict model.safetensors new.csv --quantiles 0.05,0.5,0.95\n"
-      "  slimbayes predict model.safetensors new.csv --json | jq '.rows[].mean'");
+      "  slimbayes predict model.safetensors new.csv --json | jq '.rows[].mean'\n"
+      "  slimbayes predict air.safetensors new.csv --region --probability 'no2>40,pm10>50'\n"
+      "  slimbayes predict air.safetensors new.csv --draws 100");
 }
 
 void add_evaluate(CLI::App& root, Parsed& p) {
@@ -151,11 +186,13 @@ void add_evaluate(CLI::App& root, Parsed& p) {
   app.footer(
       "Of windows the report has persistence, the last target seen, and seasonal persistence, the target a "
       "day (else a week) before, beside the model. The scores and plots of the uncertainty are explained in "
-      "docs/metrics.md; all of them, and the points of the plots, are in --json.\n\nExamples:\n"
+      "docs/metrics.md; all of them, and the points of the plots, are in --json. Of several targets the "
+      "table has a column for each, and the scores of all together follow.\n\nExamples:\n"
       "  slimbayes evaluate model.safetensors houses.csv --split test\n"
       "  slimbayes evaluate model.safetensors houses.csv --split test --plots plots\n"
       "  slimbayes evaluate model.safetensors houses.csv --folds 5\n"
       "  slimbayes evaluate red.safetensors wine_red.csv --ood wine_white.csv --json\n"
+      "  slimbayes evaluate air.safetensors air.csv --split test\n"
       "  slimbayes evaluate m.safetensors here.csv --ood there.csv --rename Temp=temperature --fill site=B");
 }
 

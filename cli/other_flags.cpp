@@ -19,7 +19,9 @@ void add_listings(CLI::App& root, Parsed& p) {
   describe.add_option("NAME", p.describe.name,
                       "a method, or a file written by fit [default: a list of the methods]");
   describe.add_flag("--json", p.describe.json, "print one JSON object");
-  describe.footer("Examples:\n  slimbayes describe dbk\n  slimbayes describe model.safetensors --json");
+  describe.footer(
+      "Examples:\n  slimbayes describe dbk\n  slimbayes describe model.safetensors --json\n"
+      "  slimbayes describe air.safetensors");
 }
 
 void add_generate(CLI::App& root, Parsed& p) {

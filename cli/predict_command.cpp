@@ -1,22 +1,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "cli/answer_lines.h"
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/files.h"
+#include "cli/joint.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/segmentation.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/table/cells.h"
 #include "slimbayes/model/answer_table.h"
 #include "slimbayes/model/held_out.h"
 #include "slimbayes/storage/atomic_file.h"
@@ -41,30 +41,6 @@ void check_answered(const PredictRequest& r, const Examples& data, const std::ve
   if (bad.empty()) return;
   if (r.on_bad_row == "error") throw_bad_example(data, bad.front());
   log_line("note: " + bad_examples_text(data, bad, r.on_bad_row == "skip" ? "left out" : "left blank"));
-}
-
-/// Returns the levels of the intervals. Throws std::invalid_argument if a level is given twice, because two
-/// columns of the output would have the same name.
-std::vector<double> levels_of(const PredictRequest& r) {
-  for (auto one = r.levels.begin(); one != r.levels.end(); ++one)
-    if (std::find(r.levels.begin(), one, *one) != one)
-      refuse("predict", "each level once for --level", fmt::format("{:g} twice", *one),
-             "name the levels as --level 0.5,0.9");
-  return r.levels;
-}
-
-/// Returns the column "row": the number of each of these examples in its file, from 1, as messages have it;
-/// of a window that of the last row that it sees.
-Column row_numbers(const Examples& all, const std::vector<int64_t>& places) {
-  Column column{"row", ColumnKind::numeric, {}, {}};
-  for (const int64_t place : places) {
-    int64_t number = place + 1;  // of images
-    if (const auto* table = std::get_if<Table>(&all)) number = row_number(*table, place);
-    if (const auto* windows = std::get_if<WindowTable>(&all))
-      number = row_number(*windows->table, last_row(*windows, place));
-    column.values.push_back(static_cast<double>(number));
-  }
-  return column;
 }
 
 /// What is answered, and with --split the numbers of these examples.
@@ -93,35 +69,13 @@ AskedExamples read_asked(const PredictRequest& r, const Model& model, const Data
   return {take(data, places), std::move(numbers)};
 }
 
-/// Puts the column of row numbers before the others.
-void add_numbers(std::optional<Column> numbers, AnswerTable& answer) {
-  if (!numbers) return;
-  std::vector<Column>& columns = answer.table.columns;
-  check(answer.table.find(numbers->name) == nullptr, "predict",
-        "another name for --keep than row, a column of --split", "'row'", "rename that column");
-  columns.insert(columns.begin(), *std::move(numbers));
-  ++answer.exact;
-}
-
-/// Reads a kept target as the kind that it had in the fit, so that JSON has its numbers as numbers: without
-/// --split the target is not needed, so that its cells were read as texts. It stays text if a cell cannot be
-/// read so.
-void read_target(Table& answer, const Model& model) {
-  const auto target = std::ranges::find(answer.columns, model.target(), &Column::name);
-  const Reading reading = model.reading(/*with_target=*/true);
-  const auto kind = reading.kinds.find(model.target());
-  if (target == answer.columns.end() || !target->kept || target->kind != ColumnKind::categorical ||
-      kind == reading.kinds.end())
-    return;
-  std::vector<std::string_view> cells;
-  for (const double value : target->values)
-    cells.push_back(std::isnan(value) ? std::string_view() : target->levels[static_cast<size_t>(value)]);
-  try {
-    Column read = column_of_kind(target->name, kind->second, cells, reading.notation);
-    read.kept = target->kept;
-    *target = std::move(read);
-  } catch (const BadCell&) {
-  }
+/// Refuses the flags of models of several targets.
+void check_no_joint_flags(const PredictRequest& r) {
+  for (const auto& [given, flag] :
+       {std::pair{r.draws > 0, "--draws"}, {r.region, "--region"}, {!r.probability.empty(), "--probability"}})
+    if (given)
+      refuse("predict", fmt::format("a model of several targets for {}", flag), "one of one target",
+             "fit one with --target a,b, or leave it out");
 }
 
 /// Writes the answers: the lines of the table, as a table or as JSON.
@@ -145,7 +99,10 @@ int run_command(const PredictRequest& r) {
     check_not_input("predict", "--out", r.out, r.model);
     check_writable(r.out);
   }
-  const Model model = Model::load(r.model);
+  const std::variant<Model, JointModel> loaded = load_any(r.model);
+  if (const auto* joint = std::get_if<JointModel>(&loaded)) return predict_jointly(r, *joint);
+  check_no_joint_flags(r);
+  const auto& model = std::get<Model>(loaded);
   log_interrupted(model);
   const DataSource source = data_source("predict", r.files, model);
   if (model.schema().task.grid) {

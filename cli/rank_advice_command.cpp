@@ -144,7 +144,7 @@ void draw(const RankAdvice& advice, const std::string& folder) {
 }  // namespace
 
 int run_command(const RankAdviceRequest& r) {
-  const Model model = Model::load(r.model);
+  const Model model = load_model("rank-advice", r.model);
   log_interrupted(model);
   const RankAdvice advice = rank_advice(some_networks_of(model, "rank-advice"), r.energy);
   if (!r.plots.empty()) draw(advice, r.plots);

@@ -23,7 +23,7 @@ int run_command(const ReportRequest& r) {
     check_not_input("report", "--out", r.out, r.model);
     check_writable(r.out);
   }
-  const Model model = Model::load(r.model);
+  const Model model = load_model("report", r.model);
   log_interrupted(model);
   FactsOptions options{r.level, r.split, {}, version()};
   const ColumnChanges changes = column_changes(r.rename, r.fill);

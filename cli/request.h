@@ -55,6 +55,11 @@ struct PredictRequest {
   std::string split;                   // part of the fit's data to answer, such as "test"; empty: all
   std::string sets = "randomised";     // sets of classes: or "deterministic"
   bool json = false;                   // print JSON in place of CSV; with `out` on stdout alone
+  // Of a model of several targets:
+  int64_t draws = 0;                     // joint draws of each row to write in place of answers; 0: none
+  uint64_t seed = 0;                     // of these draws
+  bool region = false;                   // also write the joint region of the level
+  std::vector<std::string> probability;  // conditions whose joint probability is a column; empty: none
 };
 
 struct EvaluateRequest {

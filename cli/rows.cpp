@@ -35,8 +35,9 @@ bool is_plain(const PredictRequest& r) {
   std::error_code unknown;
   const std::set<double> levels(r.levels.begin(), r.levels.end());
   return !keeps_all_digits(r.out) && r.keep.empty() && r.rename.empty() && r.fill.empty() && r.maps.empty() &&
-         !r.keep_outside && !r.parts && r.quantiles.empty() && r.split.empty() && (!r.json || r.out == "-") &&
-         r.files.size() == 1 && levels.size() == r.levels.size() && fs::is_regular_file(r.data, unknown) &&
+         !r.keep_outside && !r.parts && r.draws == 0 && !r.region && r.probability.empty() &&
+         r.quantiles.empty() && r.split.empty() && (!r.json || r.out == "-") && r.files.size() == 1 &&
+         levels.size() == r.levels.size() && fs::is_regular_file(r.data, unknown) &&
          fs::file_size(r.data, unknown) <= kLargestFile && !unknown;
 }
 

@@ -1,17 +1,24 @@
 // Reads the data of commands from a file or from stdin, within the memory limits of limit_tables().
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/csv.h"
 #include "slimbayes/data/table/spelling.h"
 #include "slimbayes/storage/check.h"
+#include "slimbayes/storage/contents.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/model_kind.h"
+#include "slimbayes/storage/printable.h"
+#include "slimbayes/storage/tensor_file.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -27,6 +34,19 @@ std::string read_stdin(const TableBound& bound) {
   }
   if (std::ferror(stdin) != 0) throw DataError("stdin", "expected CSV; received a read error; try a file");
   return text;
+}
+
+/// Refuses a file of several targets.
+void check_one_target_in(const TensorFile& file, const std::string& command, const std::string& path) {
+  if (!is_joint(file)) return;
+  std::vector<std::string> names;
+  const nlohmann::json targets = stored_json(file, kJointTargets);
+  for (const auto& name : targets)
+    if (name.is_string()) names.push_back(in_quotes(name.get<std::string>()));
+  refuse(
+      command, "a model of one target",
+      fmt::format("one of {}, '{}'", fmt::join(names, ", "), foreign_text(path)),
+      fmt::format("predict, evaluate and describe take it; for {} fit one of these targets alone", command));
 }
 
 }  // namespace
@@ -66,6 +86,16 @@ DataSource data_source(const std::string& command, const std::vector<std::string
   if (files.size() > 1 && are_images(kind_of(model.encoder())))
     refuse(command, "one file of images", fmt::format("{}", files.size()), "give one of them");
   return data_source(command, files);
+}
+
+Model load_model(const std::string& command, const std::string& path) {
+  const TensorFile file = read_tensor_file(path);
+  check_one_target_in(file, command, path);
+  return Model::from_file(file, path);
+}
+
+void check_one_target(const std::string& command, const std::string& path) {
+  check_one_target_in(read_tensor_file(path), command, path);
 }
 
 void log_interrupted(const Model& model) {

@@ -116,7 +116,7 @@ int run_command(const UpdateRequest& r) {
   const std::string out = r.out.empty() ? r.model : r.out;
   check_files(command, r, out);
   const FileLock lock(out);
-  const Model model = Model::load(r.model);
+  const Model model = load_model(command, r.model);
   log_interrupted(model);
   UpdateRows rows = read_rows(command, r, model);
   for (const std::string& note : rows.notes) log_note(note);

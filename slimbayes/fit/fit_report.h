@@ -109,4 +109,69 @@ void describe(FitReport& f, V& v) {
   v("valid", f.valid, "the metrics of the validation examples");
 }
 
+/// The fit of one of several targets.
+struct FitOfTarget {
+  std::string target = {}, method = {};
+  RowsOfFit rows = {};
+  Summary summary = {};
+  nlohmann::json options = {};
+  std::optional<ConformalReport> conformal = {};
+  std::optional<TuningReport> tuning = {};
+  std::optional<NoiseReport> noise = {};
+  std::optional<Evaluation> test = {}, valid = {};
+};
+
+template <class V>
+void describe(FitOfTarget& f, V& v) {
+  v("target", f.target, "name of the target");
+  v("method", f.method, "name of the method");
+  v("rows", f.rows, "number of examples in each part that have the target");
+  v("summary", f.summary, "steps, epochs, seconds, best score and why the training stopped");
+  v("options", f.options, "every option of the method");
+  v("conformal", f.conformal, "the calibration; of a calibrated model");
+  v("tuning", f.tuning, "what the search over options tried; of a tuned model");
+  v("noise", f.noise, "the estimate of the noise by cross-fitting; of a fit with few validation rows");
+  v("test", f.test, "the metrics of the test examples, as evaluate reports them");
+  v("valid", f.valid, "the metrics of the validation examples");
+}
+
+/// The correlation of the held-out errors of several targets.
+struct CorrelationReport {
+  std::vector<std::string> targets = {};
+  std::vector<std::vector<double>> matrix = {};
+  double shrinkage = 0;
+  int64_t rows = 0;
+};
+
+template <class V>
+void describe(CorrelationReport& f, V& v) {
+  v("targets", f.targets, "the targets that are numbers or counts");
+  v("matrix", f.matrix, "correlation of the normal scores of their errors, a list for each of them");
+  v("shrinkage", f.shrinkage, "share by which it was drawn to 0; 1: they count as independent");
+  v("rows", f.rows, "number of held-out rows with two of the targets or more");
+}
+
+/// The report of the tool's `fit` of several targets.
+struct JointFitReport {
+  std::string model = {};
+  uint64_t seed = 0;
+  RowsOfFit rows = {};
+  std::vector<FitOfTarget> targets = {};
+  CorrelationReport correlation = {};
+  std::vector<std::string> notes = {};
+  std::optional<JointEvaluation> test = {}, valid = {};
+};
+
+template <class V>
+void describe(JointFitReport& f, V& v) {
+  v("model", f.model, "name of the model file");
+  v("seed", f.seed, "seed of the fits");
+  v("rows", f.rows, "number of examples in each part of the split, which all targets share");
+  v("targets", f.targets, "the fit of each target");
+  v("correlation", f.correlation, "the correlation of their errors");
+  v("notes", f.notes, "sentences on the data, the fits and their trust");
+  v("test", f.test, "the joint scores of the test examples");
+  v("valid", f.valid, "the joint scores of the validation examples, on which the correlation rests");
+}
+
 }  // namespace slimbayes

@@ -85,8 +85,9 @@ std::vector<FitOutcome> fit_targets(const JointData& data, const FitOne& fit_one
   const size_t all = data.names.size();
   for (size_t t = 0; t < all; ++t) {
     const std::string& name = data.names[t];
-    callback.stage(fmt::format("target {} of {}: {}", t + 1, all, foreign_text(name)));
-    TargetCallback own(callback, name, all - t);
+    const std::string label = fmt::format("target {} of {}: {}", t + 1, all, foreign_text(name));
+    callback.stage(label);
+    TargetCallback own(callback, name, all - t, label);
     const TargetFit one = data.target(t);
     fits.push_back(in_target(
         name, [&] { return fit_one(t, one.request, one.examples, one.valid ? &*one.valid : nullptr, own); }));

@@ -125,14 +125,15 @@ SplitRows deal_targets(const Table& table, const FitOptions& options, bool own_v
   return split;
 }
 
-TargetCallback::TargetCallback(Callback& inner, std::string target, size_t targets)
+TargetCallback::TargetCallback(Callback& inner, std::string target, size_t targets, std::string label)
     : inner_(inner),
       target_(foreign_text(target)),
+      label_(label.empty() ? target_ : std::move(label)),
       share_(inner.seconds_left() / static_cast<double>(targets)) {}
 
 void TargetCallback::report(const Progress& progress) { inner_.report(progress); }
 
-void TargetCallback::stage(const std::string& name) { inner_.stage(fmt::format("{}, {}", target_, name)); }
+void TargetCallback::stage(const std::string& name) { inner_.stage(fmt::format("{}, {}", label_, name)); }
 
 void TargetCallback::note(const std::string& sentence) {
   inner_.note(fmt::format("{}: {}", target_, sentence));

@@ -43,12 +43,12 @@ auto in_target(const std::string& name, F f) {
   }
 }
 
-/// The callback of the fit of one target: it passes everything on, with the target's name before notes and
-/// stages. The time that is left is shared equally by this target and those after it.
+/// The callback of the fit of one target: it passes everything on, with the target's name before notes
+/// and its label before stages. The time that is left is shared equally by this target and those after it.
 class TargetCallback : public Callback {
  public:
-  /// `targets` counts this target and those after it.
-  TargetCallback(Callback& inner, std::string target, size_t targets);
+  /// `targets` counts this target and those after it. `label` stands before the names of stages.
+  TargetCallback(Callback& inner, std::string target, size_t targets, std::string label = "");
 
   void report(const Progress& progress) override;
   void stage(const std::string& name) override;
@@ -61,7 +61,7 @@ class TargetCallback : public Callback {
  private:
   double own_seconds_left() const;
   Callback& inner_;
-  std::string target_;
+  std::string target_, label_;
   double share_;  // seconds of this target; infinite without a limit
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };

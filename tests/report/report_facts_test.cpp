@@ -10,6 +10,7 @@
 #include "slimbayes/fit/comparison_report.h"
 #include "slimbayes/fit/fit_report.h"
 #include "slimbayes/model/evaluation_report.h"
+#include "slimbayes/model/joint/joint_scores_report.h"
 #include "slimbayes/report/facts.h"
 #include "slimbayes/serve/prediction_report.h"
 #include "tests/report/toy.h"
@@ -30,6 +31,21 @@ std::vector<FieldDoc> without_metrics(std::vector<FieldDoc> docs, const std::str
   for (const FieldDoc& metric : field_docs<Evaluation>())
     std::erase_if(docs, [&](const FieldDoc& doc) { return doc.path == at + "." + metric.path; });
   return docs;
+}
+
+/// Returns the sections of docs/report-fields.md on several targets.
+std::string sections_of_targets() {
+  std::vector<FieldDoc> fit = field_docs<JointFitReport>();
+  for (const char* known : {"targets[].rows", "targets[].summary", "targets[].conformal", "targets[].tuning",
+                            "targets[].noise", "targets[].test", "targets[].valid", "test", "valid"})
+    fit = without(std::move(fit), known);
+  return "\n## evaluate --json of several targets\n\n"
+         "Beside its fields an entry of `targets` has the metrics of `evaluate --json`.\n\n" +
+         fields_table(without_metrics(field_docs<JointScoresReport>(), "targets[]")) +
+         "\n## fit --json of several targets\n\n"
+         "The objects of an entry of `targets` are those of `fit --json`; `test` and `valid` have the fields "
+         "of `joint` above.\n\n" +
+         fields_table(fit);
 }
 
 /// Returns docs/report-fields.md.
@@ -66,7 +82,8 @@ std::string page_of_fields() {
              "report --json",
              "[How to read a report](report.md) explains the parts. The fields of `report` are metrics of "
              "`evaluate --json`.",
-             without(field_docs<ReportFacts>(), "report"));
+             without(field_docs<ReportFacts>(), "report")) +
+         sections_of_targets();
 }
 
 TEST(ReportFacts, HaveThePageOfTheirFields) {

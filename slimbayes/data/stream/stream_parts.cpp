@@ -94,7 +94,9 @@ StreamParts::StreamParts(const StreamOptions& options, const Table& first)
       seed_(options.seed) {
   if (first.find(options.target) == nullptr)
     refuse("fit", "a target that is a column", in_quotes(options.target),
-           nearest_hint(options.target, first.names()));
+           options.target.find(',') == std::string::npos
+               ? nearest_hint(options.target, first.names())
+               : "one alone: a fit of several targets keeps all rows in memory, without `.cache`");
   inputs_ = input_names(first, {.valid_fraction = 0,
                                 .test_fraction = 0,
                                 .kind = "grouped",

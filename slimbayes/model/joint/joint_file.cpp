@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "slimbayes/answers/joint/region.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/model/joint/joint_model.h"
 #include "slimbayes/storage/model_kind.h"
 #include "slimbayes/storage/printable.h"
@@ -16,12 +18,9 @@ namespace {
 
 constexpr size_t kMostTargets = 1000;
 
-constexpr const char* kCorrelation = "joint.correlation";
-constexpr const char* kRegionScores = "joint.region.scores";  // only of a calibrated model
-constexpr const char* kRegionGroups = "joint.region.groups";  // only if some rows have identical inputs
-constexpr const char* kJoint = "joint";                       // metadata key of the facts below
 constexpr const char *kShrinkage = "shrinkage", *kRows = "rows", *kFar = "far", *kHash = "data_hash",
                      *kNotes = "notes";
+constexpr const char *kLevel = "level", *kFactor = "factor";  // of the region, for who has no tensors
 
 /// The names of the tensors with the rows of each part of the split of the whole table.
 constexpr std::pair<const char*, std::vector<int64_t> SplitRows::*> kParts[] = {
@@ -29,20 +28,6 @@ constexpr std::pair<const char*, std::vector<int64_t> SplitRows::*> kParts[] = {
     {"joint.split.valid", &SplitRows::valid},
     {"joint.split.calibration", &SplitRows::calibration},
     {"joint.split.test", &SplitRows::test}};
-
-std::string prefix_of(size_t target) { return fmt::format("target.{}.", target + 1); }
-
-/// Returns what the file holds under names that begin with the prefix, without it.
-TensorFile part_under(const TensorFile& file, const std::string& prefix) {
-  TensorFile part;
-  for (auto one = file.metadata.lower_bound(prefix);
-       one != file.metadata.end() && one->first.starts_with(prefix); ++one)
-    part.metadata.emplace(one->first.substr(prefix.size()), one->second);
-  for (auto one = file.tensors.lower_bound(prefix);
-       one != file.tensors.end() && one->first.starts_with(prefix); ++one)
-    part.tensors.emplace(one->first.substr(prefix.size()), one->second);
-  return part;
-}
 
 std::vector<int64_t> rows_in(const TensorFile& file, const char* name) {
   const at::Tensor rows = stored_tensor(file, name);
@@ -54,10 +39,10 @@ std::vector<int64_t> rows_in(const TensorFile& file, const char* name) {
 
 /// Reads R: symmetric, with the diagonal 1 and without an eigenvalue below 0.
 at::Tensor correlation_in(const TensorFile& file) {
-  at::Tensor r = stored_tensor(file, kCorrelation).to(at::kDouble);
+  at::Tensor r = stored_tensor(file, kJointCorrelation).to(at::kDouble);
   const bool square = r.dim() == 2 && r.size(0) == r.size(1) && r.size(0) <= std::ssize(file.metadata);
   check(square, "load", "a square correlation of the targets", "another shape", "the model file is damaged");
-  check_finite(r, "load", kCorrelation);
+  check_finite(r, "load", kJointCorrelation);
   const bool sane = r.numel() == 0 || (at::equal(r, r.t()) && (r.diagonal() == 1).all().item<bool>() &&
                                        at::linalg_eigvalsh(r, "L").min().item<double>() > 0);
   check(sane, "load", "a positive definite correlation of the targets", "another matrix",
@@ -78,9 +63,9 @@ ConformalScores region_in(const TensorFile& file) {
   return {scores, stored_tensor(file, kRegionGroups).to(at::kLong)};
 }
 
-/// Reads the facts under kJoint.
+/// Reads the facts under kJointFacts.
 void read_facts(const TensorFile& file, JointParts& parts) {
-  const nlohmann::json facts = stored_json(file, kJoint);
+  const nlohmann::json facts = stored_json(file, kJointFacts);
   const auto number = [&](const char* key) {
     const nlohmann::json one = facts.is_object() ? facts.value(key, nlohmann::json()) : nlohmann::json();
     check(one.is_number() && one >= 0 && one <= 1e15, "load", "the numbers of the joint model", "others",
@@ -94,25 +79,37 @@ void read_facts(const TensorFile& file, JointParts& parts) {
   parts.split.notes = facts.at(kNotes).get<std::vector<std::string>>();
 }
 
+/// Returns the level of the fit and the factor of the region at it, for `describe`; nothing without a region
+/// of this level.
+nlohmann::json region_facts(const JointModel& model) {
+  const double level = model.models().front().fit_options().level;
+  const ConformalScores& scores = model.parts().region;
+  if (model.scored().empty()) return nlohmann::json::object();
+  if (scores.groups == 0)
+    return {{kLevel, level}, {kFactor, region_factor(model.correlation().matrix, level)}};
+  if (conformal_rank(scores.groups, level) > scores.groups) return nlohmann::json::object();
+  return {{kLevel, level}, {kFactor, conformal_factor(scores, level)}};
+}
+
 }  // namespace
 
 TensorFile JointModel::to_file() const {
   TensorFile file;
   for (size_t t = 0; t < parts_.models.size(); ++t) {
     TensorFile part = parts_.models[t].to_file();
-    for (auto& [key, text] : part.metadata) file.metadata[prefix_of(t) + key] = std::move(text);
-    for (auto& [name, tensor] : part.tensors) file.tensors[prefix_of(t) + name] = std::move(tensor);
+    for (auto& [key, text] : part.metadata) file.metadata[prefix_of_target(t) + key] = std::move(text);
+    for (auto& [name, tensor] : part.tensors) file.tensors[prefix_of_target(t) + name] = std::move(tensor);
   }
   file.metadata["kind"] = kJointKind;
   file.metadata[kJointTargets] = nlohmann::json(targets()).dump();
-  file.metadata[kJoint] = nlohmann::json{
-      {kShrinkage, parts_.correlation.shrinkage},
-      {kRows, parts_.correlation.rows},
-      {kFar, parts_.correlation.far},
-      {kHash, parts_.data_hash},
-      {kNotes,
-       parts_.split.notes}}.dump();
-  file.tensors[kCorrelation] = to_stored(parts_.correlation.matrix);
+  nlohmann::json facts = {{kShrinkage, parts_.correlation.shrinkage},
+                          {kRows, parts_.correlation.rows},
+                          {kFar, parts_.correlation.far},
+                          {kHash, parts_.data_hash},
+                          {kNotes, parts_.split.notes}};
+  facts.update(region_facts(*this));
+  file.metadata[kJointFacts] = facts.dump();
+  file.tensors[kJointCorrelation] = to_stored(parts_.correlation.matrix);
   for (const auto& [name, rows] : kParts)
     file.tensors[name] = to_stored(at::tensor(parts_.split.*rows, at::kLong));
   if (parts_.region.groups > 0) {
@@ -137,7 +134,7 @@ JointModel JointModel::from_file(const TensorFile& file, const std::string& name
           "the model file is damaged");
     JointParts parts;
     for (size_t t = 0; t < names.size(); ++t) {
-      parts.models.push_back(Model::from_file(part_under(file, prefix_of(t)), name));
+      parts.models.push_back(Model::from_file(file_of_target(file, t), name));
       check(parts.models.back().target() == names[t], "load", "the model of each target", "another",
             "the model file is damaged");
     }
