@@ -58,8 +58,8 @@ std::vector<std::string> notes_on(const Model& model, const Examples& examples, 
 /// Returns what Python knows of a model, such as its method, its options and its columns.
 nlohmann::json facts_of(const Model& model);
 
-/// Returns the report as JSON: "targets" has the metrics of each target by its name, or null, "joint" those
-/// of all together, or null.
+/// Returns the report as JSON, as the tool's `evaluate` has it: "targets" is a list with the name, the method
+/// and the metrics of each target, "joint" has those of all together if there are any.
 nlohmann::json report_json(const JointModel& model, const JointReport& report);
 
 /// Returns the table as an Arrow stream.

@@ -153,12 +153,14 @@ std::pair<std::string, Words> evaluated(const JointAnswered& a, double level) {
   for (size_t t = 0; t < report.targets.size() && fresh; ++t) {
     const Model& one = model.models()[t];
     if (!report.targets[t]) continue;
+    if (const std::string few = few_scored(report.targets[t]->n, "row", ""); !few.empty())
+      notes.push_back(after_name(one, few));
     for (const std::string& doubt : trust_notes(one, {{*report.targets[t], "rows", level, /*fresh=*/true}}))
       notes.push_back(after_name(one, doubt));
   }
   json out = report_json(model, report);
-  out["method"] = model.models().front().method();
   out["level"] = level;
+  if (!model.scored().empty()) out["region"] = model.parts().region.groups > 0 ? "conformal" : "correlation";
   return {to_text(out), in_python(notes)};
 }
 
@@ -263,10 +265,15 @@ py::object load(const std::string& path) {
 }  // namespace
 
 json report_json(const JointModel& model, const JointReport& report) {
-  json targets = json::object();
-  for (size_t t = 0; t < report.targets.size(); ++t)
-    targets[model.models()[t].target()] = report.targets[t] ? fields_to_json(*report.targets[t]) : json();
-  return {{"targets", targets}, {"joint", report.joint ? fields_to_json(*report.joint) : json()}};
+  json out = {{"targets", json::array()}};
+  for (size_t t = 0; t < report.targets.size(); ++t) {
+    const Model& one = model.models()[t];
+    json scores = {{"target", one.target()}, {"method", one.method()}};
+    if (report.targets[t]) scores.update(fields_to_json(*report.targets[t]));
+    out["targets"].push_back(std::move(scores));
+  }
+  if (report.joint) out["joint"] = fields_to_json(*report.joint);
+  return out;
 }
 
 void bind_joint(py::module_& module) {

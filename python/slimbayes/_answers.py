@@ -208,8 +208,8 @@ class Answers:
 
     def evaluate(self, X, y=None, level=None, sample_weight=None):
         """The report of `slimbayes evaluate` as a dict: RMSE, NLL, CRPS, coverage and more; for classes accuracy, ECE and more. Of several targets
-        "targets" has the report of each by its name, on the rows in which it is known (None if it is in none), and "joint" what the correlation of
-        their errors gains and how often the region holds all of them (None if no row has two targets).
+        "targets" is a list with the name ("target") and the metrics of each on the rows in which it is known, and "joint" says what the correlation
+        of their errors gains and how often the region holds all of them; it is absent if no row has two targets.
 
         y : targets; None: X has the column that the model predicts.
         sample_weight : weight of each row, of a model that was fitted with weights; None: those in the column `weights` of the fit if X has
