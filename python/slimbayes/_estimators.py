@@ -71,6 +71,7 @@ class _Estimator(Seen, Answers, BaseEstimator):
     def _read(self, X, y, sample_weight):
         """(X, y, name of the target as _given says, the targets or None where y names a column of X, the weights or None)."""
         weights = _weights.read(sample_weight, X, "fit")
+        y = _targets.one(y, X)
         rows, named = X, y
         X, y, target = self._given(X, y)
         if X is not rows:

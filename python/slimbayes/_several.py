@@ -122,7 +122,7 @@ class SeveralTargets:
     def _read(self, X, y, sample_weight):
         several = self._several(X, y)
         if several is None:
-            return super()._read(X, y[0] if _targets.are_names(y, X) else y, sample_weight)
+            return super()._read(X, y, sample_weight)
         return X, several, None, None, _weights.read(sample_weight, X, "fit")
 
     def _several(self, X, y):

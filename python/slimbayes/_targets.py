@@ -39,7 +39,7 @@ def read(y, n=None):
     return array
 
 
-_SEVERAL = (" Expected one target; received several: `fit` of Regressor takes several numbers and that of CountRegressor several counts; for classes "
+_SEVERAL = (" `fit` of Regressor takes several numbers and that of CountRegressor several counts; for classes "
             "fit a model for each column, or name the columns to the command-line tool, which takes numbers, counts and classes together.")
 
 
@@ -56,13 +56,22 @@ def width(y):
 
 
 def are_names(y, X):
-    """Whether y is a list of names of columns of the data frame X. Raises ValueError where some are and others are not."""
+    """Whether y is a list of different names of columns of the data frame X. Raises ValueError where some are and others are not."""
     if not (isinstance(y, (list, tuple)) and y and all(isinstance(one, str) for one in y)) or not hasattr(X, "columns") and not hasattr(X, "column_names"):
         return False
     names = _data.column_names(X)
     if (some := set(y) & set(names)) and len(some) < len(set(y)) and len(y) != _data.row_count(X):
         check_column(next(name for name in y if name not in some), names)
-    return len(some) == len(set(y)) > 0
+    return len(some) == len(y)
+
+
+def one(y, X):
+    """The single target y: the name in a list of one. Raises ValueError for a list of several names of columns of X."""
+    if not are_names(y, X):
+        return y
+    if len(y) > 1:
+        raise ValueError(f"fit: expected one target; received the columns {_texts.listed(y)}." + _SEVERAL)
+    return y[0]
 
 
 def read_several(y, n, numbers):

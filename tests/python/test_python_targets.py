@@ -265,6 +265,7 @@ def test_what_several_targets_do_not_have_says_so(model, call, error, text):
     (lambda X, Y: sb.Regressor("ridge").fit(X, Y, valid=(X, np.column_stack([Y, Y]))), "received 4 columns"),
     (lambda X, Y: sb.Regressor("bll", steps=20).partial_fit(X, Y), "partial_fit: expected one target"),
     (lambda X, Y: sb.Classifier("logistic").fit(X, Y > 0), "y should be a 1d array.* fit a model for each column"),
+    (lambda X, Y: sb.Classifier("logistic").fit(frame_of(X, Y > 0), ["a", "b"]), "one target; received the columns a, b"),
     (lambda X, Y: sb.Forecaster("dnn", window=3).fit(X, Y), "y should be a 1d array"),
     (lambda X, Y: sb.Regressor("ridge").fit(X, Y[:, 0]).region(X), "region: expected a model of several targets"),
     (lambda X, Y: sb.Regressor("ridge").fit(X, Y[:, 0]).sample(X), "sample: expected a model of several targets"),
