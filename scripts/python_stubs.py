@@ -58,11 +58,13 @@ def constructor(cls, types):
 RESULTS = {"predict_proba": "Floats", "predict_log_proba": "Floats", "predict_interval": "tuple[Floats, Floats]", "predict_quantiles": "Floats",
            "predict_set": "NDArray[np.bool_]", "predict_dist": "Distribution", "ood_scores": "dict[str, Floats]",
            "evaluate": "dict[str, Any]", "report": "Report", "save": "None", "predict_frame": "Any", "score": "float", "predict": "Any", "to_torch": "Any",
-           "export_onnx": "None", "card": "str"}
+           "export_onnx": "None", "card": "str", "region": "tuple[Floats, Floats]", "probability": "Floats", "sample": "Floats"}
+SEVERAL = {"predict_interval": "Any"}  # of estimators that take several targets: a pair for one, an array for several
 CHANGES = ("fit", "partial_fit", "update", "forget", "merge", "shard")  # their result is an estimator or a posterior
 ARGUMENTS = {"encoded": "bool", "classes": "ArrayLike | None", "name": "str | None", "license": "str | None", "X": "Any", "x": "Any", "y": "Any", "valid": "Any", "network_from": "str | PathLike[str] | None", "return_std": "bool",
              "level": "float | None", "part": "str", "q": "float | Sequence[float]", "keep": "Sequence[str]", "parts": "bool", "other": "Any",
              "quantiles": "Sequence[float]",
+             "n": "int", "seed": "int", "conditions": "dict[str, Any]",
              "path": "str | PathLike[str]", "randomised": "bool", "sample_weight": "ArrayLike | None"}
 
 
@@ -76,7 +78,8 @@ def method(cls, name):
             parameters.append("*")
         default = "" if p.default is p.empty else f" = {p.default!r}"
         parameters.append(f"{argument}: {ARGUMENTS[argument]}{default}")
-    result = cls.__name__ if name in CHANGES else RESULTS[name]
+    results = RESULTS | SEVERAL if hasattr(cls, "region") else RESULTS
+    result = cls.__name__ if name in CHANGES else results[name]
     return f"def {name}({', '.join(parameters)}) -> {result}: ..."
 
 
@@ -97,6 +100,8 @@ def text():
         lines += ["    n_features_in_: int", "    feature_names_in_: NDArray[np.object_]", "    notes_: list[str]", "    interrupted_: bool",
                   "    valid_report_: dict[str, Any] | None", "    test_report_: dict[str, Any] | None"]
         lines += ["    classes_: NDArray[Any]"] if cls is sb.Classifier else []
+        if hasattr(cls, "region"):
+            lines += ["    target_names_: list[str]", "    error_correlation_: Floats", "    @property", f"    def models_(self) -> dict[str, {cls.__name__}]: ..."]
         lines += textwrap.wrap(constructor(cls, types), 128, initial_indent="    ", subsequent_indent="        ", break_long_words=False,
                                break_on_hyphens=False)
         lines.append("    def get_params(self, deep: bool = True) -> dict[str, Any]: ...")

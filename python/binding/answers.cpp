@@ -19,14 +19,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// The answers of a model to n examples, and the model that gave them.
-struct Answered {
-  SharedModel model;
-  Rows examples;
-  Answers answers;
-  Words notes;  // on the rows and on the answers
-};
-
 /// Returns the values [m, ...] of the answered examples as an array [n, ...], with NaN (false) for the
 /// others.
 py::array in_place(const Answered& a, const at::Tensor& values) {
@@ -100,15 +92,7 @@ Answered answered(const SharedModel& model, const Rows& examples, const std::vec
                   const std::string& sets) {
   const py::gil_scoped_release released;
   Answered out{model, examples, model->answers(*examples, {levels, sets == "deterministic"}), {}};
-  const InputEncoder& encoder = model->encoder();
-  if (!out.answers.bad.empty())
-    out.notes.push_back(bad_examples_text(*examples, out.answers.bad, "left blank"));
-  std::ranges::move(notes_for(encoder, *examples), std::back_inserter(out.notes));
-  if (const auto far = outside(encoder, *examples); far && far->rows > 0)
-    out.notes.push_back(outside_text(*far, std::get<Table>(*examples)));
-  if (!levels.empty())
-    std::ranges::move(answer_notes(*model, *examples, out.answers), std::back_inserter(out.notes));
-  out.notes = in_python(out.notes);
+  out.notes = in_python(notes_on(*model, *examples, out.answers, !levels.empty()));
   return out;
 }
 
@@ -151,17 +135,32 @@ py::dict ood_scores(const Answered& a) {
 /// The table that the tool's `predict` writes, as an Arrow stream.
 py::capsule answer_stream(const Answered& a, const Words& kept, bool parts,
                           const std::vector<double>& quantiles) {
+  return stream_of(answer_table(*a.model, *a.examples, a.answers, {kept, {}, parts, quantiles}).table);
+}
+
+}  // namespace
+
+Words notes_on(const Model& model, const Examples& examples, const Answers& answers, bool with_levels) {
+  Words notes;
+  const InputEncoder& encoder = model.encoder();
+  if (!answers.bad.empty()) notes.push_back(bad_examples_text(examples, answers.bad, "left blank"));
+  std::ranges::move(notes_for(encoder, examples), std::back_inserter(notes));
+  if (const auto far = outside(encoder, examples); far && far->rows > 0)
+    notes.push_back(outside_text(*far, std::get<Table>(examples)));
+  if (with_levels) std::ranges::move(answer_notes(model, examples, answers), std::back_inserter(notes));
+  return notes;
+}
+
+py::capsule stream_of(const Table& table) {
   auto* stream = new ArrowArrayStream{};
   py::capsule capsule(stream, "arrow_array_stream", [](PyObject* self) {
     auto* held = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(self, "arrow_array_stream"));
     if (held->release != nullptr) held->release(held);
     delete held;
   });
-  write_stream(answer_table(*a.model, *a.examples, a.answers, {kept, {}, parts, quantiles}).table, *stream);
+  write_stream(table, *stream);
   return capsule;
 }
-
-}  // namespace
 
 /// The numbers of a predictive by name, each [m] or [m, C].
 std::map<std::string, at::Tensor> parts_of(const Predictive& p) {

@@ -15,6 +15,7 @@
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/data/examples.h"
 #include "slimbayes/data/table/frame.h"
+#include "slimbayes/model/joint/joint_model.h"
 #include "slimbayes/model/model.h"
 
 namespace slimbayes::python {
@@ -30,6 +31,14 @@ struct Rows {
 
 using SharedModel = std::shared_ptr<const Model>;
 
+/// The answers of a model to n examples, and the model that gave them.
+struct Answered {
+  SharedModel model;
+  Rows examples;
+  Answers answers;
+  std::vector<std::string> notes;  // on the rows and on the answers
+};
+
 /// Returns an array that shares the memory of the tensor and keeps it alive. The tensor is float64, int64 or
 /// bool.
 py::array to_numpy(const at::Tensor& tensor);
@@ -40,6 +49,21 @@ at::Tensor to_tensor(const py::array& array);
 
 /// Returns the numbers of a predictive by name, each [m] or, of classes, "probabilities" [m, C].
 std::map<std::string, at::Tensor> parts_of(const Predictive& p);
+
+/// Returns sentences on these examples and on the answers to them, as the library writes them. `with_levels`:
+/// whether the answers have intervals or sets.
+std::vector<std::string> notes_on(const Model& model, const Examples& examples, const Answers& answers,
+                                  bool with_levels);
+
+/// Returns what Python knows of a model, such as its method, its options and its columns.
+nlohmann::json facts_of(const Model& model);
+
+/// Returns the report as JSON, as the tool's `evaluate` has it: "targets" is a list with the name, the method
+/// and the metrics of each target, "joint" has those of all together if there are any.
+nlohmann::json report_json(const JointModel& model, const JointReport& report);
+
+/// Returns the table as an Arrow stream.
+py::capsule stream_of(const Table& table);
 
 /// Returns a message of the library as Python shows it: options as keywords (catalog/option_tokens.h),
 /// without the names of functions. Characters that control a terminal or the direction of the text are
@@ -68,6 +92,7 @@ void bind_data(py::module_& module);
 void bind_model(py::module_& module);
 void bind_answers(py::module_& module);
 void bind_number_rows(py::module_& module);
+void bind_joint(py::module_& module);
 void bind_fit(py::module_& module);
 void bind_posterior(py::module_& module);
 void bind_command_line(py::module_& module);

@@ -11,6 +11,7 @@
 #include "slimbayes/fit/comparison.h"
 #include "slimbayes/fit/fit_model.h"
 #include "slimbayes/fit/fit_outcome.h"
+#include "slimbayes/fit/joint_fit.h"
 #include "slimbayes/fit/network_at_hand.h"
 #include "slimbayes/model/data_file.h"
 
@@ -180,6 +181,38 @@ Fit fit_images(const Images& images, const std::string& text, const Images* vali
   return fit_examples(images, own ? &*own : nullptr, request, {}, watcher);
 }
 
+/// The result of a fit of several targets for Python.
+struct JointFit {
+  std::shared_ptr<JointModel> model;
+  std::string valid, test;  // reports as JSON
+  Words notes;
+  bool interrupted;
+};
+
+/// Fits the columns of the comma-separated list `target` in the request. An interrupted fit has no model, so
+/// Ctrl-C is raised.
+JointFit fit_targets(Frame& frame, const std::string& text, Frame* valid, const py::object& show) {
+  Watcher watcher(show);
+  const py::gil_scoped_release released;
+  Request asked = request_of(text);
+  JointRequest request{.fit = std::move(asked.fit), .choices = std::move(asked.choices)};
+  Words notes;
+  const Examples examples = training_of(frame, request.fit, notes);
+  std::optional<Examples> own;
+  if (valid != nullptr)
+    own = read_validation(valid->source, examples, request.fit, source_of_frame(*valid), &notes);
+  const Gradients on;
+  JointOutcome out =
+      fit_joint(std::get<Table>(examples), request, own ? &std::get<Table>(*own) : nullptr, notes, watcher);
+  if (watcher.stopped() && !(out.model && watcher.by_keyboard())) watcher.raise();
+  if (!out.model) throw std::runtime_error("the fit ended before all targets had a model");
+  const auto model = std::make_shared<JointModel>(*std::move(out.model));
+  const auto text_of = [&](const std::optional<JointReport>& report) {
+    return to_text(report ? report_json(*model, *report) : json());
+  };
+  return {model, text_of(out.valid), text_of(out.test), in_python(out.notes), out.interrupted};
+}
+
 /// Returns the runs of each method (MethodRuns) as JSON.
 std::string compared(Frame& frame, const std::string& text, const std::string& plan_text,
                      const py::object& show) {
@@ -246,6 +279,14 @@ void bind_fit(py::module_& module) {
   module.def("fit", &fit_table, py::arg("frame"), py::arg("request"), py::arg("valid") = nullptr,
              py::arg("show") = py::none());
   module.def("fit", &fit_images, py::arg("images"), py::arg("request"), py::arg("valid") = nullptr,
+             py::arg("show") = py::none());
+  py::class_<JointFit>(module, "JointFit")
+      .def_readonly("model", &JointFit::model)
+      .def_readonly("valid", &JointFit::valid)
+      .def_readonly("test", &JointFit::test)
+      .def_readonly("notes", &JointFit::notes)
+      .def_readonly("interrupted", &JointFit::interrupted);
+  module.def("fit_joint", &fit_targets, py::arg("frame"), py::arg("request"), py::arg("valid") = nullptr,
              py::arg("show") = py::none());
   module.def("compare", &compared, py::arg("frame"), py::arg("request"), py::arg("plan"),
              py::arg("show") = py::none());

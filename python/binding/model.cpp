@@ -66,7 +66,26 @@ json input_names(const Model& model) {
   return names;
 }
 
-json facts(const Model& model) {
+py::bytes bytes_of(const Model& model) {
+  std::vector<std::byte> bytes;
+  {
+    const py::gil_scoped_release released;
+    bytes = slimbayes::to_bytes(model.to_file());
+  }
+  return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+/// Reads the bytes of a model file.
+Model model_of(const py::bytes& given) {
+  const std::string bytes = given;
+  const py::gil_scoped_release released;
+  const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
+  return Model::from_file(parse_tensor_file({first, bytes.size()}, "the bytes"), "the bytes");
+}
+
+}  // namespace
+
+nlohmann::json facts_of(const Model& model) {
   const Schema& schema = model.schema();
   const SplitRows& split = model.split();
   json columns = json::array();  // in no order that a user knows: asked for by name
@@ -98,25 +117,6 @@ json facts(const Model& model) {
           {"summary", sentences_in_python(to_json(model.fitted().summary()))}};
 }
 
-py::bytes bytes_of(const Model& model) {
-  std::vector<std::byte> bytes;
-  {
-    const py::gil_scoped_release released;
-    bytes = slimbayes::to_bytes(model.to_file());
-  }
-  return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-}
-
-/// Reads the bytes of a model file.
-Model model_of(const py::bytes& given) {
-  const std::string bytes = given;
-  const py::gil_scoped_release released;
-  const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
-  return Model::from_file(parse_tensor_file({first, bytes.size()}, "the bytes"), "the bytes");
-}
-
-}  // namespace
-
 void bind_model(py::module_& module) {
   using Released = py::call_guard<py::gil_scoped_release>;
   py::class_<Model, std::shared_ptr<Model>>(module, "Model")
@@ -126,7 +126,7 @@ void bind_model(py::module_& module) {
           "save", [](const Model& model, const std::string& path) { model.save(path); }, Released())
       .def(py::pickle(&bytes_of, &model_of))
       .def("report", &reported, py::arg("rows"), py::arg("level"), py::arg("part"))
-      .def("facts", [](const Model& model) { return to_text(facts(model)); })
+      .def("facts", [](const Model& model) { return to_text(facts_of(model)); })
       .def("read", &read_table_for, py::arg("frame"), py::arg("with_target"), py::arg("kept") = Words{})
       .def("read", &read_images_for, py::arg("images"), py::arg("with_target"))
       .def(

@@ -13,6 +13,7 @@ PYBIND11_MODULE(_core, module) {
   bind_model(module);
   bind_answers(module);
   bind_number_rows(module);
+  bind_joint(module);
   bind_fit(module);
   bind_posterior(module);
   bind_command_line(module);

@@ -61,19 +61,18 @@ class Answers:
         answers copy. `weights`: the weight of each row, of a model that was fitted with weights."""
         if type(X) is not np.ndarray or not X.dtype.isnative:
             X = _data.as_table(X)
-        if isinstance(target, str) and target != self._facts["target"]:
-            raise ValueError(f"expected the targets, or the name of the column that the model predicts, {self._facts['target']!r}; "
-                             f"received {target!r}")
+        own = self._facts.get("targets", [self._facts["target"]])
+        _targets.check_named(target, own)
         if self._facts["kind"] == "images":
             if not _data.are_images(X):
                 raise ValueError("predict: expected images (an array [n, h, w] or [n, c, h, w] of uint8), as the model was fitted on; "
                                  f"received {'an array of shape ' + str(X.shape) if isinstance(X, np.ndarray) else 'a table'}")
             labelled = () if target is None else _labels.numbered(_targets.read(target, len(X)), self.classes_)
             return self.model_.read(_data.images(X, *labelled), with_target)[0]
-        needed = {*self._facts["columns"], self._facts["target"], *kept}
+        needed = {*self._facts["columns"], *own, *kept}
         frame = _data.frame(X, self._names(X) if isinstance(X, np.ndarray) else None, lambda name: name not in needed)
         if target is not None and not isinstance(target, str):
-            _targets.add(frame, self._facts["target"], self._cells(self._target_cells(_targets.read(target, _data.row_count(X)))))
+            self._add_targets(frame, X, target)
         if (weights := _weights.read(weights, X, "evaluate")) is not None:
             if not (column := self._facts["fit"]["weights"]):
                 raise ValueError("evaluate: expected no sample_weight for a model that was fitted without weights; received one")
@@ -81,6 +80,10 @@ class Answers:
         rows, notes = self.model_.read(frame, with_target, list(kept))
         warn(notes)
         return rows
+
+    def _add_targets(self, frame, X, target):
+        """Adds the targets of the rows X to their frame."""
+        _targets.add(frame, self._facts["target"], self._cells(self._target_cells(_targets.read(target, _data.row_count(X)))))
 
     def _answered(self, X, levels=(), sets="randomised", with_target=False, target=None, kept=(), weights=None):
         self._check_fitted()
@@ -94,6 +97,8 @@ class Answers:
         if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind != "f" or len(X) > 64 or hasattr(self, "feature_names_in_"):
             return None
         self._check_fitted()
+        if "targets" in self._facts:
+            return None
         known = _number_rows.setdefault(self.model_, {})
         count = X.shape[1]
         if count not in known:
@@ -104,8 +109,11 @@ class Answers:
         return known[count] if getattr(self, "n_features_in_", count) == count else None
 
     def _compiled(self):
-        """The compiled model and the name of its method."""
-        self._check_fitted()
+        """The compiled model and the name of its method. Raises TypeError for a model of several targets."""
+        try:
+            self._check_one("to_torch and export_onnx")
+        except ValueError as error:
+            raise TypeError(str(error)) from None
         return self.model_, self._facts["method"]
 
     def _check_fitted(self):
@@ -115,13 +123,21 @@ class Answers:
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments "
                                  "before using this estimator.")
 
+    def _check_one(self, caller):
+        """Raises NotFittedError before a fit, ValueError for a model of several targets."""
+        self._check_fitted()
+        if several := self._facts.get("targets"):
+            raise ValueError(f"{caller}: expected a model of one target; received one of several, {_texts.listed(several)}; "
+                             f"models_[{several[0]!r}] is the model of one of them")
+
     def predict_dist(self, X):
-        """The whole predictive of each row: a `Distribution`."""
+        """The whole predictive of each row: a `Distribution`, whose arrays are [n, k] for a model of k targets."""
         parts = self._answered(X).parts()
         return Distribution(**{name: parts[name] for name in Distribution._fields if name in parts})
 
     def predict_interval(self, X, level=None):
-        """The central interval of each row: (lower, upper), [n] each, in units of the target.
+        """The central interval of each row: (lower, upper), [n] each, in units of the target; of several targets one array [n, k, 2], in which each
+        target has its level alone (`region` holds all at once).
 
         level : coverage between 0 and 1; None: that of the fit (0.95 for a model from a file, which does not keep it). With
         ``calibrate="conformal"`` it holds on average over new rows.
@@ -134,10 +150,11 @@ class Answers:
         ends = self._answered(X, [self._level(level)]).levels()[0]
         if not isinstance(ends, tuple):
             raise ValueError("predict_interval: expected a model of numbers or counts; received classes; predict_set has their sets")
-        return ends
+        return np.stack(ends, axis=-1) if "targets" in self._facts else ends
 
     def predict_quantiles(self, X, q):
-        """Quantiles of the predictive, [n] for one probability q, [n, len(q)] for several, as in `predict_frame(X, quantiles=q)`.
+        """Quantiles of the predictive, [n] for one probability q, [n, len(q)] for several, as in `predict_frame(X, quantiles=q)`; of several targets
+        [n, k] and [n, k, len(q)].
 
         Of a model of ``calibrate="conformal"`` they are the ends of calibrated intervals: q and 1 - q together hold their level, a single
         quantile need not. The median is that of the model.
@@ -146,13 +163,13 @@ class Answers:
         if np.ndim(q) == 0:
             return answered.quantile(_options.number("q", q))
         columns = [answered.quantile(_options.number("q", one)) for one in q]
-        return np.stack(columns, axis=1) if columns else np.empty((len(answered.part("mean")), 0))
+        return np.stack(columns, axis=-1) if columns else np.empty((*answered.part("mean").shape, 0))
 
     def predict_frame(self, X, level=None, keep=(), parts=False, quantiles=()):
         """The table that `slimbayes predict` writes, as a data frame of X's library (else pandas or pyarrow): the answers, for series
         the time of each forecast too, in the time zone of X's times, with whole numbers where X's times and groups are. `keep`: columns
         of X to copy. `parts`: show the parts of the sd for every method. `quantiles`: probabilities whose quantiles are columns, such
-        as "q0.05" for 0.05; calibrated if the model is."""
+        as "q0.05" for 0.05; calibrated if the model is. Of several targets each column has the name of its target in front: "price.mean"."""
         import pyarrow as pa
 
         X, keep = _data.as_table(X), list(dict.fromkeys(_options.names(keep, "keep")))
@@ -185,11 +202,14 @@ class Answers:
         return table
 
     def ood_scores(self, X):
-        """Scores for out-of-distribution detection by name, [n] each; a larger score means farther from the training data."""
+        """Scores for out-of-distribution detection by name, [n] each; a larger score means farther from the training data. Of several targets
+        [n, k] each, as the model of every target sees the rows."""
         return self._answered(X).ood()
 
     def evaluate(self, X, y=None, level=None, sample_weight=None):
-        """The report of `slimbayes evaluate` as a dict: RMSE, NLL, CRPS, coverage and more; for classes accuracy, ECE and more.
+        """The report of `slimbayes evaluate` as a dict: RMSE, NLL, CRPS, coverage and more; for classes accuracy, ECE and more. Of several targets
+        "targets" is a list with the name ("target") and the metrics of each on the rows in which it is known, and "joint" says what the correlation
+        of their errors gains and how often the region holds all of them; it is absent if no row has two targets.
 
         y : targets; None: X has the column that the model predicts.
         sample_weight : weight of each row, of a model that was fitted with weights; None: those in the column `weights` of the fit if X has
@@ -208,7 +228,7 @@ class Answers:
         """
         from slimbayes._report import Report
 
-        self._check_fitted()
+        self._check_one("report")
         rows = self._rows(X, with_target=True, target=y)
         return Report(*self.model_.report(rows, self._level(level), _options.text("part", part)))
 
@@ -224,7 +244,7 @@ class Answers:
         """
         from slimbayes._model_card import model_card
 
-        self._check_fitted()
+        self._check_one("card")
         found, rows, is_chosen = None, "rows given for this card", False
         if X is not None:
             found = self.evaluate(X, y)
@@ -236,7 +256,7 @@ class Answers:
 
     def update(self, X, y=None):
         """Learns more rows without training, where the method has an exact posterior. Changes this model and returns it."""
-        self._check_fitted()
+        self._check_one("update")
         rows = self._rows(X, with_target=True, target=y)
         warn(self.model_.update_notes(rows))
         self._take(self.model_.update(rows), getattr(self, "classes_", None))
@@ -244,16 +264,16 @@ class Answers:
 
     def forget(self, X, y=None):
         """Removes rows that the model has learned from its posterior. Changes this model and returns it."""
-        self._check_fitted()
+        self._check_one("forget")
         self._take(self.model_.forget(self._rows(X, with_target=True, target=y)), getattr(self, "classes_", None))
         return self
 
     def merge(self, other):
         """Adds what another model has learned: shards of one fit that learned different rows. Changes this model and returns it."""
-        self._check_fitted()
+        self._check_one("merge")
         if not isinstance(other, Answers):
             raise TypeError(f"merge: expected another fitted model; received {type(other).__name__}")
-        other._check_fitted()
+        other._check_one("merge")
         self._take(self.model_.merge(other.model_), getattr(self, "classes_", None))
         return self
 
@@ -261,7 +281,7 @@ class Answers:
         """A new model with the posterior of these rows alone, to be merged with others."""
         import copy
 
-        self._check_fitted()
+        self._check_one("shard")
         out = copy.copy(self)
         out._take(self.model_.shard(self._rows(X, with_target=True, target=y)), getattr(self, "classes_", None))
         return out

@@ -18,7 +18,9 @@ def card(facts):
     rows = {name: count for name, count in facts["rows"].items() if count}
     summary = facts["summary"]
     lines = [("method", facts["method"]), ("task", f"{facts['task']} ({facts['likelihood']})")]
-    if facts["target"]:
+    if facts.get("targets"):
+        lines.append(("targets", ", ".join(facts["targets"])))
+    elif facts["target"]:
         lines.append(("target", facts["target"]))
     if facts["classes"]:
         lines.append(("classes", ", ".join(facts["classes"][:12]) + (" ..." if len(facts["classes"]) > 12 else "")))

@@ -14,6 +14,7 @@ from slimbayes._notes import warn
 from slimbayes._partial import learn, where_exact
 from slimbayes._progress import shown
 from slimbayes._seen import Seen
+from slimbayes._several import SeveralTargets
 
 _COLUMNS_ONLY = (*(name for name in _options.WINDOWS if name != "time"), *_options.EVENTS)  # `time` is for split="time" too
 
@@ -27,7 +28,9 @@ class _Estimator(Seen, Answers, BaseEstimator):
         """Fits the model. Ctrl-C ends the fit with the best model so far; it raises KeyboardInterrupt where there is none yet.
 
         X : data frame (pandas, polars, pyarrow) or array [n, d]; of images an array of uint8. NaN is a missing cell.
-        y : targets [n], or the name of their column in X; rows without a target are then left out.
+        y : targets [n], or the name of their column in X; rows without a target are then left out. `Regressor` and `CountRegressor` take several:
+            an array or data frame [n, k] in which NaN is a missing target, or a list of names of columns. Each gets a model of its own, on one
+            split of the rows, and the correlation of their held-out errors binds them. Ctrl-C then raises KeyboardInterrupt.
         sample_weight : weight of each row [n], from 0 on: a row of weight 2 counts as two equal rows, one of weight 0 is left out.
             `weights_are` says what they mean for the certainty of the model. The keyword `weights` names a column of X instead.
         valid : (X, y) of validation rows of your own, in the place of `valid_fraction`; with a name as y, a data frame; with
@@ -44,7 +47,7 @@ class _Estimator(Seen, Answers, BaseEstimator):
         _weights.check_alone(weights, self)
         classes = self._classes_in(cells if weights is None or cells is None else cells[weights > 0])
         data, target = self._data_of(X, y, cells, classes, target)
-        taken = [*(_data.column_names(X) or []), target]
+        taken = [*(_data.column_names(X) or []), *_targets.listed(target)]
         column = _weights.add(data, weights, taken)
         own = None
         if valid is not None:
@@ -55,11 +58,11 @@ class _Estimator(Seen, Answers, BaseEstimator):
         likelihood = "auto" if _data.are_images(X) else self._likelihood(classes)
         network_from = None if network_from is None else os.fsdecode(_texts.path(network_from))
         given = {"network_from": network_from} if column is None else {"network_from": network_from, "weights": column}
-        request = _options.request({**self.get_params(), **given}, likelihood, target)
+        request = _options.request({**self.get_params(), **given}, likelihood, ",".join(_targets.listed(target)))
         with shown(getattr(self, "progress", None), self.method or "auto") as show:
-            fit = core.fit(data, request, own, show)
+            fit = (core.fit if isinstance(target, str) else core.fit_joint)(data, request, own, show)
         self._take(fit.model, classes)
-        self._seen(X, target)
+        self._seen(X, _targets.listed(target))
         self.valid_report_, self.test_report_ = json.loads(fit.valid), json.loads(fit.test)
         self.notes_, self.interrupted_ = fit.notes, fit.interrupted
         warn(fit.notes)
@@ -68,6 +71,7 @@ class _Estimator(Seen, Answers, BaseEstimator):
     def _read(self, X, y, sample_weight):
         """(X, y, name of the target as _given says, the targets or None where y names a column of X, the weights or None)."""
         weights = _weights.read(sample_weight, X, "fit")
+        y = _targets.one(y, X)
         rows, named = X, y
         X, y, target = self._given(X, y)
         if X is not rows:
@@ -123,7 +127,7 @@ class _Numbers(RegressorMixin, _Estimator):
     """Estimators whose answers are numbers."""
 
     def predict(self, X, return_std=False):
-        """The mean of each row [n]; with `return_std` also the total standard deviation [n], both in units of the target."""
+        """The mean of each row [n]; with `return_std` also the total standard deviation [n], both in units of the target. [n, k] of k targets."""
         rows = self._number_rows(X)
         found = rows.predict(X, bool(return_std)) if rows is not None else None
         if found is not None:
@@ -168,13 +172,18 @@ def _with_keywords(**given):
 
 
 @_with_keywords(left_out=(*_COLUMNS_ONLY, *_options.IMAGES))
-class Regressor(_Numbers):
+class Regressor(SeveralTargets, _Numbers):
     """Predicts numbers with a mean, an interval, and how much of the error bar is noise and how much is ignorance.
 
     >>> model = sb.Regressor().fit(frame, y)
     >>> mean, sd = model.predict(frame, return_std=True)
     >>> low, high = model.predict_interval(frame, level=0.9)
     >>> sb.Regressor("dbk", rank=64).fit(frame, "price").save("price.safetensors")
+    >>> both = sb.Regressor().fit(frame, ["price", "rent"])                         # or an array [n, 2]: several targets
+    >>> both.probability(frame, {"price": ("<=", 300), "rent": (">", 1)})           # of both at once
+
+    After a fit of several targets `target_names_` has their names, `error_correlation_` [k, k] the correlation of the normal scores of their
+    held-out errors, and `models_` the fitted estimator of each target alone.
     """
 
     _likelihoods = ("gaussian", "student")
@@ -226,7 +235,7 @@ class Regressor(_Numbers):
 
 
 @_with_keywords(left_out=(*_COLUMNS_ONLY, *_options.IMAGES))
-class CountRegressor(_Numbers):
+class CountRegressor(SeveralTargets, _Numbers):
     """Predicts counts (whole numbers from 0): Poisson noise around a rate that is itself uncertain.
 
     >>> mean, sd = sb.CountRegressor().fit(frame, visits).predict(frame, return_std=True)

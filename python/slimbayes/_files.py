@@ -7,7 +7,8 @@ from slimbayes._library import core
 
 def load(path, module=None):
     """Opens a model file that the command-line tool, a C++ program or `save` wrote, as a fitted estimator: a `Regressor`,
-    `Classifier`, `CountRegressor` or `Forecaster`; as a `Posterior` if it holds one around a torch module. It gives the same bits
+    `Classifier`, `CountRegressor` or `Forecaster`, of several targets if they are all numbers or all counts; as a `Posterior` if it holds one
+    around a torch module. It gives the same bits
     as the tool. A posterior around a torch.nn.Module takes the module that it was made of as `module`. Load posteriors of TorchScript modules only
     from people that you trust: such a module is a program.
     """
@@ -19,7 +20,7 @@ def load(path, module=None):
         return read(path, module)
     if module is not None:
         raise ValueError("load: expected no module for a file that holds no posterior around one; received " + type(module).__name__)
-    model = core.Model.load(path)
+    model = core.load(path)
     return _fitted_around(model, json.loads(model.facts()))
 
 
@@ -27,7 +28,10 @@ def _fitted_around(model, facts):
     """The estimator of a model that was read from a file."""
     from slimbayes import _estimators, _options
 
-    task = facts["task"]
+    task, tasks = facts["task"], sorted(set(facts.get("tasks", [])))
+    if len(tasks) > 1 or tasks == ["classification"]:
+        raise ValueError(f"load: expected a model of one target, or of several that are all numbers or all counts; received one of several targets: "
+                         f"{' and '.join(tasks)}; the command-line tool opens it")
     if facts["fit"]["window"] > 0:
         cls = _estimators.Forecaster
     else:

@@ -13,6 +13,8 @@ def _refusal(model):
     """Why an estimator has no `partial_fit`; None for one that has it."""
     methods = _options.description()["methods"]
     if hasattr(model, "model_"):
+        if "targets" in model._facts:
+            return "partial_fit: expected a model of one target; received one of several; fit it again on all rows"
         name, updates, calibrated = model._facts["method"], model._facts["updates"], model._facts["calibrated"]
         weights = model._facts["fit"].get("weights")
     else:
@@ -54,6 +56,8 @@ def learn(model, X, y, classes=None, sample_weight=None):
     if sample_weight is not None:
         raise ValueError("partial_fit: expected no sample_weight, as an update does not know by what weight it would learn a row; received "
                          "one; fit takes weights")
+    if _targets.width(y) > 1 or _targets.are_names(y, X) and len(y) > 1:
+        raise ValueError("partial_fit: expected one target; received several, of which there is no exact update; fit takes them")
     is_first = not hasattr(model, "model_")
     if classes is not None:
         classes = np.unique(classes)

@@ -16,7 +16,7 @@ def no_inputs(fit):
 class Seen:
     """Sets `n_features_in_` and `feature_names_in_`."""
 
-    def _seen(self, X, target):
+    def _seen(self, X, targets):
         """Sets them after a fit. The columns of the targets and of the weights are none of them, where X is a data frame."""
         for name in ("feature_names_in_", "n_features_in_", "_is_unordered"):
             if hasattr(self, name):
@@ -26,7 +26,7 @@ class Seen:
         if isinstance(X, np.ndarray):
             self.n_features_in_ = X.shape[1]
             return
-        names = [name for name in _data.column_names(X) if name not in (target, getattr(self, "weights", None))]
+        names = [name for name in _data.column_names(X) if name not in (*targets, getattr(self, "weights", None))]
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
 

@@ -53,7 +53,7 @@ def check_alone(weights, model):
 def of_valid(valid, asked, are_weighted):
     """(X, y, sample_weight) of the validation rows that `fit` was given. `asked`: the targets of the fit."""
     several = isinstance(valid, (tuple, list)) and len(valid) in (2, 3)
-    if not several and not isinstance(asked, str):
+    if not several and not isinstance(asked, str) and not _targets.are_names(asked, valid):
         raise ValueError("fit: expected valid as a pair (X, y); received X alone, which serves where y names a column")
     X, y, *own = valid if several else (valid, asked)
     if are_weighted and not own:

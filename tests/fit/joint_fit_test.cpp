@@ -182,6 +182,24 @@ TEST(JointFit, SeparateValidationRowsGiveTheCorrelation) {
   EXPECT_EQ(out.valid->joint->n, 300);
 }
 
+TEST(JointFit, LeavesRowsOfWeight0OutOfTheDealtParts) {
+  Table table = correlated_targets(200);
+  std::vector<double> weights(200, 1);
+  for (size_t row = 0; row < 200; row += 5) weights[row] = 0;
+  weights[1] = 3;
+  table.columns.push_back(numbers("w", weights));
+  JointRequest request = asking("a,b");
+  request.fit.ignore = {"c"};
+  request.fit.weights = "w";
+  const JointModel model = *fitted(table, request).model;
+  for (const Model& one : model.models())
+    for (const auto part : {&SplitRows::train, &SplitRows::valid}) {
+      std::vector<int64_t> expected = model.parts().split.*part;
+      std::erase_if(expected, [](int64_t row) { return row % 5 == 0; });
+      EXPECT_EQ(one.split().*part, expected);
+    }
+}
+
 TEST(JointFit, ATargetHasItsShareOfTheTimeThatIsLeft) {
   struct Limited : Callback {
     double seconds_left() const override { return 1000; }

@@ -110,7 +110,7 @@ def test_what_cannot_be_read_is_one_exception_with_a_hint(fitted, case):
 BAD_TARGETS = {
     "none": (None, "the target y is None"), "nan": (np.r_[np.nan, np.zeros(19)], "Input y contains NaN"),
     "infinite": (np.r_[np.inf, np.zeros(19)], "Input y contains infinity"), "short": (np.zeros(5), "inconsistent numbers of samples"),
-    "two columns": (np.zeros((20, 2)), "1d array"), "texts": (np.array(["a"] * 20), "expected numbers as y"),
+    "three axes": (np.zeros((20, 2, 2)), "1d array"), "texts": (np.array(["a"] * 20), "expected numbers as y"),
     "no such column": ("nothing", "expected the name of a column as y")}
 
 
