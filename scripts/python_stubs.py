@@ -59,7 +59,6 @@ RESULTS = {"predict_proba": "Floats", "predict_log_proba": "Floats", "predict_in
            "predict_set": "NDArray[np.bool_]", "predict_dist": "Distribution", "ood_scores": "dict[str, Floats]",
            "evaluate": "dict[str, Any]", "report": "Report", "save": "None", "predict_frame": "Any", "score": "float", "predict": "Any", "to_torch": "Any",
            "export_onnx": "None", "card": "str", "region": "tuple[Floats, Floats]", "probability": "Floats", "sample": "Floats"}
-SEVERAL = {"predict_interval": "Any"}  # of estimators that take several targets: a pair for one, an array for several
 CHANGES = ("fit", "partial_fit", "update", "forget", "merge", "shard")  # their result is an estimator or a posterior
 ARGUMENTS = {"encoded": "bool", "classes": "ArrayLike | None", "name": "str | None", "license": "str | None", "X": "Any", "x": "Any", "y": "Any", "valid": "Any", "network_from": "str | PathLike[str] | None", "return_std": "bool",
              "level": "float | None", "part": "str", "q": "float | Sequence[float]", "keep": "Sequence[str]", "parts": "bool", "other": "Any",
@@ -78,8 +77,7 @@ def method(cls, name):
             parameters.append("*")
         default = "" if p.default is p.empty else f" = {p.default!r}"
         parameters.append(f"{argument}: {ARGUMENTS[argument]}{default}")
-    results = RESULTS | SEVERAL if hasattr(cls, "region") else RESULTS
-    result = cls.__name__ if name in CHANGES else results[name]
+    result = cls.__name__ if name in CHANGES else RESULTS[name]
     return f"def {name}({', '.join(parameters)}) -> {result}: ..."
 
 

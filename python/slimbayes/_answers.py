@@ -136,8 +136,8 @@ class Answers:
         return Distribution(**{name: parts[name] for name in Distribution._fields if name in parts})
 
     def predict_interval(self, X, level=None):
-        """The central interval of each row: (lower, upper), [n] each, in units of the target; of several targets one array [n, k, 2], in which each
-        target has its level alone (`region` holds all at once).
+        """The central interval of each row: (lower, upper), [n] each, in units of the target; of several targets [n, k] each, in which each target has
+        its level alone (`region` holds all at once).
 
         level : coverage between 0 and 1; None: that of the fit (0.95 for a model from a file, which does not keep it). With
         ``calibrate="conformal"`` it holds on average over new rows.
@@ -150,7 +150,7 @@ class Answers:
         ends = self._answered(X, [self._level(level)]).levels()[0]
         if not isinstance(ends, tuple):
             raise ValueError("predict_interval: expected a model of numbers or counts; received classes; predict_set has their sets")
-        return np.stack(ends, axis=-1) if "targets" in self._facts else ends
+        return ends
 
     def predict_quantiles(self, X, q):
         """Quantiles of the predictive, [n] for one probability q, [n, len(q)] for several, as in `predict_frame(X, quantiles=q)`; of several targets
