@@ -190,7 +190,8 @@ class VbllPolicy : public Policy {
       rewards.push_back(reward.index_select(0, rows));
     }
     const sb::GaussianLikelihood likelihood{noise_(tensor("noise"))};
-    return sb::variational_bound(likelihood, {at::cat(means), at::cat(vars)}, at::cat(rewards), {heads(), n})
+    return sb::variational_bound(likelihood, {at::cat(means), at::cat(vars)}, at::cat(rewards),
+                                 {heads(), static_cast<double>(n)})
         .total;
   }
 

@@ -92,38 +92,4 @@ struct LevelInterval {
 SLIMBAYES_EXPORT Evaluation regression_report(const Regression& p, const at::Tensor& y, double target_sd,
                                               const LevelInterval& given, const at::Tensor& weight = {});
 
-/// The scores of joint answers to several targets, beside those of the same answers taken as independent.
-/// A struct of catalog/fields.h.
-struct JointEvaluation {
-  int64_t n = 0, complete = 0;
-  double nll_joint = 0, nll_independent = 0, nll_gain = 0;
-  std::optional<double> nll_gain_se = {};
-  double energy = 0, energy_independent = 0, energy_gain = 0;
-  std::optional<double> energy_gain_se = {};
-  double level = 0;
-  std::optional<double> region_coverage = {}, region_volume = {};
-  std::string lower = {};
-};
-
-template <class V>
-void describe(JointEvaluation& f, V& v) {
-  v("n", f.n, "number of rows with a known target");
-  v("complete", f.complete, "number of these rows in which all targets are known");
-  v("nll_joint", f.nll_joint,
-    "negative log likelihood of the known targets of a row together, in nats a row");
-  v("nll_independent", f.nll_independent, "sum of their negative log likelihoods, in nats a row");
-  v("nll_gain", f.nll_gain, "mean of nll_independent minus nll_joint; positive: joint answers are better");
-  v("nll_gain_se", f.nll_gain_se, "its standard error, of the paired differences; of more than one row");
-  v("energy", f.energy, "energy score of joint draws, of targets divided by their sds");
-  v("energy_independent", f.energy_independent, "energy score of the draws without correlation");
-  v("energy_gain", f.energy_gain, "mean of energy_independent minus energy; positive: joint is better");
-  v("energy_gain_se", f.energy_gain_se,
-    "its standard error, of the paired differences; of more than one row");
-  v("level", f.level, "level of the joint regions");
-  v("region_coverage", f.region_coverage,
-    "share of the complete rows with all targets in the joint region; absent without complete rows");
-  v("region_volume", f.region_volume, "mean volume of the joint regions, of targets divided by their sds");
-  v("lower", f.lower, "the answers with the lower NLL: joint or independent");
-}
-
 }  // namespace slimbayes

@@ -120,6 +120,13 @@ std::string detail::likelihood_help() {
       methods_that(&MethodInfo::student));
 }
 
+std::string detail::share_network_help() {
+  return fmt::format(
+      "for several targets of numbers: one network with an output for each is trained in place of one a "
+      "target. The methods that start from a trained network take it: {}",
+      methods_that(&MethodInfo::takes_network));
+}
+
 std::string detail::network_from_help() {
   std::string trainers;
   for (const MethodInfo& info : method_catalog())

@@ -29,13 +29,16 @@ inline constexpr int kThreadsOfProcess = 0;
 inline constexpr int64_t kLongestWindow = 100000, kMostWords = int64_t{1} << 24,
                          kLongestText = int64_t{1} << 16;
 
-/// The options of a fit. The function describe() at the end of this file lists `target` and every field from
-/// `likelihood` on. The command-line flags, the fingerprint by which --resume recognises a fit, and the
+/// The options of a fit. The function describe() at the end of this file lists `target`, `share_network` and
+/// every field from `likelihood` on. The command-line flags, the fingerprint by which --resume recognises a fit, and the
 /// options in the model file are derived from that list; the other fields are handled one by one.
 struct FitOptions {
   /// Column to predict; empty for events and images. For fit_joint also several columns of a table,
   /// comma-separated (targets_of in data/fit_examples.h).
   std::string target = "";
+  /// Of several targets, all numbers: trains one network with an output for each of them in the place of one a
+  /// target (fit/joint/shared_network_fit.h). For a method that starts from a trained network.
+  bool share_network = false;
   std::string method = "";  // name of the method; empty: the default for the target's task
   nlohmann::json options = nlohmann::json::object();  // the method's own; absent keys keep their defaults
   uint64_t seed = 0;                                  // seed of the initial weights and the batches
@@ -157,6 +160,9 @@ namespace detail {
 /// Returns the help text of --likelihood, which names the methods that take student.
 SLIMBAYES_EXPORT std::string likelihood_help();
 
+/// Returns the help text of --share-network, which names the methods that take such a network.
+SLIMBAYES_EXPORT std::string share_network_help();
+
 /// Returns the help text of --network-from, which names the methods that train the network further.
 SLIMBAYES_EXPORT std::string network_from_help();
 
@@ -195,6 +201,7 @@ void describe_columns(FitOptions& o, V& v) {
     "column to predict, or several of a table, comma-separated, which one model then predicts together; not "
     "needed for images and for `.likelihood=cox`",
     ValueName{"COLUMN"}, "");
+  v("share_network", o.share_network, share_network_help(), "Caruana 1997");
   v("likelihood", o.likelihood, likelihood_help(), "");
   v("ignore", o.ignore, "columns that are not used as inputs, comma-separated", ValueName{"COLUMN"}, "");
   v("weights", o.weights,

@@ -114,7 +114,7 @@ Examples examples_of(Examples given, const InputEncoder& encoder, bool with_targ
 
 InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& train, const FitOptions& o,
                          const std::string& scale, const TableStatistics* all,
-                         std::span<const double> weights) {
+                         std::span<const double> weights, const std::vector<int64_t>* input_rows) {
   if (const auto* images = std::get_if<Images>(&examples))
     return ImageEncoder::fit(take_images(*images, train), o.pixel_divisor);
   if (!o.text.empty())
@@ -136,7 +136,7 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
   }
   inputs.weights.assign(weights.begin(), weights.end());
   if (!o.domain.empty()) inputs.domain = parse_domain(o.domain);
-  return Encoder::fit(table_in(examples), train, inputs, all);
+  return Encoder::fit(table_in(examples), train, inputs, all, input_rows);
 }
 
 Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool with_target,

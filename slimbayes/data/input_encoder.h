@@ -42,12 +42,13 @@ SLIMBAYES_EXPORT Examples examples_of(Examples given, const InputEncoder& encode
 /// Fits an encoder for the kind of input that the options ask for, on the examples with the indices `train`.
 /// `scale` is the scale of numeric inputs: "min-max" or "standard". `all` has the statistics of all training
 /// rows of a table of which the examples are a sample (Encoder::fit). `weights` has the weight of each of the
-/// examples, above 0 (EncoderOptions::weights); empty: each counts once. Throws as the fit() of the encoder's
-/// class.
+/// examples, above 0 (EncoderOptions::weights); empty: each counts once. `input_rows` has the rows of a table
+/// that the inputs are fitted on (Encoder::fit); nullptr: `train`. Throws as the fit() of the encoder's class.
 SLIMBAYES_EXPORT InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& train,
                                           const FitOptions& options, const std::string& scale,
                                           const TableStatistics* all = nullptr,
-                                          std::span<const double> weights = {});
+                                          std::span<const double> weights = {},
+                                          const std::vector<int64_t>* input_rows = nullptr);
 
 /// Returns the encoded examples. Rows and windows that cannot be encoded (a number too far from training, see
 /// Encoder::inputs) are appended to `bad`, and their features are 0; if `bad` is nullptr, they throw

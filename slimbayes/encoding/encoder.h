@@ -66,8 +66,11 @@ class Encoder {
   /// not a count, or an event (a point of a Cox process) lies outside the domain.
   /// `all` (not owned; nullptr: none) has the statistics of all training rows where the table holds a sample
   /// of them: scales, levels and classes are then those of all rows, and only the notes those of the sample.
+  /// `input_rows` (nullptr: `rows`), in which the target may be missing, are the rows that the inputs are
+  /// fitted on: encoders of several targets that ignore each other then encode the inputs alike.
   SLIMBAYES_EXPORT static Encoder fit(const Table& table, const std::vector<int64_t>& rows,
-                                      const EncoderOptions& options, const TableStatistics* all = nullptr);
+                                      const EncoderOptions& options, const TableStatistics* all = nullptr,
+                                      const std::vector<int64_t>* input_rows = nullptr);
 
   /// Fits the inputs alone, for a caller that encodes the target separately (WindowEncoder). `options` must
   /// have no target and no likelihood; schema().task keeps its defaults. Throws as fit().

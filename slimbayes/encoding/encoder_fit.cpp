@@ -130,8 +130,9 @@ Encoder Encoder::fit_inputs(const Table& table, const std::vector<int64_t>& rows
 }
 
 Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options,
-                     const TableStatistics* all) {
+                     const TableStatistics* all, const std::vector<int64_t>* input_rows) {
   check_options(table, rows, options);
+  if (input_rows != nullptr) check_options(table, *input_rows, options);
   if (options.likelihood == LikelihoodKind::cox) return fit_events(table, rows, options);
   check(options.domain.empty(), "Encoder::fit", "a domain for `.likelihood=cox` alone", "one for another",
         "leave `.domain` out");
@@ -155,7 +156,7 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
                     std::back_inserter(encoder.notes_));
   if (!options.likelihood && encoder.schema_.task.kind == TaskKind::regression)
     encoder.notes_.push_back(likelihood_hint(table, options.target, rows));
-  encoder.fit_columns(table, rows, all);
+  encoder.fit_columns(table, input_rows != nullptr ? *input_rows : rows, all);
   encoder.options_.weights = {};
   return encoder;
 }

@@ -12,6 +12,7 @@
 #include "slimbayes/data/rows/repeated_inputs.h"
 #include "slimbayes/data/stream/streamed_rows.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/fit/joint/shared_network_fit.h"
 #include "slimbayes/fit/left_out.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/methods/deep_kernel/event_probes.h"
@@ -51,28 +52,6 @@ void check_task_asked(const Task& task, const ResolvedFit& request) {
   const bool calibrates = task.kind == TaskKind::regression || task.kind == TaskKind::classification;
   if (request.fit.calibrate != "none" && !calibrates)
     refuse("fit", "a regression or classes to calibrate", name_of(task.kind), "leave `.calibrate` out");
-}
-
-/// The weights of the examples that a fit encodes, divided by weight_scale().
-struct WeightsOfFit {
-  at::Tensor of_examples;  // [n] float64; undefined: each counts once
-  double scale = 1;
-};
-
-WeightsOfFit weights_of_fit(const Examples& examples, const std::vector<int64_t>& train,
-                            const FitOptions& fit) {
-  const at::Tensor weights = row_weights(examples, fit);
-  if (!weights.defined()) return {};
-  const double scale = weight_scale(weights.index_select(0, at::tensor(train, at::kLong)), fit);
-  return {weights / scale, scale};
-}
-
-/// Returns the weights as the encoder takes them: none if those of the training examples are all 1.
-std::vector<double> weights_that_differ(const at::Tensor& weights, const std::vector<int64_t>& train) {
-  if (!weights.defined()) return {};
-  const auto* weight = weights.const_data_ptr<double>();
-  if (std::ranges::all_of(train, [&](int64_t i) { return weight[i] == 1; })) return {};
-  return {weight, weight + weights.numel()};
 }
 
 /// Returns the encoded examples at `encoded`, with the weights at `places`.
@@ -152,6 +131,21 @@ std::shared_ptr<const Source> rows_on_disk(const ResolvedFit& request, const Inp
 
 }  // namespace
 
+WeightsOfFit weights_of_fit(const Examples& examples, const std::vector<int64_t>& train,
+                            const FitOptions& fit) {
+  const at::Tensor weights = row_weights(examples, fit);
+  if (!weights.defined()) return {};
+  const double scale = weight_scale(weights.index_select(0, at::tensor(train, at::kLong)), fit);
+  return {weights / scale, scale};
+}
+
+std::vector<double> weights_that_differ(const at::Tensor& weights, const std::vector<int64_t>& train) {
+  if (!weights.defined()) return {};
+  const auto* weight = weights.const_data_ptr<double>();
+  if (std::ranges::all_of(train, [&](int64_t i) { return weight[i] == 1; })) return {};
+  return {weight, weight + weights.numel()};
+}
+
 Examples validation_examples(const Examples& given, const InputEncoder& encoder, const FitOptions& fit) {
   Examples valid = examples_of(given, encoder, true);
   PositiveExamples positive = positive_validation(valid, fit);
@@ -167,6 +161,7 @@ EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data,
   const Examples& examples = in_parts.some ? *in_parts.some : data.examples;
   const WeightsOfFit weights = weights_of_fit(examples, in_parts.split.train, fit);
   out.encoder = request.network ? request.network->parts().encoder
+                : request.given ? request.given->encoder
                                 : std::make_shared<const InputEncoder>(fit_encoder(
                                       examples, in_parts.split.train, fit, request.scale,
                                       request.streamed ? &request.streamed->table().all : nullptr,

@@ -17,6 +17,7 @@
 #include "slimbayes/data/stream/streamed_rows.h"
 #include "slimbayes/fit/fit_notes.h"
 #include "slimbayes/fit/fit_resolved.h"
+#include "slimbayes/fit/joint/shared_network_fit.h"
 #include "slimbayes/fit/parallel.h"
 #include "slimbayes/kernels/kernels.h"
 #include "slimbayes/method/trained_network.h"
@@ -45,9 +46,11 @@ struct Fingerprints {
 
 /// Returns a hash of the weights of the trained network from which the fit starts; "" without such a network.
 std::string network_hash(const ResolvedFit& request) {
-  if (request.network == nullptr) return "";
+  if (request.network == nullptr && request.given == nullptr) return "";
+  const std::shared_ptr<const TrainedNetwork> start =
+      request.given ? request.given->network : request.network->fitted().network();
   std::vector<int64_t> bits;
-  for (const auto& [name, weight] : request.network->fitted().network()->weights) {
+  for (const auto& [name, weight] : start->weights) {
     const at::Tensor own = weight.to(at::kDouble).contiguous();
     const auto* first = own.const_data_ptr<double>();
     std::transform(first, first + own.numel(), std::back_inserter(bits),

@@ -12,6 +12,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/fit/fit_resolved.h"
+#include "slimbayes/fit/joint/shared_network_fit.h"
 #include "slimbayes/fit/joint_parts.h"
 #include "slimbayes/fit/target_fit.h"
 #include "slimbayes/storage/atomic_file.h"
@@ -30,6 +31,15 @@ using Words = std::vector<std::string>;
 /// Fits one target; the number of the target counts from 0.
 using FitOne =
     std::function<FitOutcome(size_t target, const ResolvedFit&, const Examples&, const Examples*, Callback&)>;
+
+/// Trains the network that all targets share, or takes one that is finished.
+using ShareOne = std::function<SharedNetwork(const SharedRows&, const ResolvedFit& first, Callback&)>;
+
+/// How the parts of a fit are made: in memory or with files.
+struct Makers {
+  FitOne fit_one;
+  ShareOne share;
+};
 
 /// What a fit of several targets works on.
 struct JointData {
@@ -78,9 +88,32 @@ Words noted(const std::string& target, const Words& notes) {
 
 void add(Words& to, const Words& more) { std::ranges::copy(more, std::back_inserter(to)); }
 
+using Given = std::vector<std::shared_ptr<const GivenNetwork>>;
+
+/// Trains the network that all targets share. Returns what the fit of each takes from it; nothing if the
+/// training was interrupted.
+Given shared_by_targets(const JointData& data, const ShareOne& share, JointOutcome& out, Callback& callback) {
+  const size_t all = data.names.size();
+  callback.stage(fmt::format("the network of {} targets", all));
+  TargetCallback own(callback, "network", 2);  // half of the time that is left
+  const SharedRows rows = shared_rows(data.table, data.valid, all, [&](size_t t) { return data.target(t); });
+  const SharedNetwork network = share(rows, data.target(0).request, own);
+  Words notes = {network.summary.brief()};
+  add(notes, network.summary.notes);
+  for (const std::string& note : notes) own.note(note);
+  add(out.notes, noted("network", notes));
+  Given given;
+  out.interrupted = network.summary.stopped == Stopped::interrupted;
+  if (out.interrupted)
+    callback.note("interrupted in the training of the network that all targets share: no model is made");
+  else
+    for (size_t t = 0; t < all; ++t) given.push_back(given_network(rows, network, t));
+  return given;
+}
+
 /// Fits every target. Returns the fits' outcomes, of which the last is interrupted if the fit was.
-std::vector<FitOutcome> fit_targets(const JointData& data, const FitOne& fit_one, JointOutcome& out,
-                                    Callback& callback) {
+std::vector<FitOutcome> fit_targets(const JointData& data, const FitOne& fit_one, const Given& given,
+                                    JointOutcome& out, Callback& callback) {
   std::vector<FitOutcome> fits;
   const size_t all = data.names.size();
   for (size_t t = 0; t < all; ++t) {
@@ -88,7 +121,8 @@ std::vector<FitOutcome> fit_targets(const JointData& data, const FitOne& fit_one
     const std::string label = fmt::format("target {} of {}: {}", t + 1, all, foreign_text(name));
     callback.stage(label);
     TargetCallback own(callback, name, all - t, label);
-    const TargetFit one = data.target(t);
+    TargetFit one = data.target(t);
+    if (!given.empty()) give(one.request, given[t]);
     fits.push_back(in_target(
         name, [&] { return fit_one(t, one.request, one.examples, one.valid ? &*one.valid : nullptr, own); }));
     add(out.notes, noted(name, fits.back().notes));
@@ -120,12 +154,15 @@ void join(const JointData& data, std::vector<FitOutcome> fits, JointOutcome& out
   if (!data.split.test.empty()) out.test = report(take_rows(data.table, data.split.test), &FitOutcome::test);
 }
 
-JointOutcome fit_all(const JointData& data, const Words& notes, const FitOne& fit_one, Callback& callback) {
+JointOutcome fit_all(const JointData& data, const Words& notes, const Makers& makers, Callback& callback) {
   JointOutcome out;
   out.notes = notes;
   add(out.notes, data.split.notes);
   for (const std::string& note : data.split.notes) callback.note(note);
-  std::vector<FitOutcome> fits = fit_targets(data, fit_one, out, callback);
+  Given given;
+  if (data.request.fit.share_network) given = shared_by_targets(data, makers.share, out, callback);
+  if (out.interrupted) return out;
+  std::vector<FitOutcome> fits = fit_targets(data, makers.fit_one, given, out, callback);
   if (!out.interrupted) join(data, std::move(fits), out);
   return out;
 }
@@ -134,22 +171,29 @@ fs::path part_of(const fs::path& model, size_t target) {
   return model.string() + fmt::format(".target-{}", target + 1);
 }
 
+fs::path network_part(const fs::path& model) { return model.string() + ".network"; }
+
 fs::path checkpoint_of(const fs::path& part) { return part.string() + ".ckpt"; }
+
+/// Returns the files in which a fit of so many targets keeps its parts until the model is whole.
+std::vector<fs::path> part_files(const fs::path& model, size_t targets) {
+  std::vector<fs::path> parts = {network_part(model)};
+  for (size_t t = 0; t < targets; ++t) parts.push_back(part_of(model, t));
+  return parts;
+}
 
 /// Returns whether a fit of so many targets was ended before its model was whole.
 bool unfinished(const fs::path& model, size_t targets) {
   std::error_code failed;
-  for (size_t t = 0; t < targets; ++t) {
-    const fs::path part = part_of(model, t);
-    if (fs::exists(part, failed) || fs::exists(checkpoint_of(part), failed)) return true;
-  }
-  return false;
+  return std::ranges::any_of(part_files(model, targets), [&](const fs::path& part) {
+    return fs::exists(part, failed) || fs::exists(checkpoint_of(part), failed);
+  });
 }
 
-void remove_target_parts(const fs::path& model, size_t targets) {
-  for (size_t t = 0; t < targets; ++t) {
-    remove_file(part_of(model, t));
-    remove_checkpoint(checkpoint_of(part_of(model, t)));
+void remove_parts_of(const fs::path& model, size_t targets) {
+  for (const fs::path& part : part_files(model, targets)) {
+    remove_file(part);
+    remove_checkpoint(checkpoint_of(part));
   }
 }
 
@@ -171,6 +215,33 @@ std::string joint_fingerprint(const JointData& data) {
     all[key] = same || key == kRowsKey ? values.front() : values;
   }
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// Trains the network that all targets share and writes it to its part, or goes on with what the part or its
+/// checkpoint holds. Throws std::invalid_argument if that belongs to another fit.
+SharedNetwork shared_in_file(const FitFile& file, const JointData& data, const SharedRows& rows,
+                             const ResolvedFit& first, Callback& callback) {
+  const fs::path part = network_part(file.model()), checkpoint = checkpoint_of(part);
+  const std::string fingerprint = joint_fingerprint(data);
+  std::error_code failed;
+  if (file.resumes() && fs::exists(part, failed)) {
+    const TensorFile stored = read_tensor_file(part);
+    const auto found = stored.metadata.find(kFingerprint);
+    check_fingerprint(
+        found == stored.metadata.end() ? "" : found->second, fingerprint,
+        fmt::format("'{}' to be the network of this fit, for `.resume`", foreign_text(part.string())),
+        "leave `.resume` out to fit anew, or name another `.model`");
+    callback.note(fmt::format("{} is finished already", foreign_text(part.string())));
+    return shared_network_from(stored);
+  }
+  SharedNetwork network = train_on_rows(
+      rows, first, {checkpoint, file.resumes(), fingerprint, file.checkpoint_every()}, callback);
+  if (network.summary.stopped == Stopped::interrupted) return network;
+  TensorFile stored = to_file(network);
+  stored.metadata[kFingerprint] = fingerprint;
+  write_tensor_file(part, stored);
+  remove_checkpoint(checkpoint);
+  return network;
 }
 
 /// Returns the finished model of this fit, if the file holds it. Throws std::invalid_argument if it holds
@@ -214,7 +285,10 @@ JointOutcome fit_joint(const Table& table, const JointRequest& request, const Ta
                             Callback& of_target) {
     return fit_in_memory(own, rows, held_out, {}, of_target);
   };
-  return rows.as_given(fit_all(data, notes, fit_one, callback));
+  const ShareOne share = [](const SharedRows& shared, const ResolvedFit& first, Callback& own) {
+    return train_on_rows(shared, first, {}, own);
+  };
+  return rows.as_given(fit_all(data, notes, {fit_one, share}, callback));
 }
 
 JointOutcome fit_joint(const FitFile& file, const Table& table, const JointRequest& request,
@@ -233,7 +307,7 @@ JointOutcome fit_joint(const FitFile& file, const Table& table, const JointReque
         fmt::format("starting anew; {}.target-1 and the files like it, of an unfinished fit, are "
                     "removed (`.resume` goes on from them)",
                     model));
-    remove_target_parts(file.model(), data.names.size());
+    remove_parts_of(file.model(), data.names.size());
   }
   const FitOne fit_one = [&](size_t t, const ResolvedFit& own, const Examples& rows, const Examples* held_out,
                              Callback& of_target) {
@@ -244,17 +318,20 @@ JointOutcome fit_joint(const FitFile& file, const Table& table, const JointReque
     const FitFile one(part, file.resumes() && begun, file.checkpoint_every());
     return one.fit(own, rows, held_out, {}, of_target);
   };
-  JointOutcome out = rows.as_given(fit_all(data, notes, fit_one, callback));
+  const ShareOne share = [&](const SharedRows& shared, const ResolvedFit& first, Callback& own) {
+    return shared_in_file(file, data, shared, first, own);
+  };
+  JointOutcome out = rows.as_given(fit_all(data, notes, {fit_one, share}, callback));
   if (!out.model) {
     if (unfinished(file.model(), data.names.size()))
-      callback.note(
-          fmt::format("{}.target-1 and the files like it are kept: `.resume` goes on from them", model));
+      callback.note(fmt::format("{}.{} and the files like it are kept: `.resume` goes on from them", model,
+                                request.fit.share_network ? "network" : "target-1"));
     return out;
   }
   TensorFile whole = out.model->to_file();
   whole.metadata[kFingerprint] = joint_fingerprint(data);
   write_tensor_file(file.model(), whole);
-  remove_target_parts(file.model(), data.names.size());
+  remove_parts_of(file.model(), data.names.size());
   return out;
 }
 

@@ -22,6 +22,8 @@ namespace slimbayes {
 //               rows.
 // Targets       The fit of a target is that of fit_model on these rows with this split and the same seed:
 //               same bits. The other targets are no inputs. A time limit is shared equally by the targets.
+// Network       With FitOptions::share_network one network is trained for all targets first, and each fit
+//               starts from it (joint/shared_network_fit.h).
 // Validation    A method that normally holds out rows by itself (`auto` on few rows) gets the validation rows
 //               too: without them no error would be held out.
 // Correlation   of the normal scores of the validation and calibration rows (error_correlation), or of the
@@ -51,8 +53,8 @@ struct JointOutcome {
 /// Throws std::invalid_argument unless the request is one for several targets that a table can serve: if a
 /// target is named twice, is no column, has no value, is also a column that FitOptions::ignore, time, group
 /// or text names, or cannot be a target of the method; if the inputs are not the rows of a table (windows,
-/// text, images), or a network is taken from another model; and if no rows are held out. The message names
-/// the target. `valid` is separate validation data or nullptr.
+/// text, images), or a network is taken from another model; if no rows are held out; and if a target or its
+/// method cannot share a network (check_shares_network). The message names the target. `valid` is separate validation data or nullptr.
 SLIMBAYES_EXPORT void check_targets_of(const Table& table, const JointRequest& request, const Table* valid);
 
 /// Returns the parts of all rows that have at least one target, the same for every target. A class of any
@@ -67,8 +69,8 @@ SLIMBAYES_EXPORT JointOutcome fit_joint(const Table& table, const JointRequest& 
                                         const std::vector<std::string>& notes, Callback& callback);
 
 /// Does the same and writes the model to the file that `file` has locked, without losing work: the model of
-/// each finished target lies in MODEL.target-1, MODEL.target-2, ..., with the checkpoint of the one in
-/// training beside it, until the whole is written; then they are removed. A file that resumes takes them, and
+/// each finished target lies in MODEL.target-1, MODEL.target-2, ..., and a shared network in MODEL.network,
+/// with the checkpoint of the one in training beside it, until the whole is written; then they are removed. A file that resumes takes them, and
 /// takes a finished MODEL as it is; the result has the same bits as that of a fit without a stop. One that
 /// does not resume removes what an unfinished fit has left. Throws also std::invalid_argument if a file that
 /// it goes on from belongs to another fit.

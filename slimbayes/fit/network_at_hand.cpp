@@ -12,6 +12,7 @@
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/fit/fit_data.h"
 #include "slimbayes/fit/fit_model.h"
+#include "slimbayes/fit/joint/shared_network_fit.h"
 #include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/model/update_notes.h"
@@ -152,6 +153,7 @@ FitOptions with_network_from(const FitOptions& given, const Model& network) {
                : fmt::format("the weights in {}, as in that model's fit", in_quotes(fit.weights)),
            fmt::format("`.weights={}`", foreign_text(given.weights)),
            "leave `.weights` out, or fit the network with the same column");
+  fit.share_network = false;  // the model may be one of several targets
   fit.method = given.method.empty() ? default_method_of_network().name : given.method;
   fit.options = given.options;
   fit.seed = given.seed;
@@ -197,6 +199,7 @@ SplitRows split_around(const ResolvedFit& request, const FitData& data, const Fi
 }
 
 NetworkStart network_start(const ResolvedFit& request, const FitData& data, int64_t valid_rows) {
+  if (request.given) return {request.given->network};
   if (!request.network) return {};
   const std::shared_ptr<const TrainedNetwork> trained = request.network->fitted().network();
   TrainedNetwork start = *trained;

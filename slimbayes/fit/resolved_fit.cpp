@@ -72,6 +72,8 @@ ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodCh
                         std::shared_ptr<const Model> network) {
   check_options(fit, "fit");
   check_options(run_options(fit), "fit");
+  check(!fit.share_network, "fit", "several targets of a table for `.share_network`", "one target or none",
+        "leave `.share_network` out");
   check_examples(examples, fit);
   check_fractions(fit);
   const MethodInfo& method = method_of(examples, fit);

@@ -14,7 +14,8 @@
 
 namespace slimbayes {
 
-class StreamedRows;  // data/stream/streamed_rows.h
+class StreamedRows;   // data/stream/streamed_rows.h
+struct GivenNetwork;  // fit/joint/shared_network_fit.h
 
 /// What several processes share of a fit (ResolvedFit::ranks).
 enum class Parallel : uint8_t {
@@ -49,6 +50,9 @@ struct ResolvedFit {
   /// The parts of the examples, if the caller has dealt them: a fit of several targets deals its rows once
   /// for all (fit_joint). nullptr: deal_examples() does.
   std::shared_ptr<const SplitRows> dealt = {};
+  /// The trained network that the method starts from, with the encoder of its inputs: of a fit of several
+  /// targets that share a network (FitOptions::share_network). nullptr: none is given.
+  std::shared_ptr<const GivenNetwork> given = {};
 };
 
 /// Returns what the ranks of this fit share: Parallel::jobs or Parallel::rows. Throws std::invalid_argument
@@ -61,7 +65,7 @@ SLIMBAYES_EXPORT Parallel shared_by_ranks(const ResolvedFit& request);
 /// a time series (examples_of in data/fit_examples.h). `network` is the model that FitOptions::network_from
 /// names, if the caller has read it already; otherwise it is read here. If the values of a target column
 /// decide the task, the method is checked against the task later, when the column is encoded. Throws
-/// std::invalid_argument, and DataError for a model file that cannot be read.
+/// std::invalid_argument, also for FitOptions::share_network, which is not for one target, and DataError for a model file that cannot be read.
 SLIMBAYES_EXPORT ResolvedFit resolve_fit(const Examples& examples, FitOptions fit,
                                          const MethodChoices& choices = {},
                                          std::shared_ptr<const Model> network = nullptr);

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "slimbayes/catalog/fit_checks.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/target_cells.h"
+#include "slimbayes/fit/joint/shared_network_fit.h"
 #include "slimbayes/fit/kept_classes.h"
 
 namespace slimbayes {
@@ -89,12 +91,16 @@ TargetFit target_fit(const Table& table, const JointRequest& request, const Tabl
   const auto places = [&](const std::vector<int64_t>& part) { return places_among(part, own.places); };
   SplitRows dealt{places(split.train), places(split.valid), places(split.test), places(split.calibration)};
   Examples examples = std::move(own.table);
-  ResolvedFit resolved =
-      resolve_fit(examples, options_of_target(request.fit, names, target), request.choices);
+  FitOptions options = options_of_target(request.fit, names, target);
+  const bool shares = std::exchange(options.share_network, false);  // which is not for a fit of one target
+  ResolvedFit resolved = resolve_fit(examples, std::move(options), request.choices);
+  resolved.fit.share_network = shares;
+  const TaskKind task = task_asked(examples, resolved.fit);
+  if (shares) check_shares_network(resolved, task);
   // The column decides the task here, so that a wrong method is refused before any target is fitted.
-  check_method(*resolved.method, resolved.options, resolved.kind, task_asked(examples, resolved.fit));
+  check_method(*resolved.method, resolved.options, resolved.kind, task);
   if (const double limit = resolved.options.value("time_limit", 0.0); limit > 0)
-    resolved.options["time_limit"] = limit / static_cast<double>(names.size());
+    resolved.options["time_limit"] = limit / static_cast<double>((shares ? 2 : 1) * names.size());
   resolved.dealt = std::make_shared<const SplitRows>(std::move(dealt));
   std::optional<Examples> held_out;
   if (valid != nullptr) held_out = known(*valid, "validation rows").table;

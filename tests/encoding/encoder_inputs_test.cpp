@@ -31,6 +31,20 @@ TEST(Encoder_inputs, fill_a_buffer_of_their_size) {
   EXPECT_THROW(e.inputs(t, wide), std::invalid_argument);
 }
 
+TEST(Encoder_inputs, are_alike_for_targets_that_are_known_in_different_rows) {
+  const Table t = table_of({numbers("x", {0, 1, 5, 9, kNone}), numbers("a", {1, 2, 4, kNone, kNone}),
+                            numbers("b", {kNone, kNone, 1, 7, 3})});
+  const std::vector<int64_t> all = all_rows(t), of_a = {0, 1, 2}, of_b = {2, 3, 4};
+  const Encoder a = Encoder::fit(t, of_a, {.target = "a", .ignore = {"b"}}, nullptr, &all),
+                b = Encoder::fit(t, of_b, {.target = "b", .ignore = {"a"}}, nullptr, &all);
+  EXPECT_EQ(a.schema().features, (std::vector<std::string>{"x", "x (missing)"}));
+  EXPECT_EQ(inputs_of(a, t), inputs_of(b, t));
+  EXPECT_FLOAT_EQ(inputs_of(a, t)[6], 1);  // x = 9 is the end of its range
+  EXPECT_NE(inputs_of(a, t), inputs_of(Encoder::fit(t, of_b, {.target = "b", .ignore = {"a"}}), t));
+  EXPECT_EQ(a.schema().task.y_shift,
+            Encoder::fit(t, of_a, {.target = "a", .ignore = {"b"}}).schema().task.y_shift);
+}
+
 TEST(Encoder_inputs, finds_columns_by_name) {
   Table t = table_of({numbers("a", {0, 1}), numbers("width", {5, 7}), numbers("y", {1, 2})});
   Encoder e = fitted(t);

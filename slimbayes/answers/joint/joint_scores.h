@@ -2,7 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "slimbayes/answers/metrics.h"
+#include "slimbayes/answers/evaluation.h"
 
 namespace slimbayes {
 

@@ -11,7 +11,6 @@
 
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/answers/evaluation.h"
-#include "slimbayes/answers/metrics.h"
 #include "slimbayes/answers/predictive.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/split/split.h"

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using contract::answer;
 using nlohmann::json;
 
-json quick(const std::string& of, int members = 3) {
+json quick_ensemble(const std::string& of, int members = 3) {
   return {{"of", of}, {"members", members}, {"steps", 60}, {"hidden", 8}, {"blocks", 1}};
 }
 
@@ -28,7 +28,7 @@ std::unique_ptr<Fitted> fitted(const json& options, const FitContext& context = 
 TEST(Ensemble, IsTheMixtureOfItsMembersFittedAlone) {
   Dataset data = contract::toy(40, 3);
   std::vector<Regression> members;
-  json own = quick("dbk");
+  json own = quick_ensemble("dbk");
   own.erase("of");
   own.erase("members");
   for (uint64_t i = 0; i < 3; ++i) {
@@ -36,16 +36,16 @@ TEST(Ensemble, IsTheMixtureOfItsMembersFittedAlone) {
         registry_row("dbk").make(own)->fit(contract::toy_split(), {Stream(7).split("member").split(i)});
     members.push_back(answer(*member, data));
   }
-  Regression p = answer(*fitted(quick("dbk")), data), expected = mixture(members);
+  Regression p = answer(*fitted(quick_ensemble("dbk")), data), expected = mixture(members);
   EXPECT_TRUE(at::equal(p.mean, expected.mean));
   EXPECT_TRUE(at::equal(p.aleatoric_var, expected.aleatoric_var));
   EXPECT_TRUE(at::equal(p.epistemic_var, expected.epistemic_var));
 }
 
 TEST(Ensemble, OneMemberHasNoDisagreement) {
-  Regression p = answer(*fitted(quick("dnn", 1)), contract::toy(20, 3));
+  Regression p = answer(*fitted(quick_ensemble("dnn", 1)), contract::toy(20, 3));
   EXPECT_EQ(p.epistemic_var.abs().max().item<double>(), 0);
-  Regression three = answer(*fitted(quick("dnn", 3)), contract::toy(20, 3));
+  Regression three = answer(*fitted(quick_ensemble("dnn", 3)), contract::toy(20, 3));
   EXPECT_GT(three.epistemic_var.min().item<double>(), 0);
 }
 
@@ -73,8 +73,8 @@ TEST(Ensemble, OptionsOfTheMembersAreCheckedByTheirMethod) {
 }
 
 TEST(Ensemble, SummaryAddsTheWork) {
-  auto model = fitted(quick("dnn"));
-  json own = quick("dnn");
+  auto model = fitted(quick_ensemble("dnn"));
+  json own = quick_ensemble("dnn");
   own.erase("of");
   own.erase("members");
   auto one = registry_row("dnn").make(own)->fit(contract::toy_split(), {Stream(7)});
@@ -85,7 +85,7 @@ TEST(Ensemble, SummaryAddsTheWork) {
 }
 
 TEST(Ensemble, AFileWithoutMembersIsRefused) {
-  TensorFile file = fitted(quick("dnn"))->save();
+  TensorFile file = fitted(quick_ensemble("dnn"))->save();
   std::erase_if(file.metadata, [](const auto& item) { return item.first.starts_with("member.0."); });
   EXPECT_ANY_THROW(registry_row("ensemble").load(file));
   std::erase_if(file.tensors, [](const auto& item) { return item.first.starts_with("member."); });
@@ -109,16 +109,16 @@ TEST(Ensemble, InterruptedAndResumedItEndsInTheSameBits) {
   fs::remove_all(folder);
   fs::create_directory(folder);
   FitContext context{Stream(7), nullptr, {folder / "m.ckpt", false, "print"}};
-  auto whole = fitted(quick("dnn"));
+  auto whole = fitted(quick_ensemble("dnn"));
   StopAfter impatient(2);
   context.callback = &impatient;
-  auto part = fitted(quick("dnn"), context);
+  auto part = fitted(quick_ensemble("dnn"), context);
   EXPECT_EQ(part->summary().stopped, Stopped::interrupted);
   EXPECT_NE(part->summary().notes[0].find("2 members"), std::string::npos);
   StopAfter watcher(1000);
   context.callback = &watcher;
   context.checkpoint.resume = true;
-  auto rest = fitted(quick("dnn"), context);
+  auto rest = fitted(quick_ensemble("dnn"), context);
   EXPECT_EQ(watcher.begun, 1);  // the finished members are not fitted again
   EXPECT_EQ(to_bytes(rest->save()), to_bytes(whole->save()));
   fs::remove_all(folder);
