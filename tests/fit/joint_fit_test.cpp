@@ -74,8 +74,9 @@ TEST(JointFit, FindsTheCorrelationOfTheErrorsAndGainsByIt) {
   EXPECT_EQ(report.joint->n, 2000);
   EXPECT_NEAR(report.joint->nll_gain, -0.5 * std::log(1 - 0.64), 0.1);
   EXPECT_GT(report.joint->energy_gain, 0);
-  EXPECT_NEAR(report.joint->region_coverage.value(), 0.9, 0.05);
-  EXPECT_NEAR(report.targets[0]->coverage.value(), 0.9, 0.05);
+  // The sd rests on 120 rows: a standard error of 6.5 %, which moves a coverage by .022.
+  EXPECT_NEAR(report.joint->region_coverage.value(), 0.9, 0.07);
+  EXPECT_NEAR(report.targets[0]->coverage.value(), 0.9, 0.07);
 }
 
 /// Expects of each model the bits of a fit of its target alone on the same rows with the same split.
@@ -191,13 +192,20 @@ TEST(JointFit, LeavesRowsOfWeight0OutOfTheDealtParts) {
   JointRequest request = asking("a,b");
   request.fit.ignore = {"c"};
   request.fit.weights = "w";
-  const JointModel model = *fitted(table, request).model;
-  for (const Model& one : model.models())
-    for (const auto part : {&SplitRows::train, &SplitRows::valid}) {
-      std::vector<int64_t> expected = model.parts().split.*part;
-      std::erase_if(expected, [](int64_t row) { return row % 5 == 0; });
-      EXPECT_EQ(one.split().*part, expected);
-    }
+  std::vector<int64_t> counted;
+  for (int64_t row = 0; row < 200; ++row)
+    if (row % 5 != 0) counted.push_back(row);
+  const JointModel model = *fitted(table, request).model,
+                   without = *fitted(take_rows(table, counted), request).model;
+  for (const auto part : {&SplitRows::train, &SplitRows::valid}) {
+    std::vector<int64_t> expected;
+    for (const int64_t place : without.parts().split.*part)
+      expected.push_back(counted[static_cast<size_t>(place)]);
+    EXPECT_EQ(model.parts().split.*part, expected);
+    for (size_t t = 0; t < 2; ++t)
+      EXPECT_EQ(model.models()[t].split().*part, without.models()[t].split().*part);
+  }
+  EXPECT_TRUE(at::equal(model.correlation().matrix, without.correlation().matrix));
 }
 
 TEST(JointFit, ATargetHasItsShareOfTheTimeThatIsLeft) {
