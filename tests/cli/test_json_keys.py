@@ -20,6 +20,7 @@ FITS = {
     "numbers": ("numbers.csv", ["--target", "y", "--method", "rich-bll", "--calibrate", "conformal", *HELD, *FEW], ["--split", "test"]),
     "tuned": ("numbers.csv", ["--target", "y", "--method", "vbll", "--tune", "--noise-folds", "2", *HELD, *FEW], []),
     "two": ("two.csv", ["--target", "y", "--method", "mc-dropout", "--dropout", "0.1", "--draws", "3", *HELD, *FEW], ["--ood", "far.csv"]),
+    "weights": ("weighted.csv", ["--target", "y", "--weights", "w", "--method", "dnn", *HELD, *FEW], ["--split", "test"]),
     "sets": ("three.csv", ["--target", "y", "--method", "dnn", "--calibrate", "conformal", *HELD, *FEW], []),
     "counts": ("counts.csv", ["--target", "y", "--likelihood", "poisson", "--method", "sv-dbk", *HELD, *FEW], []),
     "events": ("events.csv", ["--likelihood", "cox", "--domain", "0:1,0:2", "--ignore", "true_intensity", "--method", "sv-dbk",
@@ -70,6 +71,7 @@ def reports(tmp_path_factory):
     for name, classes in ("two", 2), ("three", 3):
         rows = [[x, y, f"class {min(int((x + 1) * classes / 2 + draw.gauss(0, 0.1)), classes - 1)}"] for x, y, _ in toy_rows(300)]
         write_csv(folder / f"{name}.csv", header(2), [row for row in rows if row[2] != "class -1"])
+    write_csv(folder / "weighted.csv", ["w", *header(2)], [[1 + i % 3, *row] for i, row in enumerate(rows)])
     write_csv(folder / "counts.csv", header(1), [[x, int(3 + 2 * x + draw.random())] for x, _ in toy_rows(200, inputs=1)])
     series(folder / "series.csv")
     lines = (folder / "series.csv").read_text().splitlines()

@@ -48,8 +48,8 @@ def test_counts_are_repeated_rows():
     X, y = toys.matrix(60)
     own = toys.matrix(30, seed=1)
     times = uneven(60).astype(int)
-    counts = sb.Regressor("ridge", weights_are="counts").fit(X, y, times, valid=(*own, np.ones(30)))
-    repeated = sb.Regressor("ridge").fit(X.repeat(times, axis=0), y.repeat(times), valid=own)
+    counts = sb.Regressor("ridge", weights_are="counts", noise_folds=0).fit(X, y, times, valid=(*own, np.ones(30)))
+    repeated = sb.Regressor("ridge", noise_folds=0).fit(X.repeat(times, axis=0), y.repeat(times), valid=own)
     for a, b in zip(counts.predict(X, return_std=True), repeated.predict(X, return_std=True)):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
 
