@@ -165,4 +165,9 @@ Interval conformal_interval(const Regression& p, const ConformalScores& scores, 
   return {range.lower.clamp_min(p.least), range.upper.clamp_min(p.least)};
 }
 
+int64_t ConformalScores::units() const {
+  if (!weight.defined()) return groups;
+  return static_cast<int64_t>(std::floor(weight.sum().item<double>() * (1 + 1e-10)));  // as weighted_factor()
+}
+
 }  // namespace slimbayes

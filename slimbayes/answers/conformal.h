@@ -25,6 +25,10 @@ struct SLIMBAYES_EXPORT ConformalScores {
   /// `scores` is in ascending order.
   ConformalScores(at::Tensor scores, const at::Tensor& group);
 
+  /// Returns how many new rows' weights the scores have together, rounded down: the number of groups without
+  /// weights. conformal_factor() needs conformal_rows(level) of them.
+  int64_t units() const;
+
   at::Tensor value;    // [m] scores, ascending, float64
   at::Tensor group;    // [m] group of each score, from 0 to groups - 1
   int64_t groups = 0;  // number of groups; m if no inputs repeat; 0: the model is not calibrated

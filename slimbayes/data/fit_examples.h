@@ -75,10 +75,9 @@ SLIMBAYES_EXPORT at::Tensor row_weights(const Examples& examples, const FitOptio
 /// counts. If all are equal, it is that weight, so that each becomes 1 without rounding.
 SLIMBAYES_EXPORT double weight_scale(const at::Tensor& weights, const FitOptions& options);
 
-/// Returns the weights by which a model that was fitted with these options scores the examples, [n] float64:
-/// weights of importance are divided by their mean over these examples, which no weighted mean depends on.
-/// Undefined if every example counts once: without the option, without its column in the data, and for equal
-/// weights of importance. Throws as row_weights otherwise.
+/// Returns the weights by which a model that was fitted with these options scores the examples, as the column
+/// gives them, [n] float64: no weighted mean depends on their scale. Undefined if every example counts once:
+/// without the option, without its column in the data, and where all are 1. Throws as row_weights otherwise.
 SLIMBAYES_EXPORT at::Tensor scored_weights(const Examples& examples, const FitOptions& options);
 
 /// The examples with a weight above 0.

@@ -91,8 +91,7 @@ double weight_scale(const at::Tensor& weights, const FitOptions& options) {
 at::Tensor scored_weights(const Examples& examples, const FitOptions& options) {
   if (!have_weights(examples, options)) return {};
   const at::Tensor weights = row_weights(examples, options);
-  const at::Tensor own = weights / weight_scale(weights.masked_select(weights > 0), options);
-  return (own == 1).all().item<bool>() ? at::Tensor() : own;
+  return (weights == 1).all().item<bool>() ? at::Tensor() : weights;
 }
 
 PositiveExamples positive_examples(const Examples& examples, const FitOptions& options) {

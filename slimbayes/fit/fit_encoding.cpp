@@ -12,6 +12,7 @@
 #include "slimbayes/data/rows/repeated_inputs.h"
 #include "slimbayes/data/stream/streamed_rows.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/encoding/target.h"
 #include "slimbayes/fit/joint/shared_network_fit.h"
 #include "slimbayes/fit/left_out.h"
 #include "slimbayes/method/batches.h"
@@ -61,12 +62,19 @@ Dataset weighted_part(const Dataset& all, const std::vector<int64_t>& encoded, c
   return weights.defined() ? weighted(part, weights.index_select(0, at::tensor(places, at::kLong))) : part;
 }
 
-/// Returns the training and validation examples of those in the parts. Test examples stay with their wrong
-/// cells, which may be too far from training to encode; they score the model later, one by one.
+/// Returns the examples in the parts without those of the test part. These stay with their wrong cells, which
+/// may be too far from training to encode, and score the model later, one by one.
 PartExamples examples_to_encode(const Examples& examples, SplitRows split) {
   split.test.clear();
-  split.calibration.clear();
   return examples_in_parts(examples, split);
+}
+
+/// Throws DataError, before any training, for a test row whose target cannot be scored, such as a class that
+/// is not in training.
+void check_test_targets(const InputEncoder& encoder, const Examples& examples, const SplitRows& split) {
+  const Task& task = schema_of(encoder).task;
+  if (split.test.empty() || task.kind == TaskKind::events || !std::holds_alternative<Table>(examples)) return;
+  target_values(std::get<Table>(take(examples, split.test)), target_of(encoder), task);
 }
 
 /// Returns a note on what the training rows count for; "" without weights. Of weights of importance it tells
@@ -168,6 +176,7 @@ EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data,
                                       weights_that_differ(weights.of_examples, in_parts.split.train)));
   const TaskKind task = schema_of(*out.encoder).task.kind;
   check_task_asked(schema_of(*out.encoder).task, request);
+  check_test_targets(*out.encoder, examples, in_parts.split);
   const PartExamples used = examples_to_encode(examples, in_parts.split);
   const Dataset all = training_dataset(*out.encoder, used.some ? *used.some : examples, {fit.crop, fit.flip});
   out.parts.train = request.streamed

@@ -1,8 +1,10 @@
 #include "slimbayes/fit/fit_split.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/core/check.h"
@@ -13,6 +15,7 @@
 #include "slimbayes/fit/kept_classes.h"
 #include "slimbayes/fit/left_out.h"
 #include "slimbayes/fit/network_at_hand.h"
+#include "slimbayes/model/model_weights.h"
 
 namespace slimbayes {
 
@@ -25,9 +28,17 @@ std::vector<int64_t> calibration_groups(const Examples& examples, const FitOptio
                                         const SplitRows& split) {
   if (fit.calibrate == "none") return {};
   check(fit.calibrate == "conformal", "fit", "a calibration 'conformal' or 'none'", fit.calibrate);
-  const std::vector<int64_t> groups = groups_among(groups_of(examples, fit), split.calibration);
-  const int64_t count = groups.empty() ? 0 : 1 + *std::ranges::max_element(groups);
-  check_conformal_rows(count, fit.level, static_cast<int64_t>(groups.size()));
+  const RowGroups all = groups_of(examples, fit);
+  const std::vector<int64_t> groups = groups_among(all, split.calibration);
+  int64_t units = groups.empty() ? 0 : 1 + *std::ranges::max_element(groups);
+  if (const at::Tensor weights = row_weights(examples, fit); weights.defined() && !groups.empty()) {
+    ConformalScores counted(at::zeros({std::ssize(groups)}, at::kDouble));
+    counted.weight =
+        conformal_weights(weights.index_select(0, at::tensor(split.calibration, at::kLong)), groups,
+                          conformal_weight_of(fit, counts_inputs_once(fit, all, groups)));
+    units = counted.units();
+  }
+  check_conformal_rows(units, fit.level, static_cast<int64_t>(groups.size()));
   return groups;
 }
 
@@ -93,6 +104,11 @@ SplitRows split_anew(const ResolvedFit& request, const Examples& examples, const
 }
 
 }  // namespace
+
+bool counts_inputs_once(const FitOptions& fit, const RowGroups& all, const std::vector<int64_t>& groups) {
+  const bool together = fit.split != "random" && !all.singly;
+  return together || std::set<int64_t>(groups.begin(), groups.end()).size() < groups.size();
+}
 
 DealtExamples deal_examples(const ResolvedFit& request, const FitData& data) {
   FitOptions fit = request.fit;

@@ -17,6 +17,10 @@ struct DealtExamples {
   double wild_share = 0;  // of the rows: left out because of their target (data/rows/wild_rows.h)
 };
 
+/// Returns whether rows with identical inputs count once as evidence: where the split keeps them together, and
+/// where some of the rows with these `groups` repeat. `all` has the groups of all rows.
+bool counts_inputs_once(const FitOptions& fit, const RowGroups& all, const std::vector<int64_t>& groups);
+
 /// The second stage of a fit. Decides which examples are for training, validation, calibration and test, so
 /// that the training part has an example of every class if possible. Rows of a table with wrong cells are in
 /// no part, unless they are test rows (FitOptions::wild_cells). The split's notes report the decisions.

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/fit/fit_resolved.h"
 #include "slimbayes/fit/joint/shared_network_fit.h"
 #include "slimbayes/fit/joint_parts.h"
@@ -54,11 +55,29 @@ struct JointData {
   }
 };
 
-/// The rows of a table that count: those of weight 0 are in no part of the fit, as if they were not there.
+/// The rows of a table that count: those without any target and those of weight 0 are in no part of the fit, as
+/// if they were not there.
 class CountedRows {
  public:
-  CountedRows(const Table& given, const FitOptions& fit)
-      : given_(given), positive_(positive_examples(Examples(given), fit)) {}
+  CountedRows(const Table& given, const FitOptions& fit) : given_(given) {
+    std::vector<int64_t> known;
+    for (const std::string& name : targets_of(fit, given)) {
+      const std::vector<int64_t> own = known_rows(given, name).places;
+      known.insert(known.end(), own.begin(), own.end());
+    }
+    std::ranges::sort(known);
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    const bool all = std::ssize(known) == given.rows;
+    const Examples rows = all ? Examples(given) : Examples(take_rows(given, known));
+    positive_ = positive_examples(rows, fit);
+    weightless_ = positive_.some ? count(rows) - std::ssize(positive_.places) : 0;
+    if (all) return;
+    if (!positive_.some) {
+      positive_ = {rows, std::move(known)};
+      return;
+    }
+    for (int64_t& place : positive_.places) place = known[static_cast<size_t>(place)];
+  }
 
   const Table& table() const { return positive_.some ? std::get<Table>(*positive_.some) : given_; }
 
@@ -70,14 +89,17 @@ class CountedRows {
       for (int64_t& row : *part) row = positive_.places[static_cast<size_t>(row)];
     parts.data_hash = hash_of(Examples(given_));
     out.model = JointModel(std::move(parts));
-    out.notes.insert(out.notes.begin(), fmt::format("{} rows of weight 0 are left out",
-                                                    given_.rows - std::ssize(positive_.places)));
+    if (weightless_ > 0)
+      out.notes.insert(out.notes.begin(),
+                       fmt::format("{} of weight 0 {} left out", counted(weightless_, "row"),
+                                   weightless_ == 1 ? "is" : "are"));
     return out;
   }
 
  private:
   const Table& given_;
-  PositiveExamples positive_;
+  PositiveExamples positive_;  // the rows that count; empty: all
+  int64_t weightless_ = 0;
 };
 
 Words noted(const std::string& target, const Words& notes) {

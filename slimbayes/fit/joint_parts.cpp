@@ -10,6 +10,8 @@
 #include "slimbayes/answers/joint/region.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/density/conformal_rank.h"
+#include "slimbayes/fit/fit_split.h"
+#include "slimbayes/fit/left_out.h"
 #include "slimbayes/fit/target_fit.h"
 #include "slimbayes/model/model_weights.h"
 
@@ -95,10 +97,10 @@ ConformalScores region_of(const JointModel& model, const Table& table, const Fit
     at::Tensor weight = scores.weight;
     if (weight.defined())
       weight = conformal_weights(weight.index_select(0, complete), groups,
-                                 conformal_weight_of(fit, /*grouped=*/!all.singly));
+                                 conformal_weight_of(fit, counts_inputs_once(fit, all, groups)));
     region = sorted_scores(region_scores(scores.z.index_select(0, complete)), groups, weight);
   }
-  if (region.groups > 0 && conformal_rank(region.groups, fit.level) <= region.groups) return region;
+  if (region.groups > 0 && conformal_rank(region.units(), fit.level) <= region.units()) return region;
   notes.push_back(fmt::format(
       "the joint regions are not calibrated: {} calibration rows with all targets are too few for the level "
       "{:g}; `.calibration_fraction` gives more",
@@ -106,9 +108,24 @@ ConformalScores region_of(const JointModel& model, const Table& table, const Fit
   return {};
 }
 
+/// Returns the normal scores of separate validation data: [m, k], NaN where a target is unknown or its fit left
+/// the row out.
+at::Tensor held_out_of(const JointModel& model, const Table& valid, const JointAnswers& answers,
+                       const FitOptions& fit) {
+  at::Tensor z = model.scores(valid, answers);
+  for (size_t j = 0; j < model.scored().size(); ++j) {
+    const Rows own = own_valid_rows(valid, options_of_target(fit, model.targets(), model.scored()[j]));
+    for (size_t i = 0; i < answers.rows.size(); ++i)
+      if (!std::ranges::binary_search(own, answers.rows[i]))
+        z[static_cast<int64_t>(i)][static_cast<int64_t>(j)] = kMissing;
+  }
+  return z;
+}
+
 /// Returns the correlation of the held-out errors: of the validation and calibration rows of the table, and of
 /// separate validation data.
-ErrorCorrelation correlation_of(const JointModel& model, const Table& table, const Table* valid) {
+ErrorCorrelation correlation_of(const JointModel& model, const Table& table, const FitOptions& fit,
+                                const Table* valid) {
   const HeldOut held = held_out(model, table, {&SplitRows::valid, &SplitRows::calibration});
   HeldOutScores scores = held_out_scores(model, table, held);
   if (valid != nullptr) {
@@ -119,7 +136,7 @@ ErrorCorrelation correlation_of(const JointModel& model, const Table& table, con
     };
     if (scores.weight.defined() || more.defined())
       scores.weight = at::cat({ones(scores.weight, scores.z.size(0)), ones(more, std::ssize(answers.rows))});
-    scores.z = at::cat({scores.z, model.scores(*valid, answers)});
+    scores.z = at::cat({scores.z, held_out_of(model, *valid, answers, fit)});
   }
   return error_correlation(scores.z, scores.weight);
 }
@@ -141,7 +158,7 @@ JointModel joint_model(std::vector<Model> models, const Table& table, const FitO
     notes.push_back(fmt::format("{} of the targets is a number or a count: none is correlated with another",
                                 k == 0 ? "none" : "only one"));
   } else {
-    parts.correlation = correlation_of(apart, table, valid);
+    parts.correlation = correlation_of(apart, table, fit, valid);
     if (parts.correlation.rows < kLeastPairRows)
       notes.push_back(
           fmt::format("the targets count as independent: in only {} held-out rows two of them are known",

@@ -10,6 +10,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/rows/wild_rows.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/model/joint/joint_model.h"
 
 namespace slimbayes {
 
@@ -45,6 +46,28 @@ PositiveExamples positive_validation(const Examples& valid, const FitOptions& fi
     refuse("fit", fmt::format("the column {} of weights in the validation data too", in_quotes(fit.weights)),
            "a table without it", nearest_hint(fit.weights, table->names()));
   return positive_examples(valid, fit);
+}
+
+std::vector<int64_t> own_valid_rows(const Table& valid, const FitOptions& fit) {
+  KnownRows known = known_rows(valid, fit.target);
+  Examples rows = std::move(known.table);
+  const auto keep = [&](const std::vector<int64_t>& at) {
+    std::vector<int64_t> kept;
+    for (const int64_t i : at) kept.push_back(known.places[static_cast<size_t>(i)]);
+    known.places = std::move(kept);
+  };
+  if (PositiveExamples positive = positive_validation(rows, fit); positive.some) {
+    keep(positive.places);
+    rows = *std::move(positive.some);
+  }
+  if (fit.wild_cells != "leave-out") return known.places;
+  std::vector<int64_t> all(known.places.size()), sane;
+  std::iota(all.begin(), all.end(), 0);
+  const WildRows wild =
+      wild_rows(std::get<Table>(rows), all, fit.target, ignored_columns(fit), fit.likelihood);
+  std::ranges::set_difference(all, wild.rows, std::back_inserter(sane));
+  keep(sane);
+  return known.places;
 }
 
 PartExamples examples_in_parts(const Examples& examples, const SplitRows& split) {

@@ -25,6 +25,10 @@ std::optional<Examples> without_wild_rows(const Examples& valid, const FitOption
 /// std::invalid_argument if FitOptions::weights names a column that they lack, and as row_weights.
 PositiveExamples positive_validation(const Examples& valid, const FitOptions& fit);
 
+/// Returns the rows of separate validation data on which the fit of one of several targets validates: those
+/// that have FitOptions::target and a weight above 0, without those with wrong cells. Ascending.
+std::vector<int64_t> own_valid_rows(const Table& valid, const FitOptions& fit);
+
 /// The examples in the parts of a split. Encode only these: rows in no part may have cells that cannot be
 /// encoded.
 struct PartExamples {

@@ -169,7 +169,7 @@ void check_quantiles(const Model& model, const std::vector<double>& probabilitie
   check(model.schema().task.kind != TaskKind::classification, "predict",
         "a model of numbers, counts or events for `.quantiles`", "one of classes",
         "leave it out: the columns p_CLASS have the probabilities");
-  const int64_t groups = model.calibration().groups;
+  const int64_t groups = model.calibration().units();
   for (auto q = probabilities.begin(); q != probabilities.end(); ++q) {
     if (!(*q > 0 && *q < 1))
       refuse("predict", "probabilities above 0 and below 1 for `.quantiles`", fmt::format("{}", *q),

@@ -19,7 +19,8 @@ inline constexpr const char *kJointKind = "joint-model", *kJointTargets = "targe
 /// What such a file has beside the models: the metadata key of its facts, and names of tensors. A calibrated
 /// model has scores of its region, and groups of them if some rows have identical inputs.
 inline constexpr const char *kJointFacts = "joint", *kJointCorrelation = "joint.correlation";
-inline constexpr const char *kRegionScores = "joint.region.scores", *kRegionGroups = "joint.region.groups";
+inline constexpr const char *kRegionScores = "joint.region.scores", *kRegionGroups = "joint.region.groups",
+                            *kRegionWeights = "joint.region.weights";
 
 /// Returns whether the file holds a model of several targets.
 bool is_joint(const TensorFile& file);

@@ -6,14 +6,12 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "slimbayes/catalog/trained_network_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/data/rows/row_tensors.h"
-#include "slimbayes/data/rows/wild_rows.h"
 #include "slimbayes/fit/fit_data.h"
 #include "slimbayes/fit/fit_encoding.h"
 #include "slimbayes/fit/fit_split.h"
@@ -37,24 +35,6 @@ RowPlaces picked(const RowPlaces& from, const RowPlaces& at) {
   RowPlaces out;
   for (const int64_t i : at) out.push_back(from[static_cast<size_t>(i)]);
   return out;
-}
-
-/// Returns the rows of separate validation data that the fit of a target validates on: those that have it and
-/// a weight above 0, without those with wrong cells.
-RowPlaces own_valid_rows(const Table& valid, const FitOptions& fit) {
-  KnownRows known = known_rows(valid, fit.target);
-  Examples rows = std::move(known.table);
-  if (PositiveExamples positive = positive_validation(rows, fit); positive.some) {
-    known.places = picked(known.places, positive.places);
-    rows = *std::move(positive.some);
-  }
-  if (fit.wild_cells != "leave-out") return known.places;
-  RowPlaces all(known.places.size()), kept;
-  std::iota(all.begin(), all.end(), 0);
-  const WildRows wild =
-      wild_rows(std::get<Table>(rows), all, fit.target, ignored_columns(fit), fit.likelihood);
-  std::ranges::set_difference(all, wild.rows, std::back_inserter(kept));
-  return picked(known.places, kept);
 }
 
 OwnRows own_rows(const Table& table, const Table* valid, TargetFit fit) {

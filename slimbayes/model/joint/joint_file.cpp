@@ -59,8 +59,16 @@ ConformalScores region_in(const TensorFile& file) {
       scores.numel() > 0 && at::equal(scores, std::get<0>(scores.sort())) && scores[0].item<double>() >= 0;
   check(sane, "load", "scores of the region from 0 in ascending order", "others",
         "the model file is damaged");
-  if (!file.tensors.contains(kRegionGroups)) return {scores};
-  return {scores, stored_tensor(file, kRegionGroups).to(at::kLong)};
+  ConformalScores out = file.tensors.contains(kRegionGroups)
+                            ? ConformalScores(scores, stored_tensor(file, kRegionGroups).to(at::kLong))
+                            : ConformalScores(scores);
+  if (!file.tensors.contains(kRegionWeights)) return out;
+  out.weight = stored_tensor(file, kRegionWeights).to(at::kDouble).contiguous();
+  check_shape(out.weight, {scores.numel()}, "load", kRegionWeights);
+  check_finite(out.weight, "load", kRegionWeights);
+  check((out.weight > 0).all().item<bool>(), "load", "weights of the region above 0", "others",
+        "the model file is damaged");
+  return out;
 }
 
 /// Reads the facts under kJointFacts.
@@ -87,7 +95,7 @@ nlohmann::json region_facts(const JointModel& model) {
   if (model.scored().empty()) return nlohmann::json::object();
   if (scores.groups == 0)
     return {{kLevel, level}, {kFactor, region_factor(model.correlation().matrix, level)}};
-  if (conformal_rank(scores.groups, level) > scores.groups) return nlohmann::json::object();
+  if (conformal_rank(scores.units(), level) > scores.units()) return nlohmann::json::object();
   return {{kLevel, level}, {kFactor, conformal_factor(scores, level)}};
 }
 
@@ -116,6 +124,7 @@ TensorFile JointModel::to_file() const {
     file.tensors[kRegionScores] = to_stored(parts_.region.value);
     if (parts_.region.groups < parts_.region.value.size(0))
       file.tensors[kRegionGroups] = to_stored(parts_.region.group);
+    if (parts_.region.weight.defined()) file.tensors[kRegionWeights] = to_stored(parts_.region.weight);
   }
   return file;
 }
