@@ -383,7 +383,7 @@ template <class V>
 void describe(JointEvaluation& f, V& v) {
   v("n", f.n, "number of rows with a known target");
   v("complete", f.complete, "number of these rows in which all targets are known");
-  v("nll_joint", f.nll_joint, "NLL of the known targets of a row together, in nats a row");
+  v("nll_joint", f.nll_joint, "NLL of the known targets of a row, in nats; with counts no likelihood");
   v("nll_independent", f.nll_independent, "sum of their NLLs, in nats a row");
   v("nll_gain", f.nll_gain, "mean of nll_independent minus nll_joint; positive: joint answers are better");
   v("nll_gain_se", f.nll_gain_se, "standard error of these paired differences; of more than one row");

@@ -30,14 +30,15 @@ inline constexpr int64_t kLongestWindow = 100000, kMostWords = int64_t{1} << 24,
                          kLongestText = int64_t{1} << 16;
 
 /// The options of a fit. The function describe() at the end of this file lists `target`, `share_network` and
-/// every field from `likelihood` on. The command-line flags, the fingerprint by which --resume recognises a fit, and the
-/// options in the model file are derived from that list; the other fields are handled one by one.
+/// every field from `likelihood` on. The command-line flags, the fingerprint by which --resume recognises a
+/// fit, and the options in the model file are derived from that list; the other fields are handled one by
+/// one.
 struct FitOptions {
   /// Column to predict; empty for events and images. For fit_joint also several columns of a table,
   /// comma-separated (targets_of in data/fit_examples.h).
   std::string target = "";
-  /// Of several targets, all numbers: trains one network with an output for each of them in the place of one a
-  /// target (fit/joint/shared_network_fit.h). For a method that starts from a trained network.
+  /// Of several targets, all numbers: trains one network with an output for each of them in the place of one
+  /// a target (fit/joint/shared_network_fit.h). For a method that starts from a trained network.
   bool share_network = false;
   std::string method = "";  // name of the method; empty: the default for the target's task
   nlohmann::json options = nlohmann::json::object();  // the method's own; absent keys keep their defaults

@@ -54,7 +54,8 @@ struct JointOutcome {
 /// target is named twice, is no column, has no value, is also a column that FitOptions::ignore, time, group
 /// or text names, or cannot be a target of the method; if the inputs are not the rows of a table (windows,
 /// text, images), or a network is taken from another model; if no rows are held out; and if a target or its
-/// method cannot share a network (check_shares_network). The message names the target. `valid` is separate validation data or nullptr.
+/// method cannot share a network (check_shares_network). The message names the target. `valid` is separate
+/// validation data or nullptr.
 SLIMBAYES_EXPORT void check_targets_of(const Table& table, const JointRequest& request, const Table* valid);
 
 /// Returns the parts of all rows that have at least one target, the same for every target. A class of any
@@ -70,10 +71,10 @@ SLIMBAYES_EXPORT JointOutcome fit_joint(const Table& table, const JointRequest& 
 
 /// Does the same and writes the model to the file that `file` has locked, without losing work: the model of
 /// each finished target lies in MODEL.target-1, MODEL.target-2, ..., and a shared network in MODEL.network,
-/// with the checkpoint of the one in training beside it, until the whole is written; then they are removed. A file that resumes takes them, and
-/// takes a finished MODEL as it is; the result has the same bits as that of a fit without a stop. One that
-/// does not resume removes what an unfinished fit has left. Throws also std::invalid_argument if a file that
-/// it goes on from belongs to another fit.
+/// with the checkpoint of the one in training beside it, until the whole is written; then they are removed. A
+/// file that resumes takes them, and takes a finished MODEL as it is; the result has the same bits as that of
+/// a fit without a stop. One that does not resume removes what an unfinished fit has left. Throws also
+/// std::invalid_argument if a file that it goes on from belongs to another fit.
 SLIMBAYES_EXPORT JointOutcome fit_joint(const FitFile& file, const Table& table, const JointRequest& request,
                                         const Table* valid, const std::vector<std::string>& notes,
                                         Callback& callback);

@@ -65,7 +65,8 @@ SLIMBAYES_EXPORT Parallel shared_by_ranks(const ResolvedFit& request);
 /// a time series (examples_of in data/fit_examples.h). `network` is the model that FitOptions::network_from
 /// names, if the caller has read it already; otherwise it is read here. If the values of a target column
 /// decide the task, the method is checked against the task later, when the column is encoded. Throws
-/// std::invalid_argument, also for FitOptions::share_network, which is not for one target, and DataError for a model file that cannot be read.
+/// std::invalid_argument, also for FitOptions::share_network, which is not for one target, and DataError for
+/// a model file that cannot be read.
 SLIMBAYES_EXPORT ResolvedFit resolve_fit(const Examples& examples, FitOptions fit,
                                          const MethodChoices& choices = {},
                                          std::shared_ptr<const Model> network = nullptr);

@@ -8,6 +8,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/class_weights.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/network_problem.h"
 #include "slimbayes/storage/contents.h"
@@ -76,6 +77,9 @@ SharedNetwork train_shared_network(const TrainedNetworkOptions& options, const S
   check(known.all().item<bool>(), method, "training rows of every target", "a target without any");
   const int64_t targets = known.size(0);
   const Schema& schema = rows.schema;
+  // Of numbers both refuse every value but their defaults, as in a fit of one target.
+  class_weights(options.class_weights, rows, method, context.ranks);
+  check_label_smoothing(options.label_smoothing, schema.task, method);
   SharedNetwork out{trained_network_spec(options, schema.input, schema.tokens, targets), {}, {}};
   const Parameters parameters(
       network_parameters(out.spec, "network", "network", context.stream.split("start")), at::kFloat);

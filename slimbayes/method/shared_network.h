@@ -33,11 +33,12 @@ struct SharedNetwork {
 LossGradient masked_loss_gradient(const at::Tensor& output, const at::Tensor& y);
 
 /// Trains the network with the loss above, as train_network does with that of one target: by AdamW on batches
-/// that are drawn by the weights of the rows, and with the parameters of the best loss on the validation rows,
-/// or without these the last ones. The noise variance of a target is that of its validation rows; of a target
-/// without any, that of its training rows. The target of both datasets is [n, k], standardised, NaN where a row
-/// lacks it. `method` is the name in messages. Throws std::invalid_argument if there are no training rows or a
-/// target has none, and NumericalError if training fails.
+/// that are drawn by the weights of the rows, and with the parameters of the best loss on the validation
+/// rows, or without these the last ones. The noise variance of a target is that of its validation rows; of a
+/// target without any, that of its training rows. The target of both datasets is [n, k], standardised, NaN
+/// where a row lacks it. `method` is the name in messages. Throws std::invalid_argument if there are no
+/// training rows or a target has none, and for class weights and label smoothing, which are for classes;
+/// NumericalError if training fails.
 SharedNetwork train_shared_network(const TrainedNetworkOptions& options, const Split& split,
                                    const FitContext& context, std::string_view method);
 

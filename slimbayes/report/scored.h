@@ -20,7 +20,7 @@ struct ScoredExamples {
   std::shared_ptr<const Table> cells;
   std::vector<int64_t> numbers;  // [n] the number of each example's row in its file, or of the image, from 1
 
-  at::Tensor weight = {};  // [n] weights of the examples, > 0 (weights_of); undefined without weights
+  at::Tensor weight = {};  // [n] weights of the examples, > 0 (scored_weights); undefined without weights
 
   int64_t size() const { return y.size(0); }
   /// The number of examples by which chance is judged: with weights the effective one

@@ -27,8 +27,10 @@ Split weighted_split() {
   return {rows_of_two(200, 1), weighted(rows_of_two(90, 2), 1 + at::arange(90).remainder(4))};
 }
 
-SharedNetwork short_training(const Split& split, const FitContext& context = {Stream(3)}) {
-  const nlohmann::json options = {{"steps", 300}, {"hidden", 12}, {"blocks", 1}};
+SharedNetwork short_training(const Split& split, const FitContext& context = {Stream(3)},
+                             const nlohmann::json& more = nlohmann::json::object()) {
+  nlohmann::json options = {{"steps", 300}, {"hidden", 12}, {"blocks", 1}};
+  options.update(more);
   return train_shared_network(options_from_json<TrainedNetworkOptions>(options, "dnn"), split, context,
                               "dnn");
 }
@@ -96,6 +98,19 @@ TEST(train_shared_network, RefusesATargetWithoutRows) {
   all.target.select(1, 0).fill_(kUnknown);
   split.train = dataset_of(split.train.schema, all);
   EXPECT_THROW(short_training(split), std::invalid_argument);
+}
+
+TEST(train_shared_network, RefusesOptionsOfClasses) {
+  const auto refusal = [](const nlohmann::json& option) -> std::string {
+    try {
+      short_training(weighted_split(), {Stream(3)}, option);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "no refusal";
+  };
+  EXPECT_NE(refusal({{"class_weights", "balanced"}}).find("`.class_weights`"), std::string::npos);
+  EXPECT_NE(refusal({{"label_smoothing", 0.1}}).find("`.label_smoothing`"), std::string::npos);
 }
 
 TEST(network_of_target, AnswersAsTheSharedNetworkDoesForThatTarget) {

@@ -25,7 +25,13 @@ at::Tensor known_targets(const JointPieces& p) {
   check_shape(p.y, p.z.sizes(), kJoint, "y");
   check_shape(p.draws, {-1, p.z.size(0), p.z.size(1)}, kJoint, "draws");
   check_shape(p.independent_draws, p.draws.sizes(), kJoint, "independent_draws");
-  if (p.width.defined()) check_shape(p.width, p.z.sizes(), kJoint, "width");
+  check(p.lower.defined() == p.upper.defined(), kJoint, "both bounds of the regions, or none", "one");
+  if (p.lower.defined()) {
+    check_shape(p.lower, p.z.sizes(), kJoint, "lower");
+    check_shape(p.upper, p.z.sizes(), kJoint, "upper");
+    check((p.lower <= p.upper).all().item<bool>(), kJoint, "lower bounds of at most the upper ones",
+          "others");
+  }
   const at::Tensor known = p.z.isnan().logical_not();
   check((p.nll.isnan().logical_not() == known).all().item<bool>() &&
             (p.y.isnan().logical_not() == known).all().item<bool>(),
@@ -48,15 +54,25 @@ std::optional<double> error_of_mean(const at::Tensor& x, const at::Tensor& weigh
   return std::sqrt(var / (rows - 1));
 }
 
-/// Sets the scores of the region, of the complete rows alone: with an unknown target a row lies in the region
-/// more often.
+/// Returns whether each of these complete rows lies in its region. [m] bool
+at::Tensor in_region(const JointPieces& p, const at::Tensor& rows, double factor) {
+  const auto of = [&](const at::Tensor& x) { return x.index_select(0, rows); };
+  if (!p.lower.defined()) return region_scores(of(p.z)) <= factor;
+  const at::Tensor y = of(p.y);
+  return ((y >= of(p.lower)) & (y <= of(p.upper))).all(1);
+}
+
+/// Sets the scores of the region: the coverage is that of the complete rows alone, since with an unknown
+/// target a row lies in the region more often.
 void score_region(JointEvaluation& out, const JointPieces& p, const at::Tensor& known, double factor) {
   const at::Tensor complete = known.all(1).nonzero().squeeze(1);
   out.complete = complete.numel();
   if (out.complete > 0)
-    out.region_coverage = row_mean((region_scores(p.z.index_select(0, complete)) <= factor).to(at::kDouble),
-                                   at_rows(p.weight, complete), kJoint);
-  if (p.width.defined()) out.region_volume = row_mean(p.width.to(at::kDouble).prod(1), p.weight, kJoint);
+    out.region_coverage =
+        row_mean(in_region(p, complete, factor).to(at::kDouble), at_rows(p.weight, complete), kJoint);
+  if (!p.lower.defined()) return;
+  const at::Tensor volume = (p.upper - p.lower).to(at::kDouble).prod(1);
+  if (volume.isfinite().all().item<bool>()) out.region_volume = row_mean(volume, p.weight, kJoint);
 }
 
 }  // namespace

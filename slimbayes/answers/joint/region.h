@@ -19,9 +19,9 @@ double region_factor(const at::Tensor& correlation, double level);
 
 /// Returns the conformity score of each row for joint regions, max_j |z_j| over its known targets; z [n, k],
 /// NaN where a target is unknown. The factor of a calibrated region is conformal_factor
-/// (answers/conformal.h) of these scores, sorted by sorted_scores; as there, a score is at most 1e6. Rows with
-/// unknown targets have smaller scores than with all: calibrate on complete rows if the region is to hold all
-/// targets. Throws std::invalid_argument if a row has no known target. [n] float64
+/// (answers/conformal.h) of these scores, sorted by sorted_scores; as there, a score is at most 1e6. Rows
+/// with unknown targets have smaller scores than with all: calibrate on complete rows if the region is to
+/// hold all targets. Throws std::invalid_argument if a row has no known target. [n] float64
 at::Tensor region_scores(const at::Tensor& z);
 
 }  // namespace slimbayes

@@ -32,9 +32,9 @@ struct GivenNetwork {
   std::string note;                               // SplitRows::network_note
 };
 
-/// Throws std::invalid_argument unless the fit of a target, of this task, can start from a shared network: for
-/// a method that takes no network, a task that is no regression, `refit`, a target that is not standardised,
-/// and options of the network among those that are tuned.
+/// Throws std::invalid_argument unless the fit of a target, of this task, can start from a shared network:
+/// for a method that takes no network, a task that is no regression, `refit`, a target that is not
+/// standardised, and options of the network among those that are tuned.
 void check_shares_network(const ResolvedFit& request, TaskKind task);
 
 /// The encoded rows of all targets: target [n, k], NaN where a row lacks one.
@@ -44,8 +44,8 @@ struct SharedRows {
   std::vector<int64_t> valid_rows = {};                            // number of validation rows of each target
 };
 
-/// Returns the rows of the targets of a table, whose fits target(0) to target(targets - 1) returns; `valid` is
-/// separate validation data or nullptr. Throws as the fits of the targets do before they train.
+/// Returns the rows of the targets of a table, whose fits target(0) to target(targets - 1) returns; `valid`
+/// is separate validation data or nullptr. Throws as the fits of the targets do before they train.
 SharedRows shared_rows(const Table& table, const Table* valid, size_t targets,
                        const std::function<TargetFit(size_t)>& target);
 

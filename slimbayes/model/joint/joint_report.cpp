@@ -78,7 +78,7 @@ std::optional<JointEvaluation> JointModel::evaluate_jointly(const Table& table, 
   const at::Tensor joint = copula_scores(parts_.correlation.matrix, m, kScoredDraws, stream),
                    apart = copula_scores(at::eye(k, at::kDouble), m, kScoredDraws, stream);
   const Table rows = take_rows(table, answers.rows);
-  std::vector<at::Tensor> nll, draws, independent, targets, widths;
+  std::vector<at::Tensor> nll, draws, independent, targets, lower, upper;
   for (int64_t j = 0; j < k; ++j) {
     const size_t t = scored_[static_cast<size_t>(j)];
     const Predictive& p = answers.joint[t];
@@ -91,14 +91,15 @@ std::optional<JointEvaluation> JointModel::evaluate_jointly(const Table& table, 
     draws.push_back(marginal_quantiles(p, joint.select(2, j)) / scale);
     independent.push_back(marginal_quantiles(p, apart.select(2, j)) / scale);
     targets.push_back(y / scale);
-    widths.push_back((box.upper.select(1, j) - box.lower.select(1, j)) / scale);
+    lower.push_back(box.lower.select(1, j) / scale);
+    upper.push_back(box.upper.select(1, j) / scale);
   }
   pieces.nll = at::stack(nll, 1);
   pieces.draws = at::stack(draws, 2);
   pieces.independent_draws = at::stack(independent, 2);
   pieces.y = at::stack(targets, 1);
-  const at::Tensor width = at::stack(widths, 1);
-  if (width.isfinite().all().item<bool>()) pieces.width = width;
+  pieces.lower = at::stack(lower, 1);
+  pieces.upper = at::stack(upper, 1);
   return joint_evaluation(pieces, parts_.correlation.matrix, level, box.factor);
 }
 

@@ -35,7 +35,6 @@ void hide(JointPieces& p, int64_t row, int64_t target) {
 TEST(JointScores, OfCorrelatedTargets) {
   const at::Tensor matrix = equicorrelated(3, 0.9);
   JointPieces p = normal_pieces(matrix, 400);
-  p.width = at::full({400, 3}, 2.0, at::kDouble);
   const JointEvaluation e = joint_evaluation(p, matrix, 0.9);
   const at::Tensor density = copula_row_log_density(p.z, matrix);
   EXPECT_EQ(e.n, 400);
@@ -51,9 +50,40 @@ TEST(JointScores, OfCorrelatedTargets) {
   EXPECT_NEAR(e.energy_gain, e.energy_independent - e.energy, 1e-12);
   EXPECT_GT(e.energy_gain, 2 * e.energy_gain_se.value());
   EXPECT_NEAR(e.region_coverage.value(), 0.9, 4 * 0.3 / 20);
-  EXPECT_NEAR(e.region_volume.value(), 8, 1e-12);
+  EXPECT_FALSE(e.region_volume);
   EXPECT_EQ(e.level, 0.9);
   EXPECT_EQ(e.lower, "joint");
+}
+
+TEST(JointScores, OfARegionWithBoundsAreThoseOfTheBox) {
+  const at::Tensor matrix = equicorrelated(2, 0.6);
+  JointPieces p = normal_pieces(matrix, 300);
+  const double factor = region_factor(matrix, 0.9),
+               share = joint_evaluation(p, matrix, 0.9).region_coverage.value();
+  p.lower = at::full({300, 2}, -factor, at::kDouble);
+  p.upper = -p.lower;
+  const JointEvaluation e = joint_evaluation(p, matrix, 0.9);
+  EXPECT_EQ(e.region_coverage.value(), share);  // the targets are their own normal scores
+  EXPECT_LT(share, 1);
+  EXPECT_NEAR(e.region_volume.value(), 4 * factor * factor, 1e-12);
+  p.upper[0][1].fill_(std::numeric_limits<double>::infinity());
+  EXPECT_FALSE(joint_evaluation(p, matrix, 0.9).region_volume);
+}
+
+TEST(JointScores, ACountAtAnEndOfItsRangeLiesInTheRegion) {
+  // Rows of a number and a count, the latter in 2 to 5: the drawn scores of the counts 2 and 5 lie beyond
+  // the factor.
+  const at::Tensor matrix = equicorrelated(2, 0.3);
+  JointPieces p = normal_pieces(matrix, 3);
+  const double factor = 2;
+  p.z = at::tensor({0.1, -2.4, 0.2, 2.3, -0.3, -2.6}, at::kDouble).reshape({3, 2});
+  p.y = at::tensor({0.1, 2.0, 0.2, 5.0, -0.3, 1.0}, at::kDouble).reshape({3, 2});
+  EXPECT_EQ(joint_evaluation(p, matrix, 0.9, factor).region_coverage.value(), 0);
+  p.lower = at::tensor({-2.0, 2.0}, at::kDouble).expand({3, 2});
+  p.upper = at::tensor({2.0, 5.0}, at::kDouble).expand({3, 2});
+  const JointEvaluation e = joint_evaluation(p, matrix, 0.9, factor);
+  EXPECT_NEAR(e.region_coverage.value(), 2.0 / 3, 1e-12);
+  EXPECT_NEAR(e.region_volume.value(), 12, 1e-12);
 }
 
 TEST(JointScores, PreferIndependentAnswersToAWrongCorrelation) {
@@ -102,6 +132,11 @@ TEST(JointScores, RefusePiecesThatDisagree) {
   EXPECT_THROW(joint_evaluation(p, matrix, 0.9), std::invalid_argument);
   p = normal_pieces(matrix, 5);
   EXPECT_THROW(joint_evaluation(p, matrix, 0.9, -1), std::invalid_argument);
+  p.lower = at::zeros({5, 2}, at::kDouble);
+  EXPECT_THROW(joint_evaluation(p, matrix, 0.9), std::invalid_argument);
+  p.upper = -at::ones({5, 2}, at::kDouble);
+  EXPECT_THROW(joint_evaluation(p, matrix, 0.9), std::invalid_argument);
+  p = normal_pieces(matrix, 5);
   p.draws = p.draws.narrow(0, 0, 10);
   EXPECT_THROW(joint_evaluation(p, matrix, 0.9), std::invalid_argument);
 }
