@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -39,13 +40,25 @@ void check_conformal_rows(int64_t groups, double level, int64_t rows) {
         "give more rows, fit with a larger `.calibration_fraction`, or lower `.level`");
 }
 
+void check_calibration_weight(std::span<const double> weight, std::string_view function,
+                              std::string_view hint) {
+  const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
+  if (!(total <= kMostCalibrationWeight))
+    refuse(function, "weights of the calibration rows that sum to at most 2^53, about 9e15",
+           fmt::format("a sum of {:.3g}", total), hint);
+}
+
 namespace {
+
+constexpr const char* kTooHeavy =
+    "are the weights counts of rows? If they only say how much more frequent a row is than another, give "
+    "`.weights_are=importance`";
 
 /// Returns the factor of weighted rows. A sum of m weights has a relative rounding error of about m times
 /// 1e-16, so both comparisons have a slack of 1e-10.
 double weighted_factor(std::span<const double> scores, double level, std::span<const double> weight) {
-  double total = 0;
-  for (const double one : weight) total += one;
+  check_calibration_weight(weight, "conformal", kTooHeavy);
+  const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
   check_conformal_rows(static_cast<int64_t>(std::floor(total * (1 + 1e-10))), level, std::ssize(scores));
   const double needed = (total + 1) * level * (1 - 1e-10);  // 1: the weight of the new row
   double upto = 0;

@@ -21,10 +21,19 @@ int64_t conformal_rows(double level);
 /// groups, is only used in the message. Also throws unless 0 < level <= kMostLevel.
 void check_conformal_rows(int64_t groups, double level, int64_t rows);
 
+/// The most that the weights of the calibration rows may sum to. A double counts up to it one by one, so that
+/// beside a larger sum the new row's weight of 1 would be lost; and a sum that is no int64_t has no rank.
+inline constexpr double kMostCalibrationWeight = 9007199254740992;  // 2^53
+
+/// Throws std::invalid_argument, which names `function` and ends in `hint`, unless the sum of these weights is
+/// at most kMostCalibrationWeight. Each must be > 0.
+void check_calibration_weight(std::span<const double> weight, std::string_view function,
+                              std::string_view hint);
+
 /// Returns the conformal factor that answers/conformal.h describes: `scores` [m] in ascending order, and the
 /// group of each, from 0 to groups - 1. `weight` [m] are those of ConformalScores::weight, each > 0; empty
 /// without them. Throws std::invalid_argument as check_conformal_rows does, of weighted rows with the sum of
-/// the weights, rounded down, as the number of groups.
+/// the weights, rounded down, as the number of groups, and as check_calibration_weight does.
 double conformal_factor(std::span<const double> scores, std::span<const int64_t> group, int64_t groups,
                         double level, std::span<const double> weight = {});
 

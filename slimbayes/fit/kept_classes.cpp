@@ -54,8 +54,9 @@ std::string keep_classes_in_training(const Examples& examples, const FitOptions&
       const int64_t group = group_of[static_cast<size_t>(*found)];
       const int64_t size_moved = move_group(group_of, group, *part, split.train);
       if (size_moved == 0) continue;
-      for (int64_t row : split.train)  // the moved group may hold rows of other classes too
-        if (group_of[static_cast<size_t>(row)] == group) ++trained[class_of(row)];
+      for (int64_t row : split.train)  // the moved group may hold rows of other classes, or of none, too
+        if (group_of[static_cast<size_t>(row)] == group && std::isfinite(class_of(row)))
+          ++trained[class_of(row)];
       moved_rows += size_moved;
       moved.push_back(
           fmt::format("{} ({} in all)", in_quotes(cell_text(target, value)), counted(size, "row")));

@@ -6,19 +6,25 @@
 #include <cmath>
 #include <limits>
 
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/method/batches.h"
 
 namespace slimbayes {
 
 namespace {
 
-/// The rows in ascending order, row i as often as its weight says.
+/// The rows in ascending order, row i as often as its weight says. Weights whose mean is below 1 are divided
+/// by it, so that there are as many places as rows (method/row_weights.h).
 class WeightedOrder {
  public:
   WeightedOrder(const at::Tensor& x, const at::Tensor& weights) {
     const auto [values, order] = x.to(at::kDouble).sort();
     values_ = values;
-    ends_ = weights.index_select(0, order).cumsum(0);
+    const double scale = std::max(1.0, static_cast<double>(x.numel()) / total_of(weights, x.numel()));
+    ends_ = (scale * weights).index_select(0, order).cumsum(0);
+    // An end that only rounding keeps from being whole would move the place beside it to another row.
+    const double slack = std::min(1e-3, 1e-11 * total());
+    ends_ = at::where((ends_ - ends_.round()).abs() <= slack, ends_.round(), ends_);
   }
 
   double total() const { return ends_[ends_.size(0) - 1].item<double>(); }
@@ -36,14 +42,10 @@ class WeightedOrder {
 
 }  // namespace
 
-double total_of(const at::Tensor& weights, int64_t n) {
-  return weights.defined() ? weights.sum().item<double>() : static_cast<double>(n);
-}
+double total_of(const at::Tensor& weights, int64_t n) { return total_weight(weights, n); }
 
 double effective_rows(const at::Tensor& weights, int64_t n) {
-  if (!weights.defined()) return static_cast<double>(n);
-  const double sum = weights.sum().item<double>();
-  return sum * sum / weights.square().sum().item<double>();
+  return weights.defined() ? effective_rows(weights) : static_cast<double>(n);
 }
 
 MeanWithError mean_with_error(const at::Tensor& x, const at::Tensor& weights) {
@@ -62,14 +64,14 @@ double weighted_var(const at::Tensor& x, const at::Tensor& weights) {
 double weighted_median(const at::Tensor& x, const at::Tensor& weights) {
   if (!weights.defined()) return x.median().item<double>();
   const WeightedOrder order(x, weights);
-  const double place = std::floor(std::max(0.0, order.total() - 1) / 2);
+  const double place = std::floor((order.total() - 1) / 2);
   return order.at(at::full({1}, place, at::kDouble)).item<double>();
 }
 
 at::Tensor weighted_quantiles(const at::Tensor& x, const at::Tensor& weights, const at::Tensor& at) {
   if (!weights.defined()) return at::quantile(x, at);
   const WeightedOrder order(x, weights);
-  const at::Tensor place = at * std::max(0.0, order.total() - 1), below = place.floor();
+  const at::Tensor place = at * (order.total() - 1), below = place.floor();
   return at::lerp(order.at(below), order.at(below + 1), place - below);
 }
 

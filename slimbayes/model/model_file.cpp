@@ -11,6 +11,7 @@
 #include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/engine/spec/row_spec_file.h"
 #include "slimbayes/method/head.h"
 #include "slimbayes/method/registry.h"
@@ -83,6 +84,8 @@ ConformalScores take_calibration(TensorFile& file) {
   check_finite(out.weight, "load", kCalibrationWeights);
   check((out.weight > 0).all().item<bool>(), "load", "calibration weights above 0", "others",
         "the model file is damaged");
+  check_calibration_weight({out.weight.const_data_ptr<double>(), static_cast<size_t>(out.weight.numel())},
+                           "load", "the model file is damaged");
   return out;
 }
 

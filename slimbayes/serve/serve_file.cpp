@@ -11,6 +11,7 @@
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/table/spelling.h"
+#include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/engine/spec/row_spec_file.h"
 #include "slimbayes/storage/check.h"
 #include "slimbayes/storage/contents.h"
@@ -59,6 +60,7 @@ CalibrationScores calibration_of(const TensorFile& file) {
         std::ranges::all_of(scores.weight, [](double w) { return w > 0 && std::isfinite(w); });
     check(positive && scores.weight.size() == m, "serve", "a weight above 0 for each calibration score",
           "others", kDamaged);
+    check_calibration_weight(scores.weight, "serve", kDamaged);
   }
   if (!file.tensors.contains(kGroups)) {
     scores.groups = static_cast<int64_t>(m);

@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "slimbayes/answers/metrics.h"
 #include "slimbayes/core/random.h"
@@ -297,6 +301,23 @@ double beta_binomial_cdf(int64_t j, int64_t N, double a, double b) {
                     std::lgamma(b));
   }
   return sum;
+}
+
+TEST(Conformal, WeightsMustSumToANumberThatADoubleCounts) {
+  const at::Tensor scores = at::arange(1, 31).to(at::kDouble);
+  std::vector<int64_t> singly(30);
+  std::iota(singly.begin(), singly.end(), 0);
+  for (const double count : {1e15, 1e19, 1e300, 1.7e308}) {
+    const at::Tensor weight = at::full({30}, count, at::kDouble);
+    try {
+      weighted_factor(scores, singly, weight, ConformalWeight::counts_of_rows, 0.9);
+      FAIL() << count;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find("sum to at most 2^53"), std::string::npos) << error.what();
+    }
+  }
+  const at::Tensor most = at::full({30}, 1e14, at::kDouble);
+  EXPECT_EQ(weighted_factor(scores, singly, most, ConformalWeight::counts_of_rows, 0.85), 26);
 }
 
 // The rows are heteroscedastic and heavy-tailed; the model's sd is three times too small and has a wrong

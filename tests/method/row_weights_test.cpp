@@ -48,6 +48,32 @@ TEST(RowWeights, WholeOnesAreRepeatedRows) {
   }
 }
 
+// Equal weights of 2 are each row twice; smaller ones have no unit.
+TEST(RowWeights, QuantilesDoNotDependOnTheUnitOfSmallWeights) {
+  const at::Tensor three = at::tensor({3.0, 1.0, 2.0}, at::kDouble);
+  EXPECT_EQ(weighted_median(three, at::full({3}, 0.5, at::kDouble)), 2);
+  const at::Tensor at = at::tensor({0.0, 0.01, 0.25, 0.5, 0.77, 1.0}, at::kDouble);
+  for (const int64_t n : {1, 2, 3, 4, 10, 31, 50}) {
+    const at::Tensor x = Stream(3).normal({n});
+    for (const double size : {1e-6, 0.3, 0.9, 2.0}) {
+      const at::Tensor w = at::full({n}, size, at::kDouble);
+      const at::Tensor same = size == 2 ? repeated(x, w) : x;
+      EXPECT_EQ(weighted_median(x, w), same.median().item<double>()) << n << " " << size;
+      EXPECT_TRUE(at::allclose(weighted_quantiles(x, w, at), at::quantile(same, at), 1e-10, 1e-12))
+          << n << " " << size;
+    }
+    const at::Tensor unequal = whole_weights(n) / 3, w = unequal / unequal.mean();
+    EXPECT_EQ(weighted_median(x, unequal), weighted_median(x, w)) << n;
+    EXPECT_TRUE(
+        at::allclose(weighted_quantiles(x, 0.1 * unequal, at), weighted_quantiles(x, w, at), 1e-9, 1e-11))
+        << n;
+  }
+}
+
+TEST(RowWeights, HugeOnesHaveAnEffectiveNumber) {
+  EXPECT_NEAR(effective_rows(at::tensor({1e200, 2e200, 3e200}, at::kDouble), 3), 36.0 / 14, 1e-12);
+}
+
 TEST(RowWeights, AFewHeavyRowsAreFewRows) {
   at::Tensor w = at::ones({100}, at::kDouble);
   w.slice(0, 0, 4).fill_(1e6);

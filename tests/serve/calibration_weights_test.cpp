@@ -6,6 +6,7 @@
 
 #include "slimbayes/serve/serve_file.h"
 #include "slimbayes/storage/error.h"
+#include "tests/data/tables.h"
 #include "tests/serve/serve_case.h"
 
 namespace slimbayes {
@@ -64,6 +65,31 @@ TEST(ServedCalibrationWeights, OfADamagedFileAreRefused) {
   std::memset(file.tensors.at("calibration.weights").bytes.data(), 0, sizeof(double));
   EXPECT_THROW(serve::Model::open(to_bytes(file), "damaged"), DataError);
   EXPECT_THROW(Model::from_file(file, "damaged"), DataError);
+}
+
+// Each weight is finite and above 0. As ranks are whole numbers, their sum must be one that a double counts.
+TEST(ServedCalibrationWeights, OfAFileWhoseSumIsTooLargeAreRefused) {
+  TensorFile file = with_calibration_weights({"", "ridge", json::object(), "conformal"}).to_file();
+  const auto put = [&](size_t place, double weight) {
+    std::memcpy(file.tensors.at("calibration.weights").bytes.data() + place * sizeof(double), &weight,
+                sizeof(double));
+  };
+  const auto expect_refused = [&] {
+    for (const std::string& message : {error_of([&] { serve::Model::open(to_bytes(file), "damaged"); }),
+                                       error_of([&] { Model::from_file(file, "damaged"); })})
+      expect_has(message, "weights of the calibration rows that sum to at most 2^53");
+  };
+  for (const double large : {1e16, 1e19, 1e300}) {
+    put(0, large);
+    expect_refused();
+  }
+  put(0, 1.7e308);
+  put(1, 1.7e308);  // the sum is infinite
+  expect_refused();
+  put(0, 1e15);
+  put(1, 1);
+  EXPECT_NO_THROW(serve::Model::open(to_bytes(file), "heavy"));
+  EXPECT_NO_THROW(Model::from_file(file, "heavy"));
 }
 
 }  // namespace

@@ -29,16 +29,18 @@ constexpr double kLeastWeight = 0.02;  // of a candidate of a mixture
 /// answers hold their level, or that with the fewest misses if none does: 1 unless more targets lie outside
 /// than chance explains. The log score alone may prefer a density that is right in its middle and too narrow
 /// at the ends of the interval. Of rows with weights the number is the effective one, and that of the targets
-/// outside is their weighted share of it.
+/// outside is their weighted share of it, both rounded down; kRounding keeps a sum of weights that lies just
+/// below a whole number from losing one.
 double widening(const Regression& p, const at::Tensor& y, const at::Tensor& weights) {
-  constexpr double kLevel = 0.95, kUnlikely = 0.05, kStep = 1.05, kMost = 25;
-  const auto n = static_cast<int64_t>(effective_rows(weights, y.size(0))),
+  constexpr double kLevel = 0.95, kUnlikely = 0.05, kStep = 1.05, kMost = 25, kRounding = 1e-9;
+  const auto n = static_cast<int64_t>(effective_rows(weights, y.size(0)) + kRounding),
              enough = static_cast<int64_t>((1 - kLevel) * static_cast<double>(n));
   const double end = normal_quantile((1 + kLevel) / 2);
   const auto misses = [&](double factor) {
     const at::Tensor outside = normal_score(tempered(p, {factor}), y).abs() > end;
     if (!weights.defined()) return outside.sum().item<int64_t>();
-    return static_cast<int64_t>(weighted_mean(outside.to(at::kDouble), weights) * static_cast<double>(n));
+    return static_cast<int64_t>(weighted_mean(outside.to(at::kDouble), weights) * static_cast<double>(n) +
+                                kRounding);
   };
   double best = 1;
   int64_t least = misses(1);

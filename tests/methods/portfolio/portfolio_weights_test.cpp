@@ -43,6 +43,19 @@ TEST(weigh, ACandidateThatKnowsLessThanNothingTakesNoPart) {
   }
 }
 
+// Six of 47 targets outside the intervals are more than chance explains, five are not. The weighted share of
+// six, 12 / 94, times 47 is slightly below 6 in a double.
+TEST(weigh, EqualWeightsWidenAsNoneDo) {
+  at::Tensor y = at::full({47}, 0.395, at::kDouble);
+  y.slice(0, 0, 6).fill_(2.6);
+  const Answered one = answered("ridge", at::zeros_like(y), 1, y);
+  std::vector<TriedCandidate> plain = {one.tried}, twice = {one.tried};
+  weigh(plain, {one.held}, y, false);
+  weigh(twice, {one.held}, y, false, at::full({47}, 2, at::kDouble));
+  EXPECT_GT(plain[0].tempering.factor, 1.5);  // 1: the intervals are left as they are
+  EXPECT_NEAR(twice[0].tempering.factor, plain[0].tempering.factor, 1e-3);
+}
+
 // A candidate that is worse than others on average, and better on some rows, keeps its part.
 TEST(weigh, ACandidateThatIsABitWorseTakesPart) {
   const at::Tensor y = at::linspace(-1, 1, 40, at::kDouble);
