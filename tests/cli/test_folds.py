@@ -108,3 +108,13 @@ def test_an_interrupt_ends_them(tmp_path):
     log = process.communicate(timeout=60)[1]
     found = re.search(r"interrupted: (\d+) of 50 folds", log)
     assert process.returncode == 130 and found and int(found[1]) < 50, log
+
+
+def test_folds_are_pooled_by_the_weights_as_they_are_given(tmp_path):
+    rows = [[a, b, 100 if i % 10 == 0 else 0.5, y] for i, (a, b, y) in enumerate(toy_rows(60))]
+    write_csv(tmp_path / "t.csv", ["a", "b", "w", "y"], rows)
+    assert run(tmp_path, "fit", "t.csv", "--target", "y", "--weights", "w", "--method", "ridge", "--model", "m").returncode == 0
+    report, runs = runs_of(tmp_path, "evaluate", "m", "t.csv", "--folds", 4)
+    total = [one["total_weight"] for one in runs]
+    assert sum(total) == pytest.approx(6 * 100 + 54 * 0.5) and max(total) > 1.5 * min(total)
+    assert report["pooled"]["nll"] == pytest.approx(sum(w * one["nll"] for w, one in zip(total, runs)) / sum(total))

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 
 #include "slimbayes/fit/fit_outcome.h"
 #include "slimbayes/fit/target_fit.h"
@@ -206,6 +207,45 @@ TEST(JointFit, LeavesRowsOfWeight0OutOfTheDealtParts) {
       EXPECT_EQ(model.models()[t].split().*part, without.models()[t].split().*part);
   }
   EXPECT_TRUE(at::equal(model.correlation().matrix, without.correlation().matrix));
+}
+
+TEST(JointFit, AWeightedRegionIsKeptInTheFile) {
+  Table table = correlated_targets(300);
+  std::vector<double> weights;
+  for (int64_t row = 0; row < table.rows; ++row) weights.push_back(static_cast<double>(1 + row % 4));
+  table.columns.push_back(numbers("w", weights));
+  JointRequest request = asking("a,b");
+  request.fit.ignore = {"c"};
+  request.fit.weights = "w";
+  request.fit.calibrate = "conformal";
+  request.fit.calibration_fraction = 0.3;
+  const JointModel model = *fitted(table, request).model, read = JointModel::from_file(model.to_file(), "m");
+  ASSERT_TRUE(model.parts().region.weight.defined());
+  EXPECT_TRUE(at::equal(read.parts().region.weight, model.parts().region.weight));
+  const Examples fresh = correlated_targets(5, 3);
+  EXPECT_EQ(read.region(read.answers(fresh), 0.9).factor, model.region(model.answers(fresh), 0.9).factor);
+  request.fit.weights_are = "counts";
+  request.fit.split = "random";  // each of the equal rows counts, as in the intervals of one target
+  const JointModel counts = *fitted(table, request).model;
+  EXPECT_GT(counts.parts().region.units(), counts.parts().region.groups);
+}
+
+TEST(JointFit, AWildRowOfSeparateValidationDataIsNotInTheCorrelation) {
+  const Table table = correlated_targets(100);
+  Table held_out = correlated_targets(300, 9);
+  JointRequest request = asking("a,b");
+  request.fit.ignore = {"c"};
+  std::vector<int64_t> others(299);
+  std::iota(others.begin(), others.end(), 1);
+  Callback silent;
+  const Table without = take_rows(held_out, others);
+  const JointOutcome clean = fit_joint(table, request, &without, {}, silent);
+  held_out.columns[1].values[0] = 1e9;
+  ASSERT_EQ(held_out.columns[1].name, "a");
+  const JointOutcome out = fit_joint(table, request, &held_out, {}, silent);
+  EXPECT_EQ(out.model->correlation().rows, 299);
+  EXPECT_NEAR(out.model->correlation().matrix[0][1].item<double>(),
+              clean.model->correlation().matrix[0][1].item<double>(), 0.01);
 }
 
 TEST(JointFit, ATargetHasItsShareOfTheTimeThatIsLeft) {

@@ -110,6 +110,39 @@ TEST(FitWithWeights, CountsAreRepeatedRows) {
   EXPECT_TRUE(at::allclose(p.epistemic_var, q.epistemic_var, 1e-4, 0));
 }
 
+TEST(FitWithWeights, CountsOfCalibrationRowsAreEnoughRows) {
+  const Table table = weighted_rows(60, {10});
+  FitOptions fit = with_weights("ridge");
+  fit.weights_are = "counts";
+  fit.split = "random";
+  fit.calibrate = "conformal";
+  fit.calibration_fraction = 0.2;  // 12 rows that stand for 120: enough for 95 %
+  const Model model = fit_model(table, fit);
+  EXPECT_EQ(model.calibration().units(), 120);
+  EXPECT_GT(conformal_factor(model.calibration(), 0.95), 0);
+  fit.weights_are = "importance";
+  EXPECT_THROW(fit_model(table, fit), std::invalid_argument);
+}
+
+TEST(FitWithWeights, ATestRowThatCannotBeScoredIsRefusedBeforeTraining) {
+  struct Watching : Callback {
+    void report(const Progress&) override { ++reports; }
+    int reports = 0;
+  };
+  Table table = weighted_rows(40, {1});
+  for (double& y : table.columns[3].values) y = std::floor(std::abs(y) * 3);
+  ASSERT_EQ(table.columns[3].name, "y");
+  table.columns[3].values[7] = 2.5;
+  FitOptions fit = without_weights("vbll");
+  fit.likelihood = LikelihoodKind::poisson;
+  fit.test_fraction = 0.8;
+  for (fit.split_seed = 0; fit.split_seed < 4; ++fit.split_seed) {
+    Watching callback;
+    EXPECT_ANY_THROW(fit_model(table, fit, nullptr, &callback));
+    EXPECT_EQ(callback.reports, 0);
+  }
+}
+
 TEST(FitWithWeights, SeparateValidationDataNeedTheColumn) {
   const Table table = weighted_rows(60, {1, 2});
   Table own = weighted_rows(20, {1, 0}, 100);
