@@ -100,7 +100,7 @@ std::string correlation_text(const CorrelationFacts& facts) {
     for (const double x : facts.matrix[i])
       rows.back().push_back(fmt::format("{:.2f}", std::abs(x) < 0.005 ? 0.0 : x));
   }
-  return fmt::format("\ncorrelation of errors, of {} held-out rows, drawn to 0 by {:.2g} %\n", facts.rows,
+  return fmt::format("\ncorrelation of errors, of {} held-out rows, drawn to 0 by {:.0f} %\n", facts.rows,
                      100 * facts.shrinkage) +
          aligned_lines(rows);
 }

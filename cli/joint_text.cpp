@@ -63,7 +63,7 @@ std::string correlation_text(const std::vector<std::string>& targets, const Erro
     rows.push_back({{targets[i]}});
     for (const double x : numbers.at(i)) rows.back().push_back({two_decimals(x)});
   }
-  return text_table(rows) + fmt::format("of {} held-out {}, drawn to 0 by {:.2g} %\n", correlation.rows,
+  return text_table(rows) + fmt::format("of {} held-out {}, drawn to 0 by {:.0f} %\n", correlation.rows,
                                         correlation.rows == 1 ? "row" : "rows", 100 * correlation.shrinkage);
 }
 

@@ -73,6 +73,8 @@ void check_request(const FitOptions& fit, const OptionFlags& flags, std::optiona
                    bool data_follow) {
   check_fractions(fit);
   if (!fit.network_from.empty()) return check_alone_with_network(flags);
+  if (flags.given("weights") && fit.weights.empty())
+    misuse("expected a column for --weights; received an empty name; leave it out for rows that count once");
   if (flags.given("calibration_fraction") && fit.calibrate == "none")
     misuse("expected --calibrate with --calibration-fraction; received none; add --calibrate conformal");
   if (!kind) return;

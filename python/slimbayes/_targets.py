@@ -57,9 +57,15 @@ def width(y):
 
 def are_names(y, X):
     """Whether y is a list of different names of columns of the data frame X. Raises ValueError where some are and others are not."""
-    if not (isinstance(y, (list, tuple)) and y and all(isinstance(one, str) for one in y)) or not hasattr(X, "columns") and not hasattr(X, "column_names"):
+    if not hasattr(X, "columns") and not hasattr(X, "column_names"):
+        return False
+    if isinstance(y, (list, tuple)) and not y and _data.row_count(X):
+        raise ValueError("fit: expected the target of each row, or names of columns; received an empty list")
+    if not (isinstance(y, (list, tuple)) and y and all(isinstance(one, str) for one in y)):
         return False
     names = _data.column_names(X)
+    if set(y) <= set(names) and len(set(y)) < len(y) != _data.row_count(X):
+        raise ValueError(f"fit: expected each column once as a target; received {next(name for name in y if list(y).count(name) > 1)!r} twice")
     if (some := set(y) & set(names)) and len(some) < len(set(y)) and len(y) != _data.row_count(X):
         check_column(next(name for name in y if name not in some), names)
     return len(some) == len(y)

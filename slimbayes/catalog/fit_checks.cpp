@@ -115,6 +115,9 @@ void check_weights(const FitOptions& fit) {
   require(fit.weights_are == "importance" || fit.weights_are == "counts",
           "'importance' or 'counts' for `.weights_are`", quoted(fit.weights_are),
           "importance is the default");
+  require(!fit.weights.empty() || fit.weights_are == "importance",
+          "`.weights`, a column, with `.weights_are`", "no column",
+          "name the column by `.weights`, or leave `.weights_are` out");
   if (fit.weights.empty()) return;
   require(fit.likelihood != LikelihoodKind::cox, "no weights for `.likelihood=cox`, whose rows are events",
           fmt::format("`.weights={}`", foreign_text(fit.weights)), "leave `.weights` out");

@@ -80,7 +80,13 @@ InputKind kind_asked(const Examples& examples, const FitOptions& options) {
 
 std::vector<std::string> targets_of(const FitOptions& options, const Table& table) {
   if (options.target.empty()) return {};
-  return table.find(options.target) ? std::vector{options.target} : split_list(options.target);
+  if (table.find(options.target)) return {options.target};
+  std::vector<std::string> names = split_list(options.target);
+  const auto commas = std::ranges::count(options.target, ',');
+  if (std::ssize(names) != commas + 1)
+    refuse("fit", "a column between every two commas of `.target`", in_quotes(options.target),
+           "leave out the comma without a column");
+  return names;
 }
 
 void check_target(const Examples& examples, const FitOptions& options) {

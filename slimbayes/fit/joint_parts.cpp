@@ -9,6 +9,7 @@
 #include "slimbayes/answers/joint/error_correlation.h"
 #include "slimbayes/answers/joint/region.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/fit/fit_split.h"
 #include "slimbayes/fit/left_out.h"
@@ -160,9 +161,8 @@ JointModel joint_model(std::vector<Model> models, const Table& table, const FitO
   } else {
     parts.correlation = correlation_of(apart, table, fit, valid);
     if (parts.correlation.rows < kLeastPairRows)
-      notes.push_back(
-          fmt::format("the targets count as independent: in only {} held-out rows two of them are known",
-                      parts.correlation.rows));
+      notes.push_back(fmt::format("the targets count as independent: two of them are known in only {}",
+                                  counted(parts.correlation.rows, "held-out row")));
   }
   if (k > 0 && fit.calibrate == "conformal") parts.region = region_of(apart, table, fit, notes);
   return JointModel(std::move(parts));

@@ -121,6 +121,8 @@ def test_refused_weights(tmp_path):
     assert "some weights above 0 in the column 'w'" in refused(tmp_path, *words, *PLAIN, "--weights", "w")
     assert "did you mean 'w'?" in refused(tmp_path, *words, *PLAIN, "--weights", "ww")
     assert "a column of weights beside the target" in refused(tmp_path, *words, "--target", "w", "--weights", "w")
+    assert "expected --weights, a column, with --weights-are" in refused(tmp_path, *words, *PLAIN, "--weights-are", "counts")
+    assert "received an empty name" in refused(tmp_path, *words, *PLAIN, "--weights", "")
     assert "weights_are" in refused(tmp_path, *words, *PLAIN, "--weights", "w", "--weights-are", "shares")
     assert "no weights for --likelihood cox" in refused(tmp_path, *words, "--likelihood", "cox", "--domain", "0:1", "--weights", "w")
     (tmp_path / "rows").mkdir()
