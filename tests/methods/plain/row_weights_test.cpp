@@ -57,6 +57,19 @@ TEST(PlainRowWeights, MoveTheConstantToTheHeavyRows) {
   EXPECT_NEAR(p.aleatoric_var[0].item<double>(), 4 * 0.75 * 0.25 / 3 * 1.25, 1e-14);
 }
 
+TEST(PlainRowWeights, OfEqualSizeGiveTheConstantTheVarianceOfNone) {
+  const at::Tensor y = Stream(2).normal({20});
+  const Dataset rows = regression_data(at::zeros({20, 1}), y);
+  const double expected = stored_tensor(plain_fit("constant", rows)->save(), "posterior")[1].item<double>();
+  for (const double size : {1e-3, 0.05, 0.051, 0.3, 1.0}) {  // 0.051: the sum is just above 1
+    const auto found = plain_fit("constant", weighted(rows, at::full({20}, size, at::kDouble)));
+    const at::Tensor posterior = stored_tensor(found->save(), "posterior");
+    ASSERT_EQ(posterior.numel(), 3);
+    EXPECT_NEAR(posterior[1].item<double>(), expected, 1e-12) << size;
+    EXPECT_NEAR(posterior[2].item<double>(), 20 * size, 1e-6) << size;
+  }
+}
+
 // The search of the variances is by a bracket of finite width: the statistics agree to the digits of a
 // double.
 TEST(PlainRowWeights, OfRidgeAreRepeatedRows) {
