@@ -14,6 +14,7 @@
 #include "slimbayes/methods/plain/logistic_fit.h"
 #include "slimbayes/methods/plain/logistic_rows.h"
 #include "slimbayes/methods/plain/tree.h"
+#include "tests/methods/disk_source.h"
 #include "tests/methods/whole_weights.h"
 
 namespace slimbayes {
@@ -67,6 +68,15 @@ TEST(PlainRowWeights, OfEqualSizeGiveTheConstantTheVarianceOfNone) {
     ASSERT_EQ(posterior.numel(), 3);
     EXPECT_NEAR(posterior[1].item<double>(), expected, 1e-12) << size;
     EXPECT_NEAR(posterior[2].item<double>(), 20 * size, 1e-6) << size;
+  }
+}
+
+// The constant adds up what it knows of blocks; the weights of one sum to less than 1, or to more.
+TEST(PlainRowWeights, OfBlocksAddUpToThoseOfAllRows) {
+  const Dataset rows = regression_data(at::zeros({5000, 1}), Stream(2).normal({5000}));
+  for (const double unit : {1e-5, 0.3, 1.0}) {
+    const Dataset own = weighted(rows, unit * whole_weights(5000));
+    expect_same_tensor(*plain_fit("constant", on_disk(own)), *plain_fit("constant", own), "posterior");
   }
 }
 
