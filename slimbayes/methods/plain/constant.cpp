@@ -23,7 +23,8 @@
 //             Dirichlet(a, ..., a). Counts: a Poisson rate with the prior Gamma(a, 0); the log rate is
 //             answered by its mean and variance.
 // Estimator   The posterior, in closed form. a is the option pseudo_count, 1/2 for Jeffreys' prior. With row
-//             weights n is their sum, and m and v have the weights in their sums.
+//             weights n is their sum, and m and v have the weights in their sums; freedom() says by what v
+//             divides.
 // When        As the zero of every score: a model that does not beat it has learned nothing.
 
 namespace slimbayes {
@@ -32,22 +33,33 @@ namespace {
 
 constexpr const char* kConstant = "constant";
 
-/// Returns the sample variance, with n - 1 for the n rows or for the sum n > 1 of their weights.
-double sample_variance(const at::Tensor& y, const at::Tensor& weights, double n) {
-  if (!weights.defined()) return y.var().item<double>();
-  return (weights * (y - weighted_mean(y, weights)).square()).sum().item<double>() / (n - 1);
+/// Returns by what the sum of the weighted squares is divided in a sample variance: the sum n of the weights
+/// less 1, so that whole weights are repeated rows. Weights with a mean below 1 cannot be counts of rows, and
+/// n - 1 would be near 0 or below it though there are many rows. They count as if their mean were 1, which
+/// gives (rows - 1) n / rows: equal weights of any size up to 1 then have the variance of no weights. 0 if
+/// nothing is known of the variance.
+double freedom(double n, double rows) {
+  const double most = std::max(n, rows);
+  return (most - 1) * (n / most);
 }
 
-/// What is stored: of numbers the mean, variance and rows; of classes the posterior counts of each class; of
-/// counts the shape and the rate of the Gamma posterior. A row counts by its weight. [k] float64
-at::Tensor posterior_of(const at::Tensor& y, const at::Tensor& weights, const Task& task,
-                        double pseudo_count) {
+/// Returns the sample variance, for freedom() above 0.
+double sample_variance(const at::Tensor& y, const at::Tensor& weights, double divisor) {
+  if (!weights.defined()) return y.var().item<double>();
+  return (weights * (y - weighted_mean(y, weights)).square()).sum().item<double>() / divisor;
+}
+
+/// What is known of some rows: of numbers the mean, the variance, the sum of the weights and the number of
+/// rows; of classes the posterior counts of each class; of counts the shape and the rate of the Gamma
+/// posterior. A row counts by its weight. [k] float64
+at::Tensor known_of(const at::Tensor& y, const at::Tensor& weights, const Task& task, double pseudo_count) {
   const at::Tensor target = y.to(at::kDouble);
-  const double n = total_of(weights, target.size(0));
+  const double n = total_of(weights, target.size(0)), rows = static_cast<double>(target.size(0));
   if (task.kind == TaskKind::regression) {
     // One row says nothing about the variance; the encoded targets have the variance 1.
-    const double var = n > 1 ? std::max(sample_variance(target, weights, n), 1e-12) : 1;
-    return at::tensor({weighted_mean(target, weights), var, n}, at::kDouble);
+    const double divisor = freedom(n, rows);
+    const double var = divisor > 0 ? std::max(sample_variance(target, weights, divisor), 1e-12) : 1;
+    return at::tensor({weighted_mean(target, weights), var, n, rows}, at::kDouble);
   }
   if (task.kind == TaskKind::counts) {
     const at::Tensor events = weights.defined() ? target * weights : target;
@@ -57,35 +69,43 @@ at::Tensor posterior_of(const at::Tensor& y, const at::Tensor& weights, const Ta
   return at::bincount(target.to(at::kLong), weights, classes).to(at::kDouble) + pseudo_count;
 }
 
-/// Returns what is stored of the rows of `a` and `b` together.
+/// Returns what is known of the rows of `a` and `b` together.
 at::Tensor of_both(const at::Tensor& a, const at::Tensor& b, TaskKind kind, double pseudo_count) {
   const at::Tensor prior = at::full({}, pseudo_count, at::kDouble);
   if (kind == TaskKind::classification) return a + b - prior;
   if (kind == TaskKind::counts) return at::stack({a[0] + b[0] - prior, a[1] + b[1]});
-  const at::Tensor n = a[2] + b[2], between = a[2] * b[2] / n * (a[0] - b[0]).square();
-  const at::Tensor var = ((a[2] - 1) * a[1] + (b[2] - 1) * b[1] + between) / (n - 1);
-  return at::stack({(a[2] * a[0] + b[2] * b[0]) / n, var, n});
+  const auto divisor = [](const at::Tensor& weight, const at::Tensor& size) {
+    return freedom(weight.item<double>(), size.item<double>());
+  };
+  const at::Tensor n = a[2] + b[2], rows = a[3] + b[3], between = a[2] * b[2] / n * (a[0] - b[0]).square();
+  const at::Tensor squares = divisor(a[2], a[3]) * a[1] + divisor(b[2], b[3]) * b[1] + between;
+  return at::stack({(a[2] * a[0] + b[2] * b[0]) / n, squares / divisor(n, rows), n, rows});
+}
+
+/// Returns what is stored: of numbers the mean, the variance and the sum of the weights, of others all.
+at::Tensor stored_of(const at::Tensor& known, TaskKind kind) {
+  return kind == TaskKind::regression ? known.slice(0, 0, 3).clone() : known;
 }
 
 /// Returns what is stored of all rows; of those on disk it is added up block by block.
 at::Tensor posterior_at(const Dataset& rows, double pseudo_count, const Collective* ranks) {
   const Task& task = rows.schema.task;
-  if (!are_on_disk(rows)) return posterior_of(targets_of(rows), rows.weights(), task, pseudo_count);
+  if (!are_on_disk(rows))
+    return stored_of(known_of(targets_of(rows), rows.weights(), task, pseudo_count), task.kind);
   at::Tensor all;
   const auto add = [&](const at::Tensor& some) {
     all = all.defined() ? of_both(all, some, task.kind, pseudo_count) : some;
   };
   const RankRows own = readable_rows(rows, ranks);
   on_all_ranks(own.ranks, [&] {
-    over_batches(own.rows, {}, [&](const Batch& batch) {
-      add(posterior_of(batch.target, batch.weight, task, pseudo_count));
-    });
+    over_batches(own.rows, {},
+                 [&](const Batch& batch) { add(known_of(batch.target, batch.weight, task, pseudo_count)); });
   });
-  if (own.ranks == nullptr) return all;
+  if (own.ranks == nullptr) return stored_of(all, task.kind);
   const at::Tensor of_ranks = own.ranks->gather(all);
   all = at::Tensor();
   for (int64_t rank = 0; rank < of_ranks.size(0); ++rank) add(of_ranks[rank]);
-  return all;
+  return stored_of(all, task.kind);
 }
 
 /// Returns the answer for n rows.

@@ -14,6 +14,7 @@
 #include "slimbayes/methods/plain/logistic_fit.h"
 #include "slimbayes/methods/plain/logistic_rows.h"
 #include "slimbayes/methods/plain/tree.h"
+#include "tests/methods/disk_source.h"
 #include "tests/methods/whole_weights.h"
 
 namespace slimbayes {
@@ -55,6 +56,28 @@ TEST(PlainRowWeights, MoveTheConstantToTheHeavyRows) {
   const auto p = std::get<Regression>(plain_fit("constant", weighted(rows, w))->predict(rows));
   EXPECT_NEAR(p.mean[0].item<double>(), 0.75, 1e-14);
   EXPECT_NEAR(p.aleatoric_var[0].item<double>(), 4 * 0.75 * 0.25 / 3 * 1.25, 1e-14);
+}
+
+TEST(PlainRowWeights, OfEqualSizeGiveTheConstantTheVarianceOfNone) {
+  const at::Tensor y = Stream(2).normal({20});
+  const Dataset rows = regression_data(at::zeros({20, 1}), y);
+  const double expected = stored_tensor(plain_fit("constant", rows)->save(), "posterior")[1].item<double>();
+  for (const double size : {1e-3, 0.05, 0.051, 0.3, 1.0}) {  // 0.051: the sum is just above 1
+    const auto found = plain_fit("constant", weighted(rows, at::full({20}, size, at::kDouble)));
+    const at::Tensor posterior = stored_tensor(found->save(), "posterior");
+    ASSERT_EQ(posterior.numel(), 3);
+    EXPECT_NEAR(posterior[1].item<double>(), expected, 1e-12) << size;
+    EXPECT_NEAR(posterior[2].item<double>(), 20 * size, 1e-6) << size;
+  }
+}
+
+// The constant adds up what it knows of blocks; the weights of one sum to less than 1, or to more.
+TEST(PlainRowWeights, OfBlocksAddUpToThoseOfAllRows) {
+  const Dataset rows = regression_data(at::zeros({5000, 1}), Stream(2).normal({5000}));
+  for (const double unit : {1e-5, 0.3, 1.0}) {
+    const Dataset own = weighted(rows, unit * whole_weights(5000));
+    expect_same_tensor(*plain_fit("constant", on_disk(own)), *plain_fit("constant", own), "posterior");
+  }
 }
 
 // The search of the variances is by a bracket of finite width: the statistics agree to the digits of a
