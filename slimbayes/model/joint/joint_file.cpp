@@ -68,6 +68,8 @@ ConformalScores region_in(const TensorFile& file) {
   check_finite(out.weight, "load", kRegionWeights);
   check((out.weight > 0).all().item<bool>(), "load", "weights of the region above 0", "others",
         "the model file is damaged");
+  check_calibration_weight({out.weight.const_data_ptr<double>(), static_cast<size_t>(out.weight.numel())},
+                           "load", "the model file is damaged");
   return out;
 }
 
