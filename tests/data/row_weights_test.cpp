@@ -90,17 +90,16 @@ TEST(weight_scale, makes_weights_of_importance_sum_to_the_rows) {
   EXPECT_TRUE(at::equal(equal / weight_scale(equal, weighted_by()), at::ones({7}, at::kDouble)));
 }
 
-TEST(scored_weights, are_undefined_where_each_example_counts_once) {
+TEST(scored_weights, are_those_of_the_column_and_undefined_where_each_example_counts_once) {
   const Table table = with_weights({1, 2, 0});
   EXPECT_FALSE(scored_weights(table, weighted_by("absent")).defined());
-  EXPECT_FALSE(scored_weights(with_weights({3, 3, 3}), weighted_by()).defined());
-  const at::Tensor own = scored_weights(table, weighted_by());
-  EXPECT_NEAR(own[0].item<double>(), 2.0 / 3, 1e-15);
-  EXPECT_NEAR(own[1].item<double>(), 4.0 / 3, 1e-15);
-  EXPECT_EQ(own[2].item<double>(), 0);
-  FitOptions counts = weighted_by();
-  counts.weights_are = "counts";
-  EXPECT_EQ(values(scored_weights(table, counts)), (std::vector<double>{1, 2, 0}));
+  EXPECT_FALSE(scored_weights(with_weights({1, 1, 1}), weighted_by()).defined());
+  EXPECT_EQ(values(scored_weights(with_weights({3, 3}), weighted_by())), (std::vector<double>{3, 3}));
+  for (const char* kind : {"importance", "counts"}) {
+    FitOptions fit = weighted_by();
+    fit.weights_are = kind;
+    EXPECT_EQ(values(scored_weights(table, fit)), (std::vector<double>{1, 2, 0}));
+  }
 }
 
 TEST(scored_weights_note, says_what_weighs_the_scores) {

@@ -10,27 +10,10 @@
 #include "slimbayes/answers/density.h"
 #include "slimbayes/method/registry.h"
 #include "tests/methods/once.h"
+#include "tests/methods/quick_options.h"
 
 namespace slimbayes {
 namespace {
-
-/// Options of a fit that is quick, not good.
-nlohmann::json quick_options(const MethodInfo& info, TaskKind task) {
-  nlohmann::json quick = nlohmann::json::object();
-  if (info.candidates) quick["candidates"] = task == TaskKind::regression ? "constant,ridge" : "constant";
-  if (!info.inner.empty()) quick["members"] = 2;
-  for (const OptionDoc& option : options_of(info, quick)) {
-    if (option.name == "steps") quick["steps"] = 60;
-    if (option.name == "iterations") quick["iterations"] = 10;
-    if (option.name == "learning_rate") quick["learning_rate"] = 0.02;
-    if (option.name == "rank" || option.name == "hidden") quick[option.name] = 16;
-    if (option.name == "sketch") quick["sketch"] = 32;
-    if (option.name == "beta") quick["beta"] = 0.1;
-    if (option.name == "trees") quick["trees"] = 16;
-    if (option.name == "inducing_rows") quick["blocks"] = 1;
-  }
-  return quick;
-}
 
 /// Returns the task of the first kind that the method takes, of tables of numbers, classes and counts.
 std::optional<TaskKind> first_task(const MethodInfo& info) {
@@ -91,7 +74,7 @@ TEST_P(WeightsContract, AnswersMoveToTheHeavyRows) {
       halves(40, task, 1, 1).subset(at::arange(12));  // a Gaussian process keeps its mean elsewhere
   const auto answer_with = [&](double heavy) {
     const Split split{halves(40, task, heavy, 1), halves(16, task, heavy, 2)};
-    const auto fitted = row.make(quick_options(info, task))->fit(split, {Stream(5), nullptr, {}});
+    const auto fitted = row.make(contract::quick_options(info, task))->fit(split, {Stream(5), nullptr, {}});
     const Predictive p = fitted->predict(fresh);
     EXPECT_TRUE(is_finite(p)) << "weight " << heavy;
     return mean_answer(p);
