@@ -258,7 +258,8 @@ def test_ctrl_c_on_rank_0_ends_all_and_the_fit_goes_on_elsewhere(folders, tmp_pa
     alone = tmp_path / "alone"
     alone.mkdir()
     for name in "data.csv", "model.safetensors", "model.safetensors.ckpt":
-        (alone / name).write_bytes((folders[0] / name).read_bytes())
+        if name != "model.safetensors" or (folders[0] / name).exists():  # there is none before the first validation
+            (alone / name).write_bytes((folders[0] / name).read_bytes())
     assert [code for code, *_ in fitted(folders, *DBK, *long, "--resume")] == [0, 0]
     assert answers(folders[0]) == expected
     (code, _, said), = fitted([alone], *DBK, *long, "--resume")  # one process goes on, to other bits
