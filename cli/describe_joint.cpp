@@ -1,5 +1,5 @@
-// The output of `describe` for a file of several targets. The file is not trusted: any entry may be missing or
-// have an unexpected type, and is then left out.
+// The output of `describe` for a file of several targets. The file is not trusted: any entry may be missing
+// or have an unexpected type, and is then left out.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -44,8 +44,8 @@ py::array part(const Answered& a, const std::string& name) {
 /// 1.
 constexpr double kLeastProbability = 1e-12;
 
-/// Returns the quantile of every answered example at probability p: that of answer_table(), so of a calibrated
-/// model the end of a calibrated interval.
+/// Returns the quantile of every answered example at probability p: that of answer_table(), so of a
+/// calibrated model the end of a calibrated interval.
 py::array quantile_at(const Answered& a, double p) {
   if (!(p >= kLeastProbability && p <= 1 - kLeastProbability))
     throw std::invalid_argument(

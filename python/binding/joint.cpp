@@ -1,5 +1,5 @@
-// Models of several targets: reading rows, answers together, files, facts. The answers to one target alone are
-// those of its model (answers.cpp).
+// Models of several targets: reading rows, answers together, files, facts. The answers to one target alone
+// are those of its model (answers.cpp).
 #include <ATen/ATen.h>
 #include <pybind11/stl.h>
 

@@ -43,7 +43,8 @@ SLIMBAYES_EXPORT Examples examples_of(Examples given, const InputEncoder& encode
 /// `scale` is the scale of numeric inputs: "min-max" or "standard". `all` has the statistics of all training
 /// rows of a table of which the examples are a sample (Encoder::fit). `weights` has the weight of each of the
 /// examples, above 0 (EncoderOptions::weights); empty: each counts once. `input_rows` has the rows of a table
-/// that the inputs are fitted on (Encoder::fit); nullptr: `train`. Throws as the fit() of the encoder's class.
+/// that the inputs are fitted on (Encoder::fit); nullptr: `train`. Throws as the fit() of the encoder's
+/// class.
 SLIMBAYES_EXPORT InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& train,
                                           const FitOptions& options, const std::string& scale,
                                           const TableStatistics* all = nullptr,

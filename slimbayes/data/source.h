@@ -21,8 +21,8 @@ struct Batch {
   /// kVoid (answers/pixels.h). Undefined if not known.
   at::Tensor target = {};
   at::Tensor mask = {};  // [b, t] bool, false for padding; undefined if there is no padding
-  /// [b] float64, > 0: for how many rows each row counts. A row of weight 2 is two equal rows in every sum, so
-  /// that the sum of the weights takes the place of the number of rows. Undefined: every row counts once.
+  /// [b] float64, > 0: for how many rows each row counts. A row of weight 2 is two equal rows in every sum,
+  /// so that the sum of the weights takes the place of the number of rows. Undefined: every row counts once.
   /// The step of a training on mini-batches does not read it: such batches are drawn by the weights
   /// (plan_of_weights in train/plan.h).
   at::Tensor weight = {};

@@ -25,8 +25,8 @@ void check_conformal_rows(int64_t groups, double level, int64_t rows);
 /// beside a larger sum the new row's weight of 1 would be lost; and a sum that is no int64_t has no rank.
 inline constexpr double kMostCalibrationWeight = 9007199254740992;  // 2^53
 
-/// Throws std::invalid_argument, which names `function` and ends in `hint`, unless the sum of these weights is
-/// at most kMostCalibrationWeight. Each must be > 0.
+/// Throws std::invalid_argument, which names `function` and ends in `hint`, unless the sum of these weights
+/// is at most kMostCalibrationWeight. Each must be > 0.
 void check_calibration_weight(std::span<const double> weight, std::string_view function,
                               std::string_view hint);
 

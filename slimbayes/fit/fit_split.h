@@ -17,8 +17,8 @@ struct DealtExamples {
   double wild_share = 0;  // of the rows: left out because of their target (data/rows/wild_rows.h)
 };
 
-/// Returns whether rows with identical inputs count once as evidence: where the split keeps them together, and
-/// where some of the rows with these `groups` repeat. `all` has the groups of all rows.
+/// Returns whether rows with identical inputs count once as evidence: where the split keeps them together,
+/// and where some of the rows with these `groups` repeat. `all` has the groups of all rows.
 bool counts_inputs_once(const FitOptions& fit, const RowGroups& all, const std::vector<int64_t>& groups);
 
 /// The second stage of a fit. Decides which examples are for training, validation, calibration and test, so

@@ -55,8 +55,8 @@ struct JointData {
   }
 };
 
-/// The rows of a table that count: those without any target and those of weight 0 are in no part of the fit, as
-/// if they were not there.
+/// The rows of a table that count: those without any target and those of weight 0 are in no part of the fit,
+/// as if they were not there.
 class CountedRows {
  public:
   CountedRows(const Table& given, const FitOptions& fit) : given_(given) {

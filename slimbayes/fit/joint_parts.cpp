@@ -109,8 +109,8 @@ ConformalScores region_of(const JointModel& model, const Table& table, const Fit
   return {};
 }
 
-/// Returns the normal scores of separate validation data: [m, k], NaN where a target is unknown or its fit left
-/// the row out.
+/// Returns the normal scores of separate validation data: [m, k], NaN where a target is unknown or its fit
+/// left the row out.
 at::Tensor held_out_of(const JointModel& model, const Table& valid, const JointAnswers& answers,
                        const FitOptions& fit) {
   at::Tensor z = model.scores(valid, answers);
@@ -123,8 +123,8 @@ at::Tensor held_out_of(const JointModel& model, const Table& valid, const JointA
   return z;
 }
 
-/// Returns the correlation of the held-out errors: of the validation and calibration rows of the table, and of
-/// separate validation data.
+/// Returns the correlation of the held-out errors: of the validation and calibration rows of the table, and
+/// of separate validation data.
 ErrorCorrelation correlation_of(const JointModel& model, const Table& table, const FitOptions& fit,
                                 const Table* valid) {
   const HeldOut held = held_out(model, table, {&SplitRows::valid, &SplitRows::calibration});

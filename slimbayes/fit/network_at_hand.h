@@ -59,8 +59,8 @@ struct NetworkStart {
 };
 
 /// Returns the network that the method starts from in this fit, which has `valid_rows` validation rows: that
-/// of an earlier model, or the one given by a fit of several targets (ResolvedFit::given). Returns the default
-/// value if the request has neither.
+/// of an earlier model, or the one given by a fit of several targets (ResolvedFit::given). Returns the
+/// default value if the request has neither.
 NetworkStart network_start(const ResolvedFit& request, const FitData& data, int64_t valid_rows);
 
 }  // namespace slimbayes

@@ -15,8 +15,8 @@ double total_of(const at::Tensor& weights, int64_t n);
 
 /// Returns Kish's effective number of rows, (sum w)^2 / sum w^2 (Kish 1965, Survey Sampling): a mean over
 /// these rows is as uncertain as one over so many rows of equal weights. At most n, with equality for equal
-/// weights, whatever their size (answers/row_mean.h). Use it where the number of rows says how sure an average is; use total_of()
-/// in sums such as a log likelihood.
+/// weights, whatever their size (answers/row_mean.h). Use it where the number of rows says how sure an
+/// average is; use total_of() in sums such as a log likelihood.
 double effective_rows(const at::Tensor& weights, int64_t n);
 
 /// A mean over rows and its standard error.
@@ -33,9 +33,9 @@ double weighted_var(const at::Tensor& x, const at::Tensor& weights);
 
 /// Returns the lower median, and the quantiles at the shares `at` [k] in [0, 1] with linear interpolation, of
 /// x [n] float64, n > 0. Weights with a mean of at least 1 count rows: whole ones give the median and the
-/// quantiles of the repeated rows, as at::median and at::quantile have them. Weights with a mean below 1 cannot
-/// be counts of rows, and are divided by their mean: weights of importance have no unit, and equal ones of any
-/// size up to 1 give what no weights give.
+/// quantiles of the repeated rows, as at::median and at::quantile have them. Weights with a mean below 1
+/// cannot be counts of rows, and are divided by their mean: weights of importance have no unit, and equal
+/// ones of any size up to 1 give what no weights give.
 double weighted_median(const at::Tensor& x, const at::Tensor& weights);
 at::Tensor weighted_quantiles(const at::Tensor& x, const at::Tensor& weights, const at::Tensor& at);
 

@@ -14,8 +14,8 @@ BatchPlan plan_of_equal_batches(int64_t rows, int64_t batches);
 
 /// Returns a plan that draws the rows in proportion to their weights (Batch::weight): an epoch has as many
 /// places as there are rows, and a row of weight w has on average w / mean(w) of them, with at most one place
-/// more or less than that (systematic sampling: Madow and Madow 1944, on a random order of the rows). The mean
-/// of any function over an epoch's batches is then in expectation that over the rows repeated by their
+/// more or less than that (systematic sampling: Madow and Madow 1944, on a random order of the rows). The
+/// mean of any function over an epoch's batches is then in expectation that over the rows repeated by their
 /// weights, also of functions that are no sum over rows, such as the statistics of a batch norm. Weights that
 /// are all equal give the permutations of plan_of_equal_batches(). weights: [n] float64, > 0. Throws
 /// std::invalid_argument for no rows or batches.

@@ -21,8 +21,8 @@ struct TargetTask {
   LikelihoodKind likelihood;
 };
 
-/// Returns every method for tables of numbers with a task of the first kind that it takes: numbers, classes or
-/// counts.
+/// Returns every method for tables of numbers with a task of the first kind that it takes: numbers, classes
+/// or counts.
 std::vector<TargetTask> target_tasks() {
   std::vector<TargetTask> all;
   for (const MethodInfo& info : method_catalog()) {

@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns a table with two inputs, the numbers a = x_1 + x_2 and b = 5 - 20 x_1 with small errors, of which b
-/// is missing in every third row and a in one row of seven, the weights w of 0 to 2, and the class c.
+/// Returns a table with two inputs, the numbers a = x_1 + x_2 and b = 5 - 20 x_1 with small errors, of which
+/// b is missing in every third row and a in one row of seven, the weights w of 0 to 2, and the class c.
 Table shared_targets(int64_t rows, uint64_t seed = 1) {
   const Stream stream(seed);
   std::vector<double> x, z, a, b, w, c;

@@ -49,8 +49,8 @@ std::string numbers_text(const Notation& notation);
 /// Returns what a message expects: ISO dates, or those of the date format.
 std::string times_text(const Notation& notation);
 
-/// Returns the first of these texts that is a number as parse_number(cell) reads it but none in this notation,
-/// if all texts are numbers so, as 0.5 where the decimal sign is a comma; else "".
+/// Returns the first of these texts that is a number as parse_number(cell) reads it but none in this
+/// notation, if all texts are numbers so, as 0.5 where the decimal sign is a comma; else "".
 std::string lost_number(std::span<const std::string> texts, const Notation& notation);
 
 /// Returns the options of numbers that differ from their defaults: "`.thousands=.` `.decimal=,`".
@@ -62,8 +62,8 @@ std::string options_text(const Notation& notation);
 ///   and exactly three behind it.
 /// - All other cells are whole numbers of at most three digits: 4757 beside 4.757 would have a point too.
 /// - Either there are such whole numbers (three fixed decimals would be written as 850.000, and decimals
-///   without ending zeros would not all be three), or at least three and a fifth of the cells with a point end
-///   in 00, of which a hundredth would by chance, and some in another digit than 0 and 5.
+///   without ending zeros would not all be three), or at least three and a fifth of the cells with a point
+/// end   in 00, of which a hundredth would by chance, and some in another digit than 0 and 5.
 class PerhapsGroups {
  public:
   /// Adds a number as parse_number(cell) reads it.

@@ -49,8 +49,8 @@ std::string row_label_note(const Column& column);
 /// (Column::words) as an example; "" if none has.
 std::string padded_note(const Column& column);
 
-/// Returns a note on a numeric column whose points probably separate thousands (Column::grouped), as in 4.757;
-/// "" for others.
+/// Returns a note on a numeric column whose points probably separate thousands (Column::grouped), as in
+/// 4.757; "" for others.
 std::string grouped_note(const Column& column, const std::string& whole);
 
 /// Returns a note on a numeric column whose numbers look like codes, such as 1001, 1002, 1004, 1010, 2001,
