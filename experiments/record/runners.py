@@ -88,10 +88,14 @@ class Runner:
         said = subprocess.run([self.tool, "--version"], capture_output=True, text=True).stdout
         return said.partition("(")[2].partition(")")[0]
 
+    def alike(self, cell):
+        """What the cells of one recipe share: a study whose commands differ by table adds the table."""
+        return cell["method"], cell["flags"], ":" in cell["data"], "@" in cell["data"]
+
     def recipe(self, cell):
         """What decides the cell beside its data, its seeds and the program, every default filled in; {} where the tool does
         not know its flags."""
-        at = cell["method"], cell["flags"], ":" in cell["data"], "@" in cell["data"]
+        at = self.alike(cell)
         if at not in self._recipes:
             self._recipes[at] = of_cell(self._recipe(cell), cell["flags"])
         return self._recipes[at]

@@ -88,8 +88,11 @@ class Fits(Runner):
         return [self.tool, "fit", folder / "train.csv", "--target", ",".join(wanted), *(["--ignore", ",".join(ignored)] if ignored else []),
                 "--method", cell["method"], "--seed", cell["seed"], "--threads", "1", "--json", "--model", folder / "m", *shlex.split(cell["flags"])]
 
+    def alike(self, cell):
+        return cell["data"], *super().alike(cell)
+
     def _recipe(self, cell):
-        return self._dry_run(self.command(cell, pathlib.Path(), TABLES[cell["data"]][0][:1]))
+        return self._dry_run(self.command(cell, pathlib.Path()))
 
     def run(self, cell):
         row = super().run(cell)

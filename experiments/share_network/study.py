@@ -60,6 +60,9 @@ class Fits(Runner):
         return [self.tool, "fit", folder / "train.csv", "--target", ",".join(TARGETS[cell["data"]]), "--method", cell["method"],
                 *(["--ignore", ignored] if ignored else []), "--seed", cell["seed"], "--threads", "1", "--model", folder / "m", *cell["flags"].split()]
 
+    def alike(self, cell):
+        return cell["data"], *super().alike(cell)
+
     def _recipe(self, cell):
         return self._dry_run(self.command(cell, pathlib.Path()))
 
