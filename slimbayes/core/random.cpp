@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/density/philox.h"
 
 namespace slimbayes {
@@ -29,8 +30,11 @@ void fill(Number* out, int64_t n, Draw draw) {
   }
 }
 
+/// Fills a tensor on the CPU, so that a number has the bits of the C library's log, cos and sin on every
+/// device.
 template <class Draw>
-at::Tensor filled(at::IntArrayRef shape, at::ScalarType type, const char* function, Draw draw) {
+at::Tensor filled(at::IntArrayRef shape, const at::TensorOptions& options, const char* function, Draw draw) {
+  const at::ScalarType type = c10::typeMetaToScalarType(options.dtype());
   if (type != at::kDouble && type != at::kFloat)
     refuse(function, "type float64 or float32", at::toString(type), "draw in float32 and convert");
   at::Tensor out = at::empty(shape, at::TensorOptions().dtype(type));
@@ -38,7 +42,7 @@ at::Tensor filled(at::IntArrayRef shape, at::ScalarType type, const char* functi
     fill(out.mutable_data_ptr<double>(), out.numel(), draw);
   else
     fill(out.mutable_data_ptr<float>(), out.numel(), draw);
-  return out;
+  return on_device(out, options.device());
 }
 
 }  // namespace
@@ -52,13 +56,14 @@ uint64_t Stream::bits(uint64_t i) const { return philox::bits(key_, i); }
 double Stream::uniform(uint64_t i) const { return philox::uniform(key_, i); }
 double Stream::normal(uint64_t i) const { return philox::normal(key_, i); }
 
-at::Tensor Stream::uniform(at::IntArrayRef shape, at::ScalarType type) const {
-  return filled(shape, type, "Stream::uniform",
+at::Tensor Stream::uniform(at::IntArrayRef shape, const at::TensorOptions& options) const {
+  return filled(shape, options, "Stream::uniform",
                 [key = key_](uint64_t i) { return philox::uniforms(key, i); });
 }
 
-at::Tensor Stream::normal(at::IntArrayRef shape, at::ScalarType type) const {
-  return filled(shape, type, "Stream::normal", [key = key_](uint64_t i) { return philox::normals(key, i); });
+at::Tensor Stream::normal(at::IntArrayRef shape, const at::TensorOptions& options) const {
+  return filled(shape, options, "Stream::normal",
+                [key = key_](uint64_t i) { return philox::normals(key, i); });
 }
 
 at::Tensor Stream::permutation(int64_t n) const {

@@ -27,21 +27,25 @@ class SLIMBAYES_EXPORT Stream {
   double normal(uint64_t i) const;   // the i-th number, N(0, 1) by Box-Muller
 
   /// Return a tensor of this shape filled with the numbers 0, 1, ... of the stream in row-major order:
-  /// uniform in (0, 1), or standard normal. Throw std::invalid_argument unless `type` is float64 or float32.
-  at::Tensor uniform(at::IntArrayRef shape, at::ScalarType type = at::kDouble) const;
-  at::Tensor normal(at::IntArrayRef shape, at::ScalarType type = at::kDouble) const;
+  /// uniform in (0, 1), or standard normal. `options` say its type and device; every device gets the same
+  /// numbers. Throw std::invalid_argument unless the type is float64 or float32.
+  at::Tensor uniform(at::IntArrayRef shape, const at::TensorOptions& options = at::kDouble) const;
+  at::Tensor normal(at::IntArrayRef shape, const at::TensorOptions& options = at::kDouble) const;
   // Overloads for a shape in braces: they make uniform({n}) mean a tensor of n numbers and not uniform(n),
   // the n-th number.
-  at::Tensor uniform(std::initializer_list<int64_t> shape, at::ScalarType type = at::kDouble) const {
-    return uniform(at::IntArrayRef(shape), type);
+  at::Tensor uniform(std::initializer_list<int64_t> shape,
+                     const at::TensorOptions& options = at::kDouble) const {
+    return uniform(at::IntArrayRef(shape), options);
   }
-  at::Tensor normal(std::initializer_list<int64_t> shape, at::ScalarType type = at::kDouble) const {
-    return normal(at::IntArrayRef(shape), type);
+  at::Tensor normal(std::initializer_list<int64_t> shape,
+                    const at::TensorOptions& options = at::kDouble) const {
+    return normal(at::IntArrayRef(shape), options);
   }
   /// Returns a float32 tensor of standard normal numbers, at a tenth of the cost of normal(). Number i is a
   /// pure function of the key and i here too, but not that of normal(). Numbers lie within +-5.9. Use it for
-  /// draws of many weights.
-  at::Tensor normal_float32(at::IntArrayRef shape) const;
+  /// draws of many weights. Another device than the CPU computes the numbers itself: the random bits are the
+  /// same, and the normal numbers are those of its own log, cos and sin.
+  at::Tensor normal_float32(at::IntArrayRef shape, at::Device device = at::kCPU) const;
   at::Tensor permutation(int64_t n) const;  // random permutation of 0 to n - 1, [n] int64, Fisher-Yates
 
  private:

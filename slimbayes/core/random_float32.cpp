@@ -13,20 +13,19 @@
 #include <numbers>
 #include <vector>
 
+#include "slimbayes/core/device_random.h"
 #include "slimbayes/core/random.h"
+#include "slimbayes/core/random_layout.h"
 #include "slimbayes/core/threads.h"
 
 namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kLanes = 512;                                      // counters at once
-constexpr int64_t kBlocks = 8;                                       // as many times in a chunk
-constexpr int64_t kHalf = 2 * kLanes * kBlocks, kChunk = 2 * kHalf;  // numbers of half a chunk, of a chunk
-constexpr uint32_t kFloats = 3;        // tag of the counter: no other numbers have it (random.cpp)
-constexpr int kRounds = 10;            // of Philox
+constexpr int64_t kLanes = float32_numbers::kLanes;    // counters at once
+constexpr int64_t kBlocks = float32_numbers::kBlocks;  // as many times in a chunk
+constexpr int64_t kHalf = float32_numbers::kHalf, kChunk = float32_numbers::kChunk;
 constexpr int64_t kChunksOfATask = 4;  // least work for a thread
-constexpr float kTwoPi = 2 * std::numbers::pi_v<float>;
 
 /// Four rows of kLanes words: the state of Philox for as many counters.
 struct Lanes {
@@ -36,7 +35,7 @@ struct Lanes {
 /// Runs Philox4x32-10 over all lanes. The body of both functions below; inlined into each, so that it is
 /// compiled for the instructions of each.
 [[gnu::always_inline]] inline void philox_rounds(Lanes& lanes, uint32_t key0, uint32_t key1) {
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < float32_numbers::kRounds; ++round) {
     for (int64_t i = 0; i < kLanes; ++i) {
       const uint64_t first = uint64_t{PHILOX_M4x32_0} * lanes.word[0][i],
                      second = uint64_t{PHILOX_M4x32_1} * lanes.word[2][i];
@@ -64,15 +63,15 @@ struct Lanes {
       const uint64_t counter = first + static_cast<uint64_t>(i);
       lanes.word[0][i] = static_cast<uint32_t>(counter);
       lanes.word[1][i] = static_cast<uint32_t>(counter >> 32);
-      lanes.word[2][i] = kFloats;
+      lanes.word[2][i] = float32_numbers::kTag;
       lanes.word[3][i] = 0;
     }
     philox_rounds(lanes, static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32));
     float* own = out + 2 * kLanes * block;
     to_uniform(lanes.word[0], 1, own);
     to_uniform(lanes.word[1], 1, own + kLanes);
-    to_uniform(lanes.word[2], kTwoPi, own + kHalf);
-    to_uniform(lanes.word[3], kTwoPi, own + kHalf + kLanes);
+    to_uniform(lanes.word[2], float32_numbers::kTwoPi, own + kHalf);
+    to_uniform(lanes.word[3], float32_numbers::kTwoPi, own + kHalf + kLanes);
   }
 }
 
@@ -110,7 +109,8 @@ void box_muller(float* chunk, int64_t n) {
 
 }  // namespace
 
-at::Tensor Stream::normal_float32(at::IntArrayRef shape) const {
+at::Tensor Stream::normal_float32(at::IntArrayRef shape, at::Device device) const {
+  if (!device.is_cpu()) return normal_float32_of(key_, shape, device);
   static const Uniforms uniforms = fastest();
   at::Tensor out = at::empty(shape, at::kFloat);
   float* to = out.mutable_data_ptr<float>();

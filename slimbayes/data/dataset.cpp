@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 
 namespace slimbayes {
 
@@ -19,11 +20,13 @@ class WeightedSource : public Source {
   int64_t size() const override { return whole_->size(); }
   Batch rows(const at::Tensor& indices, const RowContext& context) const override {
     Batch batch = whole_->rows(indices, context);
-    batch.weight = weights_.index_select(0, indices);
+    batch.weight = on_device(weights_.index_select(0, indices), device());
     return batch;
   }
   at::Tensor lengths() const override { return whole_->lengths(); }
   at::Tensor weights() const override { return weights_; }
+  at::Device device() const override { return whole_->device(); }
+  bool fixed_rows() const override { return whole_->fixed_rows(); }
   std::optional<OnDisk> on_disk() const override { return whole_->on_disk(); }
 
  private:

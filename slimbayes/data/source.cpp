@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 
 namespace slimbayes {
 
@@ -36,7 +37,8 @@ void pad_alike(Batch& a, Batch& b) {
 
 /// Returns the weights of a batch, 1 for each row where it has none.
 at::Tensor weight_of(const Batch& batch) {
-  return batch.weight.defined() ? batch.weight : at::ones({batch.inputs.at(0).size(0)}, at::kDouble);
+  const at::Tensor& x = batch.inputs.at(0);
+  return batch.weight.defined() ? batch.weight : at::ones({x.size(0)}, doubles_like(x));
 }
 
 }  // namespace
@@ -118,7 +120,7 @@ Batch JoinedSource::joined_rows(const at::Tensor& indices, const RowContext& con
   Batch a = first_->rows(indices.masked_select(~in_second), of_first);
   Batch b = second_->rows(indices.masked_select(in_second) - n, of_second);
   pad_alike(a, b);
-  const at::Tensor order = at::argsort(places);
+  const at::Tensor order = on_device(at::argsort(places), device());
   const auto both = [&order](const at::Tensor& x, const at::Tensor& y) {
     return x.defined() && y.defined() ? at::cat({x, y}).index_select(0, order) : at::Tensor();
   };

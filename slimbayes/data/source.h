@@ -42,6 +42,13 @@ class SLIMBAYES_EXPORT Source {
 
   virtual int64_t size() const = 0;  // number of rows
 
+  /// Where the tensors of its batches are (data/device_source.h).
+  virtual at::Device device() const { return at::kCPU; }
+
+  /// Returns whether a row is always the same numbers: it does not depend on the context (no augmentation) or
+  /// on the other rows of its batch (no padding), and lies in memory.
+  virtual bool fixed_rows() const { return false; }
+
   /// Returns the rows with these indices [b] int64 as a batch, in this order. The same indices and context
   /// give bitwise the same batch.
   virtual Batch rows(const at::Tensor& indices, const RowContext& context) const = 0;
@@ -79,6 +86,7 @@ class SLIMBAYES_EXPORT TensorSource : public Source {
   int64_t size() const override;
   Batch rows(const at::Tensor& indices, const RowContext& context) const override;
   at::Tensor weights() const override { return all_.weight; }
+  bool fixed_rows() const override { return true; }
   const Batch& all() const { return all_; }
 
  private:
@@ -96,6 +104,8 @@ class SLIMBAYES_EXPORT SubsetSource : public Source {
   Batch rows(const at::Tensor& indices, const RowContext& context) const override;
   at::Tensor lengths() const override;
   at::Tensor weights() const override;
+  at::Device device() const override { return whole_->device(); }
+  bool fixed_rows() const override { return whole_->fixed_rows(); }
 
  private:
   std::shared_ptr<const Source> whole_;
@@ -103,7 +113,7 @@ class SLIMBAYES_EXPORT SubsetSource : public Source {
 };
 
 /// A source with the rows of two sources, those of `second` behind those of `first`; nothing is copied. In a
-/// batch with texts of both, the shorter texts are padded.
+/// batch with texts of both, the shorter texts are padded. Both sources must be on one device.
 class SLIMBAYES_EXPORT JoinedSource : public Source {
  public:
   /// Both sources must have the same number and kinds of inputs.
@@ -114,6 +124,7 @@ class SLIMBAYES_EXPORT JoinedSource : public Source {
   at::Tensor lengths() const override;
   at::Tensor weights() const override;             // 1 for the rows of a source without weights
   std::optional<OnDisk> on_disk() const override;  // as the part that lies on disk
+  at::Device device() const override { return first_->device(); }
 
  private:
   Batch joined_rows(const at::Tensor& indices, const RowContext& context) const;

@@ -24,7 +24,7 @@ namespace {
 
 using Words = std::array<uint64_t, 2>;
 
-enum Tag : uint32_t { kNumbers = 0, kIndex = 1, kPurpose = 2 };  // core/random_float32.cpp has 3
+enum Tag : uint32_t { kNumbers = 0, kIndex = 1, kPurpose = 2 };  // core/random_layout.h has 3
 
 Words block(uint64_t key, uint64_t counter, Tag tag = kNumbers, uint32_t extra = 0) {
   philox4x32_ctr_t c = {{static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), tag, extra}};

@@ -13,6 +13,8 @@
 #include "slimbayes/answers/count_distribution.h"
 #include "slimbayes/answers/pixels.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
+#include "slimbayes/data/device_source.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/method/class_weights.h"
 #include "slimbayes/method/rank_rows.h"
@@ -123,7 +125,7 @@ Dataset rows_at_hand(const Dataset& data) {
   return data.subset(at::arange(disk->first(), disk->end()));
 }
 
-Dataset training_rows(const Dataset& data, std::string_view function) {
+Dataset training_rows(const Dataset& data, std::string_view function, at::Device device) {
   const Task& task = data.schema.task;
   check_task(task, function);
   check(data.size() > 0, function, "at least one training row", "an empty dataset");
@@ -144,7 +146,7 @@ Dataset training_rows(const Dataset& data, std::string_view function) {
   });
   check(labelled || events, function, "a pixel with a class in the images",
         "label maps that are void everywhere", "give images with labels");
-  return data;
+  return on_device(data, device);
 }
 
 Dataset validation_rows(const Dataset& data, const Dataset& train, std::string_view function) {
@@ -153,7 +155,7 @@ Dataset validation_rows(const Dataset& data, const Dataset& train, std::string_v
   if (!(own.tokens == wanted.tokens && (own.tokens || own.sizes == wanted.sizes)))
     refuse(function, fmt::format("validation rows like the training rows, {}", text_of(train.schema.input)),
            text_of(data.schema.input));
-  return training_rows(data, function);
+  return training_rows(data, function, train.device());
 }
 
 RowTensors tensors_of(const Dataset& rows, at::ScalarType type) {
@@ -169,7 +171,7 @@ RowTensors RowTensors::subset(const at::Tensor& indices) const {
 
 at::Tensor targets_of(const Dataset& data) {
   std::vector<at::Tensor> targets;
-  over_batches(data, {}, [&](const Batch& batch) { targets.push_back(batch.target); });
+  over_batches(data, {}, [&](const Batch& batch) { targets.push_back(on_cpu(batch.target)); });
   return targets.front().defined() ? at::cat(targets) : at::Tensor();
 }
 
@@ -182,7 +184,8 @@ double labelled_rows(const Dataset& data) {
 
 double weighted_mean(const at::Tensor& x, const at::Tensor& weights) {
   if (!weights.defined()) return x.mean(at::kDouble).item<double>();
-  return (x.to(at::kDouble) * weights).sum().item<double>() / weights.sum().item<double>();
+  return (x.to(at::kDouble) * on_device(weights, x.device())).sum().item<double>() /
+         weights.sum().item<double>();
 }
 
 double mean_over_rows(const Dataset& data,
@@ -224,9 +227,10 @@ std::optional<double> nll_of_answers(const Dataset& rows,
   return sum / count;
 }
 
-void over_batches(const Dataset& data, const PredictOptions& options,
+void over_batches(const Dataset& given, const PredictOptions& options,
                   const std::function<void(const Batch& batch)>& each) {
   const GradientMode mode(options.gradients);
+  const Dataset data = options.device.is_cpu() ? given : on_device(given, options.device);
   const int64_t n = data.size(), size = batch_rows(data.schema, std::max<int64_t>(1, options.batch));
   if (n <= size) {
     each(data.all());

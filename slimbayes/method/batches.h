@@ -17,17 +17,18 @@ namespace slimbayes {
 /// Returns the inputs of a batch, converted to `type`, with the batch's padding mask. Tokens stay int64.
 Input input_of(const Batch& batch, at::ScalarType type = at::kFloat);
 
-/// Checks the training rows batch by batch and returns the dataset unchanged. `function` is the method's
-/// name, with which messages begin. Throws std::invalid_argument for a task that the method does not take, no
+/// Checks the training rows batch by batch and returns the dataset, with its batches on `device`
+/// (FitContext::device, of a method that computes there). `function` is the method's name, with which messages
+/// begin. Throws std::invalid_argument for a task that the method does not take, no
 /// rows, no input column, inputs whose shape differs from the schema, numbers that are not finite in float32,
 /// a missing target (events need none), or a target that is not a class or count as the task requires.
-Dataset training_rows(const Dataset& data, std::string_view function);
+Dataset training_rows(const Dataset& data, std::string_view function, at::Device device = at::kCPU);
 
 /// Returns the rows that this process can read: all of them, but for rows of which every rank has a part
 /// (Source::OnDisk).
 Dataset rows_at_hand(const Dataset& data);
 
-/// Checks validation rows as training_rows does. An empty dataset is allowed and gives an empty one. Also
+/// Checks validation rows as training_rows does, and returns them on the device of `train`. An empty dataset is allowed and gives an empty one. Also
 /// throws std::invalid_argument if the inputs differ in shape from those of `train`; texts may differ in
 /// length.
 Dataset validation_rows(const Dataset& data, const Dataset& train, std::string_view function);
@@ -58,7 +59,8 @@ void check_task(const Task& task, std::string_view method);
 BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options);
 
 /// Returns the targets of all rows. Gathers them batch by batch, because the inputs of all rows may not fit
-/// in memory. Undefined if there are no rows or the rows have no targets. [n]; of segmentation [n, h w]
+/// in memory. On the CPU, where answers are scored. Undefined if there are no rows or the rows have no
+/// targets. [n]; of segmentation [n, h w]
 at::Tensor targets_of(const Dataset& data);
 
 /// Returns the sum of the weights of the rows, which is their number if each counts once; of segmentation the
@@ -89,13 +91,15 @@ std::optional<double> nll_of_answers(const Dataset& rows,
 /// The number of images of a segmentation that are answered at once: their pixels are the rows of one answer.
 inline constexpr int64_t kImagesAtOnce = 8;
 
-/// Calls `each` on consecutive batches, without gradients unless `options` asks for them. A batch has at most
+/// Calls `each` on consecutive batches, without gradients unless `options` asks for them. A batch is on
+/// options.device if that is not the CPU, else where the dataset has it. A batch has at most
 /// options.batch rows, fewer if the rows are large. An empty dataset gives one empty batch. After each batch
 /// calls options.progress with the share of the rows so far.
 void over_batches(const Dataset& data, const PredictOptions& options,
                   const std::function<void(const Batch& batch)>& each);
 
 /// Applies `answer` to the rows batch by batch, with inputs in `type`, and joins the answers row after row.
+/// Inputs are on options.device; answers must be on the CPU.
 /// An empty dataset gives an empty answer. Messages begin with `function`. Throws std::invalid_argument for
 /// rows whose shape is not `input`, or numbers that are not finite.
 Predictive predict_rows(const Dataset& data, const Shape& input, at::ScalarType type,

@@ -33,8 +33,8 @@ namespace slimbayes {
 
 struct TrainedNetwork;  // method/trained_network.h
 class JobRanks;
-class NetworkCache;     // method/network_cache.h
-class ExactPosterior;   // below
+class NetworkCache;    // method/network_cache.h
+class ExactPosterior;  // below
 
 /// How the answers of a fitted method follow from the outputs z of its network().
 enum class NetworkUse : uint8_t {
@@ -192,7 +192,9 @@ struct FitContext {
   JobRanks* job_ranks = nullptr;
   /// How many independent fits may run at the same time, if this fit consists of several (train/jobs.h).
   int workers = 1;
-  /// What computes the networks.
+  /// Where networks are trained. A method whose catalogue entry has no `device` computes on the CPU.
+  at::Device device = at::kCPU;
+  /// What computes the networks; on another device than the CPU always libtorch.
   Execution execution = Execution::engine;
   /// The share of the rows that the fit leaves out because their target is wrong (data/rows/wild_rows.h). A
   /// method whose density can have tails of its own gives them this probability.

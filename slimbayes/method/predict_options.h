@@ -1,5 +1,7 @@
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <cstdint>
 #include <functional>
 
@@ -13,6 +15,8 @@ struct SLIMBAYES_EXPORT PredictOptions {
   /// Whether a pass through the network builds an autograd graph. A method sets it if its answer needs a
   /// gradient with respect to the inputs or the weights.
   bool gradients = false;
+  /// Where networks compute. The answers are on the CPU.
+  at::Device device = at::kCPU;
   /// Called while the work goes on, with the share of it that is done, ascending in (0, 1]. Empty: no calls.
   std::function<void(double share)> progress = {};
 

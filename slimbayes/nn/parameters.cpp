@@ -36,11 +36,11 @@ std::vector<const ParameterSpec*> memory_order(const std::vector<ParameterSpec>&
 
 }  // namespace
 
-Parameters::Parameters(const std::vector<ParameterSpec>& specs, at::ScalarType type) {
+Parameters::Parameters(const std::vector<ParameterSpec>& specs, const at::TensorOptions& options) {
   int64_t total = 0;
   for (const ParameterSpec& spec : specs) total += spec.start.numel();
-  flat_ = at::empty({total}, at::TensorOptions().dtype(type));
-  grad_ = at::zeros({total}, at::TensorOptions().dtype(type));
+  flat_ = at::empty({total}, options);
+  grad_ = at::zeros({total}, options);
   int64_t offset = 0;
   for (const ParameterSpec* spec : memory_order(specs)) {
     internal_check(!views_.contains(spec->name), "Parameters", "repeated name", spec->name);

@@ -35,9 +35,9 @@ struct ParameterBlock {
 /// in one call. The views of the group kBuffers have no gradient.
 class Parameters {
  public:
-  /// Allocates the parameters in `type` and copies their initial values. Throws std::logic_error for a
-  /// repeated name.
-  Parameters(const std::vector<ParameterSpec>& specs, at::ScalarType type);
+  /// Allocates the parameters with this type and device and copies their initial values. Throws
+  /// std::logic_error for a repeated name.
+  Parameters(const std::vector<ParameterSpec>& specs, const at::TensorOptions& options);
 
   const at::Tensor& operator[](const std::string& name) const;  // throws std::logic_error if absent
   at::Tensor values(const std::string& group) const;            // [p_group] view
@@ -46,6 +46,7 @@ class Parameters {
   std::vector<ParameterBlock> blocks() const;
   bool has(const std::string& group) const { return groups_.contains(group); }
   const std::vector<std::string>& names() const { return names_; }  // in memory order
+  at::Device device() const { return flat_.device(); }
   int64_t size() const { return flat_.numel(); }  // p, the number of scalars, buffers included
 
  private:

@@ -11,7 +11,8 @@ namespace slimbayes {
 
 Weights snapshot(const Parameters& parameters) {
   Weights out;
-  for (const std::string& name : parameters.names()) out[name] = parameters[name].detach().clone();
+  for (const std::string& name : parameters.names())
+    out[name] = parameters[name].detach().to(at::kCPU, parameters[name].scalar_type(), false, /*copy=*/true);
   return out;
 }
 
@@ -44,11 +45,11 @@ Weights dense_weights(const NetworkLayout& layout, const Binding& binding) {
   return out;
 }
 
-Network::Lookup as_type(const Weights& weights, at::ScalarType type) {
-  return [&weights, type](const std::string& name) {
+Network::Lookup as_type(const Weights& weights, const at::TensorOptions& options) {
+  return [&weights, options](const std::string& name) {
     auto found = weights.find(name);
     if (found == weights.end()) throw DataError("model file", fmt::format("holds no tensor '{}'", name));
-    return found->second.to(type);
+    return found->second.to(options);
   };
 }
 

@@ -14,7 +14,7 @@ namespace slimbayes {
 /// Trained parameters and buffers by name, each a tensor of its own rather than a view of a flat buffer.
 using Weights = std::map<std::string, at::Tensor>;
 
-/// Returns a copy of every parameter and buffer, without gradients.
+/// Returns a copy of every parameter and buffer on the CPU, without gradients.
 Weights snapshot(const Parameters& parameters);
 
 /// Returns every tensor of a model file. Throws std::invalid_argument if an element is not finite.
@@ -27,8 +27,8 @@ void store(const Weights& weights, TensorFile& file);
 /// dense().
 Weights dense_weights(const NetworkLayout& layout, const Binding& binding);
 
-/// Returns a function that looks up a weight by name and converts it to `type`. `weights` must outlive it.
-/// The function throws DataError for an unknown name.
-Network::Lookup as_type(const Weights& weights, at::ScalarType type);
+/// Returns a function that looks up a weight by name and converts it to this type and device. `weights` must
+/// outlive it. The function throws DataError for an unknown name.
+Network::Lookup as_type(const Weights& weights, const at::TensorOptions& options);
 
 }  // namespace slimbayes

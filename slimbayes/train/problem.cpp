@@ -6,6 +6,15 @@
 
 namespace slimbayes {
 
+StepLoss::StepLoss(const at::Tensor& loss) {
+  if (loss.device().is_cpu())
+    value_ = loss.item<double>();
+  else
+    pending_ = loss.detach();
+}
+
+double StepLoss::value() const { return pending_.defined() ? pending_.item<double>() : value_; }
+
 EpochBatches::EpochBatches(std::vector<at::Tensor> all)
     : size_(std::ssize(all)),
       make_([all = std::move(all)](int64_t i) { return all.at(static_cast<size_t>(i)); }) {}

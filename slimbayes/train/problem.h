@@ -61,9 +61,26 @@ struct EpochContext {
   const EpochBatches& batches;
 };
 
+/// The loss of a step: a number, or a tensor of one number that a device may still be computing. The trainer
+/// reads such tensors once a round, so that no step waits for the device.
+class SLIMBAYES_EXPORT StepLoss {
+ public:
+  StepLoss(double value) : value_(value) {}  // NOLINT(google-explicit-constructor)
+  /// `loss` holds one number. On the CPU it is read here.
+  StepLoss(const at::Tensor& loss);  // NOLINT(google-explicit-constructor)
+
+  double value() const;  // waits for the device
+  /// Returns the loss as a tensor on its device, without a graph; undefined for a number that is known here.
+  const at::Tensor& pending() const { return pending_; }
+
+ private:
+  double value_ = 0;
+  at::Tensor pending_;
+};
+
 /// Fills the groups' gradients from a batch and returns the loss. The gradient may come from any algorithm,
 /// such as a mini-batch, two-pass or sharpness-aware step. Without TrainProblem::source the batch is empty.
-using GradientStep = std::function<double(const Batch& batch, const StepContext&)>;
+using GradientStep = std::function<StepLoss(const Batch& batch, const StepContext&)>;
 
 /// Returns the batches of an epoch. The result must depend only on `stream`, the random numbers of the epoch.
 using BatchPlan = std::function<EpochBatches(const Stream& stream)>;

@@ -111,7 +111,7 @@ GradientStep shared_step(const TrainProblem& problem, std::function<int64_t()> a
                                                                                       const StepContext& at) {
     double loss = 0;
     try {
-      loss = step(batch, at);
+      loss = step(batch, at).value();
     } catch (const NumericalError&) {
       loss = std::numeric_limits<double>::quiet_NaN();
     }

@@ -20,7 +20,7 @@ GradientStep sharpness_aware(const TrainProblem& problem, GradientStep step) {
   }
   return [=, radius = problem.sharpness, step = std::move(step), buffers = problem.buffers](
              const Batch& batch, const StepContext& at) {
-    const double loss = step(batch, at);
+    const double loss = step(batch, at).value();
     at::NoGradGuard no_grad;
     double squares = 0;
     for (const at::Tensor& g : gradients) squares += g.square().sum(at::kDouble).item<double>();
@@ -34,7 +34,7 @@ GradientStep sharpness_aware(const TrainProblem& problem, GradientStep step) {
     double there = 0;
     {
       at::AutoGradMode with_grad(true);
-      there = step(batch, at);
+      there = step(batch, at).value();
     }
     for (size_t i = 0; i < values.size(); ++i) values[i].copy_(before[i]);
     for (size_t i = 0; i < buffers.size(); ++i) buffers[i].copy_(averages[i]);

@@ -42,7 +42,7 @@ void StepsApart::take(const GradientStep& step, const Batch& batch, StepContext 
   if (!std::isfinite(loss_)) return;
   context.share = 1;
   try {
-    loss_ += step(batch, context);
+    loss_ += step(batch, context).value();
   } catch (const NumericalError&) {
     loss_ = std::numeric_limits<double>::quiet_NaN();
   }

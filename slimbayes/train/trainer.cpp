@@ -218,7 +218,7 @@ class Run {
       context.total = {};
       return step_apart(batch, context);
     }
-    const double loss = step_(batch, context);
+    const double loss = step_(batch, context).value();
     check_loss(shares_ ? loss : of_rank_0(loss), context.step);
     update(context.step);
     return loss;

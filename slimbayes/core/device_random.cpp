@@ -1,0 +1,67 @@
+// The numbers of Stream::normal_float32 by tensor operations, for devices other than the CPU.
+//
+// Philox4x32-10 multiplies words of 32 bits. Here a word is an int64 in [0, 2^32): the low 64 bits of a product
+// of two such numbers are those of the unsigned product, and its two words are cut out by a shift and a mask.
+#include "slimbayes/core/device_random.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <Random123/philox.h>
+
+#include <array>
+
+#include "slimbayes/core/random_layout.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr int64_t kWord = 0xffffffff;
+
+/// The four words of a block of Philox, for n counters: four tensors [n] int64.
+using PhiloxWords = std::array<at::Tensor, 4>;
+
+PhiloxWords philox_words(uint64_t key, const at::Tensor& counter) {
+  PhiloxWords x = {counter.bitwise_and(kWord), counter.bitwise_right_shift(32),
+                   at::full_like(counter, int64_t{float32_numbers::kTag}), at::zeros_like(counter)};
+  auto key0 = static_cast<uint32_t>(key), key1 = static_cast<uint32_t>(key >> 32);
+  for (int round = 0; round < float32_numbers::kRounds; ++round) {
+    const at::Tensor first = x[0] * int64_t{PHILOX_M4x32_0}, second = x[2] * int64_t{PHILOX_M4x32_1};
+    x = {second.bitwise_right_shift(32).bitwise_and_(kWord).bitwise_xor_(x[1]).bitwise_xor_(int64_t{key0}),
+         second.bitwise_and(kWord),
+         first.bitwise_right_shift(32).bitwise_and_(kWord).bitwise_xor_(x[3]).bitwise_xor_(int64_t{key1}),
+         first.bitwise_and(kWord)};
+    key0 += PHILOX_W32_0;
+    key1 += PHILOX_W32_1;
+  }
+  return x;
+}
+
+/// Returns 24 bits of each word as a number in (0, 1], times `factor`.
+at::Tensor unit_float32(const at::Tensor& words, float factor) {
+  return (words.bitwise_right_shift(8).to(at::kFloat) + 0.5f) * (factor * 0x1p-24f);
+}
+
+}  // namespace
+
+at::Tensor normal_float32_of(uint64_t key, at::IntArrayRef shape, at::Device device) {
+  constexpr int64_t kLanes = float32_numbers::kLanes, kBlocks = float32_numbers::kBlocks;
+  const at::NoGradGuard no_grad;
+  const int64_t n = c10::multiply_integers(shape),
+                chunks = (n + float32_numbers::kChunk - 1) / float32_numbers::kChunk;
+  // A chunk has kBlocks blocks of kLanes counters. A counter gives two radii and two angles; each half of a
+  // chunk lists the first numbers of a block's counters, then the second ones.
+  const at::Tensor counter = at::arange(chunks * kBlocks * kLanes, at::dtype(at::kLong).device(device));
+  const PhiloxWords words = philox_words(key, counter);
+  const auto halves = [&](const at::Tensor& a, const at::Tensor& b, float factor) {  // [chunks, kHalf]
+    const auto blocks = [&](const at::Tensor& words) {
+      return unit_float32(words, factor).view({chunks, kBlocks, kLanes});
+    };
+    return at::stack({blocks(a), blocks(b)}, 2).view({chunks, float32_numbers::kHalf});
+  };
+  const at::Tensor radius = halves(words[0], words[1], 1).log_().mul_(-2).sqrt_(),
+                   angle = halves(words[2], words[3], float32_numbers::kTwoPi);
+  return at::stack({angle.cos() * radius, angle.sin() * radius}, 1).flatten().narrow(0, 0, n).reshape(shape);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace slimbayes {
+
+/// Returns the numbers of Stream::normal_float32 of the stream with this key, computed by tensor operations on
+/// `device`. The random bits are those of the CPU, and so are the numbers where log, cos and sin of the device
+/// are ATen's of the CPU.
+at::Tensor normal_float32_of(uint64_t key, at::IntArrayRef shape, at::Device device);
+
+}  // namespace slimbayes
