@@ -46,9 +46,9 @@ void start_threads(const Request& request) {
 /// cannot use it, or if several processes share the request: they are for the CPU.
 std::string device_asked(const Request& request) {
   const at::Device device = device_of(request.device);
-  check(device.is_cpu() || request.rank.size == 1, "ranks",
-        "`.device=cpu` where several processes make a fit", fmt::format("`.device={}`", request.device),
-        "start one process, or leave `.device` out");
+  if (request.rank.size > 1 && !device.is_cpu())
+    refuse("ranks", "`.device=cpu` where several processes make a fit",
+           fmt::format("`.device={}`", request.device), "start one process, or leave `.device` out");
   if (device.is_cpu() && request.device == "auto" && request.rank.number == 0)
     log_note("no GPU was found (`.device=auto`): the CPU computes");
   return name_of(device);

@@ -252,7 +252,7 @@ Model fit_weighted(const ResolvedFit& request, const FitData& given, Callback* c
 
 Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* callback,
                    CheckpointPolicy checkpoint, NetworkCache* networks) {
-  check_device_of_ranks(request.fit, request.ranks.get());
+  check_device_of_ranks(request.device, request.ranks.get());
   if (const std::string note = device_note(request); callback != nullptr && !note.empty())
     callback->note(note);
   PositiveExamples positive = positive_examples(given.examples, request.fit);

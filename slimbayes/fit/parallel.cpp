@@ -51,16 +51,16 @@ Parallel shared_by_ranks(const ResolvedFit& request) {
   return Parallel::jobs;
 }
 
-void check_device_of_ranks(const FitOptions& fit, const Collective* ranks) {
-  if (device_of(fit.device).is_cpu() || ranks == nullptr) return;
-  refuse("ranks", "`.device=cpu` where several processes make a fit", fmt::format("`.device={}`", fit.device),
-         "start one process, or leave `.device` out");
+void check_device_of_ranks(at::Device device, const Collective* ranks) {
+  if (device.is_cpu() || ranks == nullptr) return;
+  refuse("ranks", "`.device=cpu` where several processes make a fit",
+         fmt::format("`.device={}`", name_of(device)), "start one process, or leave `.device` out");
 }
 
 std::vector<std::string> devices_of(const FitOptions& fit, const std::vector<MethodChoice>& methods,
                                     const Collective* ranks, Callback* callback) {
-  check_device_of_ranks(fit, ranks);
   const at::Device device = device_of(fit.device);
+  check_device_of_ranks(device, ranks);
   std::vector<std::string> devices, host;
   for (const MethodChoice& one : methods) {
     const bool computes = inner_method(find_method(one.method), one.options).device;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -11,13 +13,14 @@
 
 namespace slimbayes {
 
-/// Throws std::invalid_argument for several processes (`ranks` may be nullptr) with FitOptions::device other
-/// than the CPU, and as device_of() for that device.
-void check_device_of_ranks(const FitOptions& fit, const Collective* ranks);
+/// Throws std::invalid_argument for another device than the CPU where several processes make a fit. `ranks`
+/// may be nullptr.
+void check_device_of_ranks(at::Device device, const Collective* ranks);
 
 /// Returns where the fits of each method of a comparison compute, as FitOptions::device names it: "cpu" for a
 /// method that computes there alone, and "auto" for none. Tells the callback (may be nullptr) which methods
-/// these are, once for all fits. Throws as check_device_of_ranks.
+/// these are, once for all fits. Throws as device_of() and
+/// check_device_of_ranks().
 std::vector<std::string> devices_of(const FitOptions& fit, const std::vector<MethodChoice>& methods,
                                     const Collective* ranks, Callback* callback);
 
