@@ -8,6 +8,7 @@
 
 #include "slimbayes/core/accelerator_library.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -39,8 +40,12 @@ at::Device device_of(std::string_view name) {
   try {
     device.emplace(std::string(name));
   } catch (const c10::Error&) {
-    refuse("device", "`.device` to be cpu, auto, cuda or cuda:NUMBER", fmt::format("'{}'", name));
+    device.reset();  // no name of libtorch's
   }
+  // libtorch takes a number modulo 256: cuda:256 would be cuda:0.
+  if (!device || device->str() != name)
+    refuse("device", "`.device` to be cpu, auto, cuda or cuda:NUMBER",
+           fmt::format("'{}'", foreign_text(name.substr(0, 40))));
   if (device->is_cpu()) return at::kCPU;
   const char* hint = "`.device=cpu` computes on the processor; docs/devices.md says what a GPU needs";
   if (const std::string why = missing(device->type()); !why.empty())

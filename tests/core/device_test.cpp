@@ -38,10 +38,15 @@ TEST(Device, AutoIsTheCpuWithoutAnAccelerator) {
 }
 
 TEST(Device, RefusesWhatIsNoDevice) {
-  for (const char* nonsense : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "CPU", "cpu,cuda"}) {
+  for (const char* nonsense :
+       {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:255", "cuda:256", "CPU", "cpu,cuda"}) {
     const std::string text = reason_of([&] { device_of(nonsense); });
     EXPECT_NE(text.find("to be cpu, auto, cuda or cuda:NUMBER; received '"), std::string::npos) << text;
   }
+}
+
+TEST(Device, ALongTextIsCutInTheMessage) {
+  EXPECT_LT(reason_of([] { device_of(std::string(100000, 'x')); }).size(), 300U);
 }
 
 TEST(Device, RefusesOneThatIsNotThereAndSaysWhy) {
