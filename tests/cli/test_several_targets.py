@@ -224,6 +224,22 @@ def test_killed_and_resumed_it_ends_in_the_same_bits(tmp_path):
     assert done.returncode == 0 and "m is finished already" in done.stderr and "joint nll" in done.stdout
 
 
+def test_a_fit_of_other_targets_is_not_gone_on_from(folder, tmp_path):
+    write_csv(tmp_path / "t.csv", HEADER, rows(150))
+    other = ["fit", "t.csv", "--target", "b,a", "--ignore", "c", "--method", "ridge", "--threads", 1, "--resume", "--model"]
+    (tmp_path / "pair").write_bytes((folder / "pair").read_bytes())
+    error = refused(tmp_path, *other, "pair")
+    assert "one of the targets 'a', 'b', where this fit is of the targets 'b', 'a'" in error, error
+    assert "name the same in --target, in that order, or leave --resume out to fit anew, or name another --model" in error, error
+    assert "ignore" not in error
+    fit = ["fit", "t.csv", "--method", "dnn", "--steps", 10000000, "--patience", 0, "--threads", 1, "--checkpoint-every", 0, "--model", "m"]
+    process = begun(tmp_path, "m.target-1.ckpt", *fit, "--target", "a,b")
+    process.kill()
+    process.communicate()
+    error = refused(tmp_path, *fit, "--target", "a,x2", "--resume")
+    assert "target a: " in error and "one of the targets 'a', 'b', where this fit is of the targets 'a', 'x2'" in error, error
+
+
 def test_an_interrupted_fit_keeps_its_parts(tmp_path):
     write_csv(tmp_path / "t.csv", HEADER, rows(150))
     words = ["fit", "t.csv", "--target", "a,b", "--ignore", "c", "--method", "dnn", "--steps", 10000000, "--patience", 0, "--threads", 1]
