@@ -166,6 +166,15 @@ def test_bounds_of_counts_are_exact(tmp_path):
     assert "a whole number of the counts 'visits'" in refused(tmp_path, "predict", "m", "t.csv", "--probability", "visits=1.5")
 
 
+def test_a_class_that_is_a_number_may_be_spelt_in_another_way(tmp_path):
+    write_csv(tmp_path / "t.csv", ["x", "a", "alarm"], [[x, a, int(c == "yes")] for x, _, a, _, c in rows(120, missing=False)])
+    done = run(tmp_path, "fit", "t.csv", "--target", "a,alarm", "--method", "constant", "--model", "m", "--threads", 1)
+    assert done.returncode == 0, done.stderr
+    one, spelt, other = (predicted(tmp_path, "m", "t.csv", "--probability", f"alarm={value}")["probability"][0] for value in ("1", "1.0", "0"))
+    assert one == spelt and math.isclose(one + other, 1)
+    assert "a class of the target 'alarm'" in refused(tmp_path, "predict", "m", "t.csv", "--probability", "alarm=2")
+
+
 def test_evaluate_has_a_column_for_each_target_and_the_joint_scores(folder):
     report = report_of(folder, "evaluate", "pair", "t.csv", "--split", "test")
     fit = json.loads((folder / "pair.json").read_text())

@@ -83,6 +83,8 @@ def test_probabilities_are_those_of_a_normal_copula(model):
     low, high = model.predict_quantiles(X, [0.3, 0.7])[0, 0]
     assert model.probability(X, {"y0": ("<=", low)})[0] == pytest.approx(0.3, abs=1e-6)
     assert model.probability(X, {"y0": [(">", low), ("<=", high)]})[0] == pytest.approx(0.4, abs=1e-6)
+    for same, other in ((">=", ">"), ("<", "<=")):  # no row is exactly at a bound
+        assert model.probability(X, {"y0": (same, low)}) == model.probability(X, {"y0": (other, low)})
 
 
 def test_draws_have_the_marginals_and_the_correlation(model):
@@ -223,6 +225,11 @@ def test_counts_have_several_targets():
     assert model.predict(X).shape == (150, 2) and (np.stack(ends) == np.round(ends)).all()
     draws = model.sample(X, 2)
     assert (draws == np.round(draws)).all() and (draws >= 0).all()
+    below, exactly, above = (model.probability(X[:3], {"y0": (sign, 2)}) for sign in ("<", "=", ">"))
+    assert np.allclose(below + exactly + above, 1, atol=1e-6) and (exactly > 0.01).all()
+    assert np.array_equal(model.probability(X[:3], {"y0": (">=", 2)}), model.probability(X[:3], {"y0": (">", 1)}))
+    with pytest.raises(ValueError, match="a whole number of the counts 'y0'"):
+        model.probability(X[:3], {"y0": ("=", 1.5)})
 
 
 @pytest.mark.parametrize(("call", "error", "text"), [
@@ -236,7 +243,9 @@ def test_counts_have_several_targets():
     (lambda m, X, Y: m.export_onnx("m.onnx"), TypeError, "expected a model of one target"),
     (lambda m, X, Y: m.partial_fit(X, Y), AttributeError, "partial_fit: expected a model of one target"),
     (lambda m, X, Y: m.probability(X, {}), ValueError, "conditions as a dict"),
-    (lambda m, X, Y: m.probability(X, {"y0": (">=", 1)}), ValueError, "expected .'>', number. or"),
+    (lambda m, X, Y: m.probability(X, {"y0": ("!=", 1)}), ValueError, "expected .operator, number.*> >= < <= = ==; received"),
+    (lambda m, X, Y: m.probability(X, {"y0": ("=", 1)}), ValueError, "probability: expected a bound of the number 'y0'"),
+    (lambda m, X, Y: m.probability(X, {"y0": (">", float("nan"))}), ValueError, "a number after the operator of 'y0'"),
     (lambda m, X, Y: m.probability(X, {"y7": (">", 1)}), ValueError, "y7"),
     (lambda m, X, Y: m.probability(X, {"y0": (">", "high")}), ValueError, "a bound of y0"),
     (lambda m, X, Y: m.sample(X, -1), ValueError, "for n"),
