@@ -125,7 +125,7 @@ def test_refused_weights(tmp_path):
     assert "a column of weights beside the target" in refused(tmp_path, *words, "--target", "w", "--weights", "w")
     assert "expected --weights, a column, with --weights-are" in refused(tmp_path, *words, *PLAIN, "--weights-are", "counts")
     assert "received an empty name" in refused(tmp_path, *words, *PLAIN, "--weights", "")
-    assert "weights_are" in refused(tmp_path, *words, *PLAIN, "--weights", "w", "--weights-are", "shares")
+    assert "expected --weights-are to be one of importance, counts; received" in refused(tmp_path, *words, *PLAIN, "--weights", "w", "--weights-are", "shares")
     assert "no weights for --likelihood cox" in refused(tmp_path, *words, "--likelihood", "cox", "--domain", "0:1", "--weights", "w")
     (tmp_path / "rows").mkdir()
     error = refused(tmp_path, *words, *PLAIN, "--weights", "w", "--cache", "rows", "--method", "dnn")
