@@ -5,6 +5,7 @@ import io
 import json
 import math
 import random
+import re
 import signal
 import statistics
 import subprocess
@@ -186,7 +187,11 @@ def test_evaluate_has_a_column_for_each_target_and_the_joint_scores(folder):
     assert text.splitlines()[0].split() == ["a", "b", "c"] and text.splitlines()[1].split() == ["rows", "400", "400", "400"]
     accuracy = next(line for line in text.splitlines() if line.startswith("accuracy"))
     assert accuracy.split()[1:3] == ["-", "-"] and float(accuracy.split()[3]) > 0.5
-    assert "energy score" in text and "lower nll: joint, by" in text and "joint regions at 95 %" in text
+    assert "joint regions at 95 %" in text
+    energy = next(line for line in text.splitlines() if line.startswith("energy score")).split()[2:]
+    assert all(re.fullmatch(r"0\.[1-9]\d\d|[1-9]\.\d\d", score) for score in energy), energy  # three digits, by draws
+    gain, error = re.search(r"lower nll: joint, by (\S+) \+- (\S+) \(", text).groups()
+    assert len(gain.split(".")[1]) == len(error.split(".")[1]) and len(error.replace(".", "").lstrip("0")) in (2, 3), text
     done = run(folder, "evaluate", "pair", "t.csv")
     assert "these data were fitted on" in done.stderr
 
