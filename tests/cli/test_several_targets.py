@@ -301,6 +301,8 @@ def test_a_command_for_one_target_says_so(folder, words):
     (["predict", "pair", "few.csv", "--keep-outside"], "for --keep-outside"),
     (["predict", "pair", "few.csv", "--region", "--level", "0.5,0.9"], "one --level for --region"),
     (["predict", "pair", "few.csv", "--draws", 3, "--region"], "without columns of the answer"),
+    (["predict", "pair", "few.csv", "--draws", 3, "--level", 0.9], "--draws without --level: draws are of the whole distribution; received both"),
+    (["predict", "pair", "few.csv", "--level", 0.95, "--draws", 3], "--draws without --level"),
     (["predict", "pair", "few.csv", "--draws", 0], "--draws"),
     (["predict", "pair", "few.csv", "--seed", 3], "--draws"),
     (["predict", "pair", "few.csv", "--probability", "zz>3"], "the targets are a, b"),
