@@ -105,6 +105,8 @@ class SeveralTargets:
         from sklearn.base import clone
 
         one = clone(self)
+        if hasattr(one, "share_network"):
+            one.share_network = False  # that is of several targets: a fit of this one alone would refuse it
         one._take(model)
         one._facts["fit"]["ignore"] = self._facts["fit"]["ignore"]  # that of the model has the other targets, too
         for name in ("n_features_in_", "feature_names_in_"):

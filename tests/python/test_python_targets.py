@@ -216,6 +216,25 @@ def test_a_conformal_region_holds_its_level():
     assert model.evaluate(X, Y)["region"] == "conformal"
 
 
+def test_targets_share_a_network(tmp_path):
+    X, Y = targets(200)
+    shared, apart = (sb.Regressor("bll", steps=60, valid_fraction=0.3, share_network=share).fit(X, Y) for share in (True, False))
+    assert shared.predict(X).shape == Y.shape and not np.allclose(shared.predict(X), apart.predict(X))
+    assert any("network is shared by 2 targets (share_network)" in note for note in shared.notes_), shared.notes_
+    shared.save(tmp_path / "m.safetensors")
+    again = sb.load(tmp_path / "m.safetensors")
+    assert again.share_network is True and np.array_equal(again.predict(X), shared.predict(X))
+    one = shared.models_["y0"]
+    assert one.share_network is False and np.array_equal(one.predict(X), shared.predict(X)[:, 0])
+    one.save(tmp_path / "one.safetensors")
+    assert sb.load(tmp_path / "one.safetensors").share_network is False
+    with pytest.raises(ValueError, match="several targets of a table for share_network; received one target"):
+        sb.Regressor("bll", share_network=True).fit(X, Y[:, 0])
+    for cls in sb.CountRegressor, sb.Classifier, sb.Forecaster:
+        with pytest.raises(TypeError, match="expected a keyword of this class; received share_network"):
+            cls(share_network=True)
+
+
 def test_counts_have_several_targets():
     X, _ = toys.matrix(150)
     draw = np.random.default_rng(0)
