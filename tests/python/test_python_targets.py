@@ -216,6 +216,21 @@ def test_a_conformal_region_holds_its_level():
     assert model.evaluate(X, Y)["region"] == "conformal"
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_targets_beside_a_frame_that_has_their_columns(library):
+    X, Y = targets()
+    frame = frame_of(X, Y)
+    to = {"pandas": lambda rows: rows, "polars": lambda rows: pytest.importorskip("polars").from_pandas(rows),
+          "pyarrow": lambda rows: pytest.importorskip("pyarrow").Table.from_pandas(rows)}[library]
+    model = sb.Regressor("ridge", valid_fraction=0.3).fit(frame, ["a", "b"])
+    named = model.evaluate(to(frame), ["a", "b"])
+    assert model.evaluate(to(frame), Y) == named == model.evaluate(to(frame[["u", "v", "w"]]), Y)
+    other = frame.assign(a=0.0, b="none")  # what is in them does not count
+    assert model.evaluate(to(other), frame[["b", "a"]]) == named and model.score(to(other), Y) == model.score(frame, Y)
+    one = sb.Regressor("ridge", ignore=["b"]).fit(frame, "a")
+    assert one.evaluate(to(other), Y[:, 0])["rmse"] == one.evaluate(frame)["rmse"]
+
+
 def test_targets_share_a_network(tmp_path):
     X, Y = targets(200)
     shared, apart = (sb.Regressor("bll", steps=60, valid_fraction=0.3, share_network=share).fit(X, Y) for share in (True, False))
