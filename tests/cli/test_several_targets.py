@@ -281,6 +281,7 @@ def test_a_column_with_a_comma_in_its_name_is_one_target(tmp_path):
     (["--target", "a,b", "--cache", "rows", "--method", "dnn"], "several targets keeps all rows in memory, without --cache"),
     (["--target", "a,c", "--method", "ridge"], "target c: "),
     (["--target", "a,b", "--valid-fraction", 0], "held-out rows"),
+    (["--target", "a,b", "--likelihood", "a=student,b=gaussian"], "expected one --likelihood, which holds for all targets; received 'a=student,b=gaussian'"),
 ], ids=lambda value: value[1] if isinstance(value, list) else None)
 def test_a_fit_that_cannot_be_is_refused(folder, words, text):
     error = refused(folder, "fit", "t.csv", "--model", "never", *words)
@@ -323,6 +324,7 @@ def test_a_question_that_cannot_be_answered_is_refused(folder, words, text):
 
 
 def test_help_shows_an_example(folder):
-    assert "--target no2,pm10,alarm" in run(folder, "fit", "--help").stdout
+    text = run(folder, "fit", "--help").stdout
+    assert "--target no2,pm10,alarm" in text and "It holds for all of several targets" in " ".join(text.split())
     text = run(folder, "predict", "--help").stdout
     assert "--probability" in text and "--draws" in text and "Several targets" in text
