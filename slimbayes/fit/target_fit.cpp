@@ -101,6 +101,7 @@ TargetFit target_fit(const Table& table, const JointRequest& request, const Tabl
   check_method(*resolved.method, resolved.options, resolved.kind, task);
   if (const double limit = resolved.options.value("time_limit", 0.0); limit > 0)
     resolved.options["time_limit"] = limit / static_cast<double>((shares ? 2 : 1) * names.size());
+  resolved.targets = names;
   resolved.dealt = std::make_shared<const SplitRows>(std::move(dealt));
   std::optional<Examples> held_out;
   if (valid != nullptr) held_out = known(*valid, "validation rows").table;

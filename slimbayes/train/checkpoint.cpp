@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
@@ -64,6 +65,39 @@ std::string difference_in(const std::string& key, const nlohmann::json& found, c
   return key;
 }
 
+/// Returns the names of the targets of a fit, quoted and with commas between them, and their number. Returns
+/// "" if the fingerprint does not tell them.
+std::pair<std::string, size_t> targets_in(const nlohmann::json& print) {
+  if (!print.is_object()) return {};
+  const auto several = print.find(kTargetsKey), one = print.find(kTargetKey);
+  const bool has_several = several != print.end() && several->is_array();
+  const nlohmann::json names = has_several          ? *several
+                               : one != print.end() ? nlohmann::json::array({*one})
+                                                    : nlohmann::json::array();
+  std::string listed;
+  for (const nlohmann::json& name : names) {
+    if (!name.is_string() || name.get_ref<const std::string&>().empty()) return {};
+    listed += fmt::format("{}'{}'", listed.empty() ? "" : ", ", foreign_text(name.get<std::string>()));
+  }
+  return {listed, names.size()};
+}
+
+/// Refuses the file of a fit of other targets: it names those of both. Other differences follow from this one,
+/// such as the columns that are no inputs.
+void check_targets(const nlohmann::json& found, const nlohmann::json& own, const std::string& what,
+                   const std::string& hint) {
+  const auto [theirs, their_count] = targets_in(found);
+  const auto [ours, our_count] = targets_in(own);
+  if (theirs.empty() || ours.empty() || theirs == ours) return;
+  const auto named = [](const std::string& names, size_t count) {
+    return (count == 1 ? "target " : "targets ") + names;
+  };
+  refuse("train", what,
+         fmt::format("one of the {}, where this fit is of the {}", named(theirs, their_count),
+                     named(ours, our_count)),
+         fmt::format("name the same in `.target`{}, or {}", their_count > 1 ? ", in that order" : "", hint));
+}
+
 /// Returns the names of the keys in which two fingerprints differ, comma-separated. If one of them is not an
 /// object, returns a general list. If no key differs, returns "kind": the fingerprints then differ in the
 /// text that Jobs appends.
@@ -83,7 +117,9 @@ std::string difference(const nlohmann::json& found, const nlohmann::json& own) {
 void check_fingerprint(const std::string& found, const std::string& own, const std::string& what,
                        const std::string& hint) {
   if (found == own) return;
-  refuse("train", what, "one of another: " + difference(parts_of(found), parts_of(own)), hint);
+  const nlohmann::json theirs = parts_of(found), ours = parts_of(own);
+  check_targets(theirs, ours, what, hint);
+  refuse("train", what, "one of another: " + difference(theirs, ours), hint);
 }
 
 void remove_parts(const fs::path& path) {

@@ -28,11 +28,13 @@ struct TrainState {
 // Keys of a fingerprint, of which a refusal says how they differ.
 inline constexpr const char* kRowsKey = "number of rows";
 inline constexpr const char* kColumnsKey = "columns";
+inline constexpr const char* kTargetKey = "target";    // the name of the target that was fitted
+inline constexpr const char* kTargetsKey = "targets";  // the names of all, of a fit of several targets
 
 /// Throws std::invalid_argument if a file's fingerprint `found` differs from the fingerprint `own` of this
 /// fit. The message says that `what` was expected, such as "the checkpoint 'm.ckpt' of this fit", and ends
-/// with `hint`. If both fingerprints are JSON objects, it names the keys that differ, and
-/// of the data what is known of the difference.
+/// with `hint`. If both fingerprints are JSON objects, it names the targets of both where these differ;
+/// otherwise the keys that differ, and of the data what is known of the difference.
 void check_fingerprint(const std::string& found, const std::string& own, const std::string& what,
                        const std::string& hint);
 

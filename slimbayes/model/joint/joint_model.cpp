@@ -67,10 +67,14 @@ void narrow(Box& box, size_t j, const Predictive& p, const JointCondition& condi
   box.bounded[j] = true;
 }
 
-/// Returns the number of the class that the condition names.
+/// Returns the number of the class that the condition names: the one of this text, else the only one that is
+/// the same number, such as 1 of 1.0.
 int64_t class_named(const Model& model, const JointCondition& condition) {
   const std::vector<std::string>& levels = model.schema().task.levels;
-  const auto found = std::ranges::find(levels, condition.label);
+  const auto same_number = [&](const std::string& level) { return is_mark(condition.label, {&level, 1}); };
+  auto found = std::ranges::find(levels, condition.label);
+  if (found == levels.end() && std::ranges::count_if(levels, same_number) == 1)
+    found = std::ranges::find_if(levels, same_number);
   if (found == levels.end())
     refuse("probability", fmt::format("a class of the target {}", in_quotes(model.target())),
            in_quotes(condition.label), nearest_hint(condition.label, levels));

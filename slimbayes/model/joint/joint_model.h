@@ -63,7 +63,7 @@ struct JointCondition {
   std::string target;
   Holds holds = Holds::above;  // y > value, y <= value, or y is the class `label`
   double value = 0;            // in the target's units; for numbers and counts
-  std::string label = {};      // for classes
+  std::string label = {};      // for classes: the text of the class, or its number in another spelling
 };
 
 /// The metrics of a JointModel on some rows.
@@ -114,6 +114,14 @@ class SLIMBAYES_EXPORT JointModel {
   /// std::invalid_argument if no target is a number or a count, and for a level that the calibration rows are
   /// too few for.
   JointRegion region(const JointAnswers& answers, double level) const;
+
+  /// Returns the conditions that "target sign value" stands for. `sign` is one of > >= < <= = ==. Of a number
+  /// >= is the same as > and < the same as <=, because no row is exactly at the bound; there is no =. Of
+  /// counts the bounds are exact: a >= 3 becomes "above 2", and a = 3 "above 2" and "at most 3". Of classes
+  /// there is = alone. Throws std::invalid_argument for another target or sign, for a value that is no finite
+  /// number where one is due, and for a condition that does not suit the target's kind.
+  std::vector<JointCondition> conditions(const std::string& target, const std::string& sign,
+                                         const std::string& value) const;
 
   /// Returns for each of the m rows the probability that all conditions hold: that of N(0, R) of the box of
   /// their normal scores, times the probabilities of the classes. Several conditions on one target may be
