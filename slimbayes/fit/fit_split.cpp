@@ -84,17 +84,6 @@ void add_task_notes(const ResolvedFit& request, const Examples& examples, const 
   std::erase(split.notes, "");
 }
 
-/// Returns these parts of all examples as parts of those with the indices `places`, ascending: the examples
-/// of a weight above 0. Of all examples if it is empty.
-SplitRows among_places(SplitRows split, const std::vector<int64_t>& places) {
-  if (places.empty()) return split;
-  for (auto* part : {&split.train, &split.valid, &split.calibration, &split.test}) {
-    std::erase_if(*part, [&](int64_t row) { return !std::ranges::binary_search(places, row); });
-    for (int64_t& row : *part) row = std::ranges::lower_bound(places, row) - places.begin();
-  }
-  return split;
-}
-
 /// Splits the examples so that the training part has every class.
 SplitRows split_anew(const ResolvedFit& request, const Examples& examples, const FitOptions& fit) {
   SplitRows split = split_examples(examples, fit);

@@ -15,6 +15,7 @@
 #include "slimbayes/fit/fit_resolved.h"
 #include "slimbayes/fit/joint/shared_network_fit.h"
 #include "slimbayes/fit/joint_parts.h"
+#include "slimbayes/fit/left_out.h"
 #include "slimbayes/fit/target_fit.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/model_kind.h"
@@ -85,8 +86,7 @@ class CountedRows {
   JointOutcome as_given(JointOutcome out) const {
     if (!positive_.some || !out.model) return out;
     JointParts parts = out.model->parts();
-    for (auto* part : {&parts.split.train, &parts.split.valid, &parts.split.calibration, &parts.split.test})
-      for (int64_t& row : *part) row = positive_.places[static_cast<size_t>(row)];
+    parts.split = among_all(std::move(parts.split), positive_.places);
     parts.data_hash = hash_of(Examples(given_));
     out.model = JointModel(std::move(parts));
     if (weightless_ > 0)

@@ -70,6 +70,22 @@ std::vector<int64_t> own_valid_rows(const Table& valid, const FitOptions& fit) {
   return known.places;
 }
 
+SplitRows among_places(SplitRows split, const std::vector<int64_t>& places) {
+  if (places.empty()) return split;
+  for (auto* part : {&split.train, &split.valid, &split.calibration, &split.test}) {
+    std::erase_if(*part, [&](int64_t row) { return !std::ranges::binary_search(places, row); });
+    for (int64_t& row : *part) row = std::ranges::lower_bound(places, row) - places.begin();
+  }
+  return split;
+}
+
+SplitRows among_all(SplitRows split, const std::vector<int64_t>& places) {
+  if (places.empty()) return split;
+  for (auto* part : {&split.train, &split.valid, &split.calibration, &split.test})
+    for (int64_t& row : *part) row = places[static_cast<size_t>(row)];
+  return split;
+}
+
 PartExamples examples_in_parts(const Examples& examples, const SplitRows& split) {
   std::vector<int64_t> rows;
   for (const auto* part : {&split.train, &split.valid, &split.calibration, &split.test})
@@ -77,10 +93,7 @@ PartExamples examples_in_parts(const Examples& examples, const SplitRows& split)
   if (!std::holds_alternative<Table>(examples) || std::ssize(rows) == count(examples))
     return {std::nullopt, split};
   std::ranges::sort(rows);
-  PartExamples out{take(examples, rows), split};
-  for (auto* part : {&out.split.train, &out.split.valid, &out.split.calibration, &out.split.test})
-    for (int64_t& row : *part) row = std::ranges::lower_bound(rows, row) - rows.begin();
-  return out;
+  return {take(examples, rows), among_places(split, rows)};
 }
 
 }  // namespace slimbayes

@@ -29,6 +29,15 @@ PositiveExamples positive_validation(const Examples& valid, const FitOptions& fi
 /// that have FitOptions::target and a weight above 0, without those with wrong cells. Ascending.
 std::vector<int64_t> own_valid_rows(const Table& valid, const FitOptions& fit);
 
+/// Returns the parts of all examples as parts of those with the indices `places`, ascending: rows that are
+/// not among them are left out, the others are counted among them. `places` is empty if it has all examples
+/// (FitData::places).
+SplitRows among_places(SplitRows split, const std::vector<int64_t>& places);
+
+/// Returns the parts of the examples with the indices `places` as parts of all examples: what among_places()
+/// makes of them is `split` again. `places` is empty if it has all examples.
+SplitRows among_all(SplitRows split, const std::vector<int64_t>& places);
+
 /// The examples in the parts of a split. Encode only these: rows in no part may have cells that cannot be
 /// encoded.
 struct PartExamples {

@@ -12,6 +12,7 @@
 #include "slimbayes/answers/class_likelihood.h"
 #include "slimbayes/answers/count_distribution.h"
 #include "slimbayes/answers/pixels.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/method/class_weights.h"
@@ -178,11 +179,6 @@ double labelled_rows(const Dataset& data) {
   int64_t count = 0;
   over_batches(data, {}, [&](const Batch& batch) { count += (batch.target != kVoid).sum().item<int64_t>(); });
   return static_cast<double>(count);
-}
-
-double weighted_mean(const at::Tensor& x, const at::Tensor& weights) {
-  if (!weights.defined()) return x.mean(at::kDouble).item<double>();
-  return (x.to(at::kDouble) * weights).sum().item<double>() / weights.sum().item<double>();
 }
 
 double mean_over_rows(const Dataset& data,
