@@ -48,6 +48,12 @@ PositiveExamples positive_validation(const Examples& valid, const FitOptions& fi
   return positive_examples(valid, fit);
 }
 
+std::string weightless_note(int64_t weightless, int64_t all, std::string_view noun,
+                            const std::string& column) {
+  return fmt::format("{} of {} {} the weight 0 in {}: left out", weightless, counted(all, noun),
+                     weightless == 1 ? "has" : "have", in_quotes(column));
+}
+
 std::vector<int64_t> own_valid_rows(const Table& valid, const FitOptions& fit) {
   KnownRows known = known_rows(valid, fit.target);
   Examples rows = std::move(known.table);

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slimbayes/catalog/fit_options.h"
@@ -24,6 +26,11 @@ std::optional<Examples> without_wild_rows(const Examples& valid, const FitOption
 /// Returns the validation data of a fit without their examples of weight 0 (positive_examples). Throws
 /// std::invalid_argument if FitOptions::weights names a column that they lack, and as row_weights.
 PositiveExamples positive_validation(const Examples& valid, const FitOptions& fit);
+
+/// Returns the note of a fit that leaves `weightless` of `all` examples out, whose weight in `column` is 0.
+/// `noun` is the name of an example (noun_of).
+std::string weightless_note(int64_t weightless, int64_t all, std::string_view noun,
+                            const std::string& column);
 
 /// Returns the rows of separate validation data on which the fit of one of several targets validates: those
 /// that have FitOptions::target and a weight above 0, without those with wrong cells. Ascending.

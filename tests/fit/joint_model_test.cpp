@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "slimbayes/fit/joint_fit.h"
@@ -114,6 +115,20 @@ TEST(JointModel, ProbabilitiesAreTheSharesOfTheDraws) {
   const at::Tensor numbers = draws.narrow(2, 0, 2);
   const at::Tensor inside = (numbers >= region.lower).logical_and(numbers <= region.upper).all(2);
   EXPECT_NEAR(share(inside).mean().item<double>(), 0.9, 0.01);
+}
+
+TEST(JointModel, AnswersTellHowMuchIsDone) {
+  const Table rows = joint_rows(10);
+  std::vector<double> shares;
+  PredictOptions options;
+  options.progress = [&](double share) { shares.push_back(share); };
+  const JointAnswers told = mixed_model().answers(rows, {}, options), silent = mixed_model().answers(rows);
+  ASSERT_GE(shares.size(), 3u);  // at least one for each target
+  EXPECT_LE(shares.front(), 1.0 / 3 + 1e-12);
+  EXPECT_TRUE(std::ranges::is_sorted(shares));
+  EXPECT_DOUBLE_EQ(shares.back(), 1);
+  EXPECT_TRUE(
+      at::equal(std::get<Regression>(told.joint[0]).mean, std::get<Regression>(silent.joint[0]).mean));
 }
 
 TEST(JointModel, RefusesConditionsThatDoNotSuit) {
