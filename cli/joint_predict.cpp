@@ -160,7 +160,7 @@ int predict_jointly(const PredictRequest& r, const JointModel& model) {
   const Examples rows = asked.table;
   AnswerRequest ask;
   if (r.draws == 0) ask = {levels_of(r), r.sets == "deterministic"};
-  const JointAnswers answers = model.answers(rows, ask);
+  const JointAnswers answers = answers_with_progress("predict", model, rows, ask);
   check_rows_answered(r, model, rows, answers);
   TargetNotes notes(model.targets());
   for (size_t t = 0; t < model.models().size(); ++t)

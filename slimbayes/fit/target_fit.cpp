@@ -12,6 +12,7 @@
 #include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/fit/joint/shared_network_fit.h"
 #include "slimbayes/fit/kept_classes.h"
+#include "slimbayes/fit/left_out.h"
 
 namespace slimbayes {
 
@@ -21,16 +22,6 @@ using Words = std::vector<std::string>;
 
 bool holds(const Words& words, const std::string& word) {
   return std::ranges::find(words, word) != words.end();
-}
-
-/// Returns the places among `known` (ascending) of those of these rows that it holds.
-std::vector<int64_t> places_among(const std::vector<int64_t>& rows, const std::vector<int64_t>& known) {
-  std::vector<int64_t> places;
-  for (const int64_t row : rows) {
-    const auto found = std::ranges::lower_bound(known, row);
-    if (found != known.end() && *found == row) places.push_back(found - known.begin());
-  }
-  return places;
 }
 
 /// Refuses what a fit of several targets cannot do, whatever the targets are.
@@ -88,8 +79,8 @@ TargetFit target_fit(const Table& table, const JointRequest& request, const Tabl
     return out;
   };
   KnownRows own = known(table, "rows");
-  const auto places = [&](const std::vector<int64_t>& part) { return places_among(part, own.places); };
-  SplitRows dealt{places(split.train), places(split.valid), places(split.test), places(split.calibration)};
+  SplitRows dealt = among_places(split, own.places);
+  dealt.notes.clear();  // they are of the whole table
   Examples examples = std::move(own.table);
   FitOptions options = options_of_target(request.fit, names, target);
   const bool shares = std::exchange(options.share_network, false);  // which is not for a fit of one target

@@ -12,6 +12,7 @@
 #include "slimbayes/answers/class_likelihood.h"
 #include "slimbayes/answers/count_distribution.h"
 #include "slimbayes/answers/pixels.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/device.h"
 #include "slimbayes/data/device_source.h"
@@ -182,12 +183,15 @@ double labelled_rows(const Dataset& data) {
   return static_cast<double>(count);
 }
 
+<<<<<<< HEAD
 double weighted_mean(const at::Tensor& x, const at::Tensor& weights) {
   if (!weights.defined()) return x.mean(at::kDouble).item<double>();
   return (x.to(at::kDouble) * on_device(weights, x.device())).sum().item<double>() /
          weights.sum().item<double>();
 }
 
+=======
+>>>>>>> w-review58
 double mean_over_rows(const Dataset& data,
                       const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss,
                       const Collective* ranks) {

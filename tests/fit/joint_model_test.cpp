@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -159,6 +160,20 @@ TEST(JointModel, AClassThatIsANumberMayBeSpeltInAnotherWay) {
   EXPECT_GT(p("07").min().item<double>(), 0);
   EXPECT_THROW(p("7"), std::invalid_argument);  // 07 is a text
   EXPECT_THROW(p("3.0"), std::invalid_argument);
+}
+
+TEST(JointModel, AnswersTellHowMuchIsDone) {
+  const Table rows = joint_rows(10);
+  std::vector<double> shares;
+  PredictOptions options;
+  options.progress = [&](double share) { shares.push_back(share); };
+  const JointAnswers told = mixed_model().answers(rows, {}, options), silent = mixed_model().answers(rows);
+  ASSERT_GE(shares.size(), 3u);  // at least one for each target
+  EXPECT_LE(shares.front(), 1.0 / 3 + 1e-12);
+  EXPECT_TRUE(std::ranges::is_sorted(shares));
+  EXPECT_DOUBLE_EQ(shares.back(), 1);
+  EXPECT_TRUE(
+      at::equal(std::get<Regression>(told.joint[0]).mean, std::get<Regression>(silent.joint[0]).mean));
 }
 
 TEST(JointModel, RefusesConditionsThatDoNotSuit) {

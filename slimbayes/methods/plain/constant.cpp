@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"

@@ -9,6 +9,7 @@
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/answers/density.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/row_weights.h"
 

@@ -9,6 +9,7 @@
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/answers/mixture.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/disk_rows.h"
 #include "slimbayes/methods/weight_space/running_mixture.h"

@@ -135,9 +135,13 @@ Reading JointModel::reading(bool with_targets) const {
   return all;
 }
 
-JointAnswers JointModel::answers(const Examples& rows, const AnswerRequest& ask) const {
+JointAnswers JointModel::answers(const Examples& rows, const AnswerRequest& ask,
+                                 const PredictOptions& options) const {
   JointAnswers out;
-  for (const Model& model : parts_.models) out.marginal.push_back(model.answers(rows, ask));
+  const size_t k = parts_.models.size();
+  const auto share = [k](size_t done) { return static_cast<double>(done) / static_cast<double>(k); };
+  for (size_t t = 0; t < k; ++t)
+    out.marginal.push_back(parts_.models[t].answers(rows, ask, options.within(share(t), share(t + 1))));
   out.rows = out.marginal.front().rows;
   for (const Answers& one : out.marginal) {
     std::vector<int64_t> both;
@@ -145,9 +149,11 @@ JointAnswers JointModel::answers(const Examples& rows, const AnswerRequest& ask)
     out.rows = std::move(both);
   }
   if (out.rows.empty()) return out;
-  for (size_t t = 0; t < parts_.models.size(); ++t) {
+  PredictOptions silent = options;  // all shares are told
+  silent.progress = {};
+  for (size_t t = 0; t < k; ++t) {
     const bool all = out.marginal[t].rows.size() == out.rows.size();
-    out.joint.push_back(all ? out.marginal[t].answer : parts_.models[t].answer(take(rows, out.rows)));
+    out.joint.push_back(all ? out.marginal[t].answer : parts_.models[t].answer(take(rows, out.rows), silent));
   }
   return out;
 }

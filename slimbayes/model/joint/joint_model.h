@@ -100,8 +100,10 @@ class SLIMBAYES_EXPORT JointModel {
   /// Returns how read_table must read a file for all models, as Model::reading.
   Reading reading(bool with_targets = false) const;
 
-  /// Returns the answers of all models. Throws as Model::answers.
-  JointAnswers answers(const Examples& rows, const AnswerRequest& ask = {}) const;
+  /// Returns the answers of all models. Calls options.progress with the share of their answers that is done;
+  /// each model counts alike. Throws as Model::answers.
+  JointAnswers answers(const Examples& rows, const AnswerRequest& ask = {},
+                       const PredictOptions& options = {}) const;
 
   /// Returns draws of all targets together: [draws, m, targets] for the m rows of JointAnswers::rows. The
   /// scores z of numbers and counts are drawn from N(0, R), and y_j = F_j^-1(Phi(z_j)); of classes the number
