@@ -35,11 +35,10 @@ Subject subject_of(const RegistryRow& row, LikelihoodKind likelihood) {
   }
   nlohmann::json brief = quick;
   if (quick.contains("steps")) brief["steps"] = 80;
-  return {&info,
-          [&row, quick] { return row.make(quick); },
-          row.load,
-          {},
-          [&row, brief] { return row.make(brief); }};
+  nlohmann::json briefest = brief;
+  if (quick.contains("steps") && !info.candidates) briefest["steps"] = contract::kBriefestSteps;
+  return {&info, [&row, quick] { return row.make(quick); }, row.load,
+          {},    [&row, brief] { return row.make(brief); }, [&row, briefest] { return row.make(briefest); }};
 }
 
 /// Returns every pair of the index in the registry of a method for tables and a likelihood that it takes.
