@@ -29,6 +29,10 @@
 // where d/dnoise_i is the part of row i in the derivative with respect to the one noise variance. The trace
 // regulariser, alpha times the mean over the batch of (max_j |Phi_j|^2 - |Phi_i|^2) / (2 noise), adds alpha /
 // noise (1[i = argmax_j |Phi_j|^2] - 1/b) Phi_i to the gradient with respect to Phi_i.
+//
+// The noise, and what follows from it alone, is a number on the CPU. On another device it is a tensor of one
+// float64 number, because reading it would let every step wait for the device. The functions below take
+// either as the type Number. The degrees of freedom are a number in any case.
 
 namespace slimbayes {
 
@@ -56,19 +60,30 @@ struct RowWeights {
   }
 };
 
+double log_of(double x) { return std::log(x); }
+at::Tensor log_of(const at::Tensor& x) { return x.log(); }
+
+at::Tensor filled_like(const at::Tensor& like, double value) { return at::full_like(like, value); }
+at::Tensor filled_like(const at::Tensor& like, const at::Tensor& value) {
+  return value.to(like.scalar_type()).expand_as(like);
+}
+
 /// Returns the totals of a batch, as far as the gradient of a share of its rows depends on them. latent_var
 /// [b]
-BatchTotals totals_of(const HeadBatch& batch, const at::Tensor& latent_var, double noise, double focus,
+template <class Number>
+BatchTotals totals_of(const HeadBatch& batch, const at::Tensor& latent_var, const Number& noise, double focus,
                       double alpha) {
   const at::Tensor& phi = batch.features;
   BatchTotals own{.rows = static_cast<double>(phi.size(0))};
   if (!batch.join) return own;
-  if (focus > 0) own.weights = at::pow(latent_var + noise, focus).sum(at::kDouble).item<double>();
+  const at::Tensor var = latent_var + noise;
+  if (focus > 0) own.weights = at::pow(var, focus).sum(at::kDouble).item<double>();
   if (alpha != 0) own.largest = at::linalg_vecdot(phi, phi).max().item<double>();
   return batch.join(own);
 }
 
-DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, double noise,
+template <class Number>
+DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, const Number& noise,
                         const RowWeights& row_weights) {
   double b = static_cast<double>(error.size(0));
   at::Tensor var = latent_var + noise;     // v
@@ -88,7 +103,8 @@ DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, d
 }
 
 /// Computed in float64: for many degrees of freedom the terms of the derivative with respect to nu cancel.
-DataGradient student(const at::Tensor& error, const at::Tensor& latent_var, double noise, double dof,
+template <class Number>
+DataGradient student(const at::Tensor& error, const at::Tensor& latent_var, const Number& noise, double dof,
                      const RowWeights& row_weights) {
   const auto b = static_cast<double>(error.size(0));
   const at::Tensor e = error.to(at::kDouble), var = latent_var.to(at::kDouble) + noise;
@@ -107,27 +123,55 @@ DataGradient student(const at::Tensor& error, const at::Tensor& latent_var, doub
   return {loss.to(type), of_var, of_var, grad_f.to(type), grad_dof.mean().item<double>()};
 }
 
-DataGradient expected(const at::Tensor& error, const at::Tensor& latent_var, double noise) {
+template <class Number>
+DataGradient expected(const at::Tensor& error, const at::Tensor& latent_var, const Number& noise) {
   double b = static_cast<double>(error.size(0));
   at::Tensor surprise = (error.square() + latent_var).div_(noise);  // (e^2 + u) / noise
   DataGradient out;
-  out.grad_var = at::full_like(error, 0.5 / (b * noise));
+  out.grad_var = filled_like(error, 0.5 / (b * noise));
   out.grad_noise = (1 - surprise).mul_(0.5 / (b * noise));
   out.grad_f = error * (-1 / (b * noise));
-  out.loss = surprise.add(std::log(2 * std::numbers::pi * noise)).mul_(0.5);
+  out.loss = surprise.add(log_of(2 * std::numbers::pi * noise)).mul_(0.5);
   return out;
 }
 
-}  // namespace
+/// Adds the trace regulariser to the loss and its gradient.
+void add_trace(HeadGradient& out, const HeadBatch& batch, const BatchTotals& totals, double noise,
+               double alpha) {
+  const at::Tensor& phi = batch.features;
+  const auto b = static_cast<double>(phi.size(0));
+  at::Tensor prior_var = at::linalg_vecdot(phi, phi);  // |phi|^2 [b]
+  auto [most, which] = prior_var.max(0);
+  const double spread = (batch.join ? totals.largest : most.item<double>()) - prior_var.mean().item<double>();
+  out.loss.total.add_(alpha * spread / (2 * noise));
+  int64_t largest = which.item<int64_t>();
+  out.grad_features.add_(phi, -alpha / (noise * b));
+  out.grad_features.select(0, largest).add_(phi.select(0, largest), totals.largest_weight * alpha / noise);
+  out.grad_noise_var.sub_(alpha * spread / (2 * noise * noise));
+}
 
-HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const HeadObjective& objective,
-                           double focus) {
-  at::NoGradGuard no_grad;
+/// Does the same without reading the row with the largest |phi|^2.
+void add_trace(HeadGradient& out, const HeadBatch& batch, const BatchTotals& totals, const at::Tensor& noise,
+               double alpha) {
+  const at::Tensor& phi = batch.features;
+  const auto b = static_cast<double>(phi.size(0));
+  const at::Tensor prior_var = at::linalg_vecdot(phi, phi);  // |phi|^2 [b]
+  const auto [most, which] = prior_var.max(0);
+  const at::Tensor greatest = batch.join ? filled_like(most, totals.largest) : most, row = which.unsqueeze(0),
+                   spread = (greatest - prior_var.mean()).to(at::kDouble);
+  out.loss.total.add_(alpha * spread / (2 * noise));
+  out.grad_features.add_(phi * (-alpha / (noise * b)));
+  out.grad_features.index_add_(0, row, phi.index_select(0, row) * (totals.largest_weight * alpha / noise));
+  out.grad_noise_var.sub_(alpha * spread / (2 * noise * noise));
+}
+
+template <class Number>
+HeadGradient gradient_of(const HeadBatch& batch, const HeadValues& head, const HeadObjective& objective,
+                         double focus, const Number& noise) {
   const at::Tensor &phi = batch.features, &correction = batch.correction;
   const VariationalPosterior& posterior = head.posterior;
-  double b = static_cast<double>(phi.size(0)), r = static_cast<double>(phi.size(1));
-  double noise = head.noise_var.item<double>(), alpha = objective.alpha;
-  double kl_weight = objective.beta / batch.rows;
+  const auto r = static_cast<double>(phi.size(1));
+  const double alpha = objective.alpha, kl_weight = objective.beta / batch.rows;
   const at::Tensor m = posterior.mean.squeeze(0);                           // [r]
   const at::Tensor diagonal = at::exp(posterior.log_diagonal).squeeze_(0);  // [r]
   at::Tensor factor = at::tril(posterior.lower, -1).squeeze_(0);            // [r, r]
@@ -159,17 +203,7 @@ HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const
   if (correction.defined()) out.grad_correction = data.grad_var;
 
   out.loss.total = out.loss.data + kl_weight * out.loss.kl;
-  if (alpha != 0) {
-    at::Tensor prior_var = at::linalg_vecdot(phi, phi);  // |phi|^2 [b]
-    auto [most, which] = prior_var.max(0);
-    const double spread =
-        (batch.join ? totals.largest : most.item<double>()) - prior_var.mean().item<double>();
-    out.loss.total.add_(alpha * spread / (2 * noise));
-    int64_t largest = which.item<int64_t>();
-    out.grad_features.add_(phi, -alpha / (noise * b));
-    out.grad_features.select(0, largest).add_(phi.select(0, largest), totals.largest_weight * alpha / noise);
-    out.grad_noise_var.sub_(alpha * spread / (2 * noise * noise));
-  }
+  if (alpha != 0) add_trace(out, batch, totals, noise, alpha);
 
   out.grad_mean = at::mv(phi.t(), data.grad_f).add_(m, kl_weight).unsqueeze_(0);
   at::Tensor grad_factor = at::mm(phi.t(), grad_a).add_(factor, kl_weight);  // [r, r]
@@ -177,6 +211,21 @@ HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const
   out.grad_lower = grad_factor.tril_(-1).unsqueeze_(0);
   out.grad_offset = data.grad_f.sum().reshape({1});
   return out;
+}
+
+}  // namespace
+
+HeadGradient pending_head_gradient(const HeadBatch& batch, const HeadValues& head,
+                                   const HeadObjective& objective, double focus) {
+  const at::NoGradGuard no_grad;
+  return gradient_of(batch, head, objective, focus, head.noise_var.to(at::kDouble));
+}
+
+HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const HeadObjective& objective,
+                           double focus) {
+  const at::NoGradGuard no_grad;
+  if (!batch.features.is_cpu()) return pending_head_gradient(batch, head, objective, focus);
+  return gradient_of(batch, head, objective, focus, head.noise_var.item<double>());
 }
 
 }  // namespace slimbayes

@@ -63,4 +63,10 @@ struct HeadGradient {
 HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const HeadObjective& objective,
                            double focus = 0);
 
+/// Returns the same by tensor operations that read no number from the batch's device, so that the step does
+/// not wait for it; but for finite degrees of freedom, whose derivative is a number. head_gradient() takes
+/// it for batches that are not on the CPU.
+HeadGradient pending_head_gradient(const HeadBatch& batch, const HeadValues& head,
+                                   const HeadObjective& objective, double focus = 0);
+
 }  // namespace slimbayes
