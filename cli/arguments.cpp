@@ -70,7 +70,12 @@ Command command_named(const std::string& name, const Parsed& p) {
   if (name == "methods") return p.methods;
   if (name == "describe") return p.describe;
   if (name == "fit" && p.dry_run) return ShowText{dry_run_of(fit_of(p))};
-  const auto request = [&](auto command) { return Request{std::move(command), p.threads, p.table_memory}; };
+  const auto request = [&](auto command) {
+    return Request{.command = std::move(command),
+                   .threads = p.threads,
+                   .device = p.device,
+                   .table_memory = p.table_memory};
+  };
   const auto with_threads = [&](auto command) {
     command.fit.threads = p.threads;
     return request(std::move(command));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <variant>
 
 #include "cli/request.h"
 #include "slimbayes/data/table/limits.h"
@@ -28,6 +29,12 @@ int run_command(const BoundsRequest& request);
 /// Sets the memory limits that data_source() applies to all tables read from now on.
 void limit_tables(const TableLimits& limits);
 
+/// Sets the device on which the models that load_model() and load_asked() read from now on answer.
+void answer_on(const std::string& device);
+
+/// Returns the name of that device; "cpu" before answer_on().
+const std::string& answering_device();
+
 /// Returns the object with which all commands read their data: a path names a file, and "-" stands for CSV on
 /// stdin.
 DataSource data_source();
@@ -46,6 +53,9 @@ DataSource data_source(const std::string& command, const std::vector<std::string
 /// Reads a model of one target. Throws std::invalid_argument for a file of several: the message names the
 /// targets, and `command` as one that does not take it.
 Model load_model(const std::string& command, const std::string& path);
+
+/// Reads a model of one target or of several.
+std::variant<Model, JointModel> load_asked(const std::string& path);
 
 /// Throws as load_model() for a file of several targets. Of a model of one target reads the file only.
 void check_one_target(const std::string& command, const std::string& path);

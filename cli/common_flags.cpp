@@ -18,6 +18,10 @@ void add_threads(CLI::App& app, int& threads) {
       ->check(within<RunOptions>("a number of cores", "threads"));
 }
 
+void add_device(CLI::App& app, std::string& device) {
+  app.add_option("--device", device, fmt::format("{} [default cpu]", kDeviceHelp))->type_name("DEVICE");
+}
+
 void add_table_memory(CLI::App& app, uint64_t& bytes) {
   app.add_option(
          "--max-table-memory", bytes,

@@ -15,6 +15,7 @@ inline constexpr const char* kTargetedFiles =
     "data with their target, - for CSV on stdin; several files, or a folder of them, as one table";
 
 void add_threads(CLI::App& app, int& threads);
+void add_device(CLI::App& app, std::string& device);
 void add_table_memory(CLI::App& app, uint64_t& bytes);
 void add_preset(CLI::App& app, std::string& preset);
 void add_level(CLI::App& app, double& level);

@@ -117,7 +117,7 @@ void print_text(const EvaluateRequest& r, const Model& model, const EvaluationRe
 int run_command(const EvaluateRequest& r) {
   if (r.folds > 0) return score_folds(r);
   check_model_first("evaluate", r.model, r.data);
-  const std::variant<Model, JointModel> loaded = load_any(r.model);
+  const std::variant<Model, JointModel> loaded = load_asked(r.model);
   if (const auto* joint = std::get_if<JointModel>(&loaded)) return evaluate_jointly(r, *joint);
   const auto& model = std::get<Model>(loaded);
   log_interrupted(model);

@@ -125,6 +125,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       ->type_name("S")
       ->check(within<RunOptions>("a seed", "seed"));
   add_threads(app, p.threads);
+  add_device(app, p.device);
   add_table_memory(app, p.table_memory);
   add_cache(app, r);
   add_run(app, r);
@@ -155,6 +156,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       "  slimbayes fit air.csv --target no2,pm10,alarm --model air.safetensors\n"
       "  slimbayes fit houses/*.parquet --target price\n"
       "  slimbayes fit clicks --target bought --method dnn --cache /tmp\n"
+      "  slimbayes fit data_batch.bin --format cifar10 --network resnet18 --device cuda\n"
       "  torchrun --nproc-per-node 2 -m slimbayes fit houses.csv --target price --method dbk\n"
       "  slimbayes fit quakes.csv --likelihood cox --domain 0:1,0:2\n"
       "  slimbayes fit air.csv --target pm --window 24 --time date\n"
@@ -192,6 +194,7 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
       ->check(within<ComparisonPlan>("a number of folds", "folds"));
   add_level(app, r.fit.level);
   add_threads(app, p.threads);
+  add_device(app, p.device);
   add_table_memory(app, p.table_memory);
   add_timeout(app);
   app.add_flag("--json", r.json, "print one JSON object");

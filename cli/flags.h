@@ -37,6 +37,7 @@ struct Parsed {
   Describe describe;
   std::string compared = every_method();
   int threads = kThreadsOfMethod;
+  std::string device = "cpu";
   uint64_t table_memory = 0;
   OptionFlags fit_flags, compare_flags;  // flags for the options of methods and of FitOptions
   std::string preset;                    // --preset of compare; that of fit is in `fit`

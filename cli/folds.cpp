@@ -38,7 +38,8 @@ void check_folds_alone(const EvaluateRequest& r) {
       {!r.fill.empty(), "--fill"},       {r.on_bad_row != "error", "--on-bad-row"},
       {r.sets != "randomised", "--sets"}};
   for (const auto& [given, flag] : flags)
-    check(!given, "evaluate", "--folds with --level, --json and --threads alone", flag, "leave it out");
+    check(!given, "evaluate", "--folds with --level, --json, --threads and --device alone", flag,
+          "leave it out");
 }
 
 /// Returns the options of the fits: those of the model's own.
@@ -53,6 +54,7 @@ FitOptions options_of_folds(const EvaluateRequest& r, const Model& model) {
   fit.level = r.level;
   fit.test_fraction = 1.0 / r.folds;
   fit.threads = kThreadsOfProcess;  // run_checked (run.cpp) set the threads already
+  fit.device = answering_device();
   fit.workers = fit_workers(fit);
   return fit;
 }

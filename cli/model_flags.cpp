@@ -111,6 +111,7 @@ void add_predict(CLI::App& root, Parsed& p) {
       "blank: its cells are empty; skip: its line is left out; error: nothing is answered [default blank]",
       true);
   add_threads(app, p.threads);
+  add_device(app, p.device);
   add_table_memory(app, p.table_memory);
   app.add_flag("--json", p.predict.json,
                "print one JSON object: task, levels and rows, an object for each line with the columns below "
@@ -182,6 +183,7 @@ void add_evaluate(CLI::App& root, Parsed& p) {
   add_level(app, p.evaluate.level);
   add_sets(app, p.evaluate.sets);
   add_threads(app, p.threads);
+  add_device(app, p.device);
   add_table_memory(app, p.table_memory);
   app.add_flag("--json", p.evaluate.json, "print one JSON object");
   app.footer(

@@ -99,7 +99,7 @@ int run_command(const PredictRequest& r) {
     check_not_input("predict", "--out", r.out, r.model);
     check_writable(r.out);
   }
-  const std::variant<Model, JointModel> loaded = load_any(r.model);
+  const std::variant<Model, JointModel> loaded = load_asked(r.model);
   if (const auto* joint = std::get_if<JointModel>(&loaded)) return predict_jointly(r, *joint);
   check_no_joint_flags(r);
   const auto& model = std::get<Model>(loaded);

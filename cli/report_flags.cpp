@@ -21,6 +21,7 @@ void add_report(CLI::App& root, Parsed& p) {
   add_column_changes(app, r.rename, r.fill, "DATA", "a change that DATA do not need is an error");
   add_level(app, r.level);
   add_threads(app, p.threads);
+  add_device(app, p.device);
   add_table_memory(app, p.table_memory);
   app.add_flag("--json", r.json, "print every number of the page as one JSON object, and write no page");
   app.footer(

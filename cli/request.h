@@ -170,7 +170,8 @@ struct Request {
                ExportRequest, CompareRequest, GenerateRequest, DemoRequest, RankAdviceRequest, BoundsRequest>
       command;
   int threads = kThreadsOfMethod;
-  uint64_t table_memory = 0;  // memory for reading tables, in bytes; 0: the library's default
+  std::string device = "cpu";  // where networks compute (FitOptions::device)
+  uint64_t table_memory = 0;   // memory for reading tables, in bytes; 0: the library's default
   RankOfGroup rank = {};
 };
 

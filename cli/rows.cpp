@@ -127,7 +127,8 @@ int slimbayes_predict_rows(const slimbayes::cli::Request& request) {
   using namespace slimbayes::cli;
   const auto* asked = std::get_if<PredictRequest>(&request.command);
   const bool other_execution = std::getenv("SLIMBAYES_ENGINE") != nullptr;  // chosen by the user
-  if (asked == nullptr || other_execution || !is_plain(*asked)) return kLeftToTheEngine;
+  if (asked == nullptr || other_execution || request.device != "cpu" || !is_plain(*asked))
+    return kLeftToTheEngine;
   std::optional<Answered> all;
   try {
     all = answered(request);

@@ -10,6 +10,9 @@
 
 #include "cli/commands.h"
 #include "cli/edge.h"
+#include "cli/progress.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/refused_memory.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/fit/resolved_fit.h"
@@ -39,13 +42,32 @@ void start_threads(const Request& request) {
   on_library_threads(at::get_num_threads(), [](int64_t) {});
 }
 
+/// Returns the name of the device that the request asks for, before any work. Throws std::invalid_argument if this process
+/// cannot use it, or if several processes share the request: they are for the CPU.
+std::string device_asked(const Request& request) {
+  const at::Device device = device_of(request.device);
+  if (request.rank.size > 1 && !device.is_cpu())
+    refuse("ranks", "`.device=cpu` where several processes make a fit",
+           fmt::format("`.device={}`", request.device), "start one process, or leave `.device` out");
+  if (device.is_cpu() && request.device == "auto" && request.rank.number == 0)
+    log_note("no GPU was found (`.device=auto`): the CPU computes");
+  return name_of(device);
+}
+
 int run_checked(const Request& request) {
   try {
+    const std::string device = device_asked(request);
+    answer_on(device);
     keep_freed_memory();
     limit_tables({.memory = request.table_memory});
     start_threads(request);
     if (std::getenv("SLIMBAYES_KERNELS") != nullptr) kernels::kernels();  // throws for an unknown name
-    return std::visit([](const auto& command) { return run_command(command); }, request.command);
+    return std::visit(
+        [&](auto command) {
+          if constexpr (requires { command.fit.device; }) command.fit.device = device;
+          return run_command(command);
+        },
+        request.command);
   } catch (const std::system_error& error) {
     if (error.code() != std::errc::resource_unavailable_try_again) throw;
     throw std::runtime_error(

@@ -24,6 +24,13 @@ namespace slimbayes::cli {
 namespace {
 
 TableLimits limits;
+std::string device_of_answers = "cpu";
+
+/// Returns the model on the device that was asked for.
+template <class M>
+M on_asked(M model) {
+  return device_of_answers == "cpu" ? std::move(model) : model.on(device_of_answers);
+}
 
 std::string read_stdin(const TableBound& bound) {
   std::string text;
@@ -65,6 +72,10 @@ void limit_tables(const TableLimits& given) { limits = given; }
 
 const TableLimits& limits_of_tables() { return limits; }
 
+void answer_on(const std::string& device) { device_of_answers = device; }
+
+const std::string& answering_device() { return device_of_answers; }
+
 std::string name_of_files(const std::vector<std::string>& files) {
   if (files.size() == 1) return files.front();
   return fmt::format("{} and {} more file{}", files.front(), files.size() - 1, files.size() == 2 ? "" : "s");
@@ -101,7 +112,12 @@ DataSource data_source(const std::string& command, const std::vector<std::string
 Model load_model(const std::string& command, const std::string& path) {
   const TensorFile file = read_tensor_file(path);
   check_one_target_in(file, command, path);
-  return Model::from_file(file, path);
+  return on_asked(Model::from_file(file, path));
+}
+
+std::variant<Model, JointModel> load_asked(const std::string& path) {
+  return std::visit([](auto model) { return std::variant<Model, JointModel>(on_asked(std::move(model))); },
+                    load_any(path));
 }
 
 void check_one_target(const std::string& command, const std::string& path) {

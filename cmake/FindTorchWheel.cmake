@@ -13,13 +13,19 @@ if(NOT Torch_DIR)
   endif()
 endif()
 
-# The package of a CUDA build wants the CUDA toolkit, which a wheel does not bring: where there is none, the CPU libraries
-# inside are linked by name.
-find_program(SLIMBAYES_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+# Of a CUDA build the CPU libraries are linked by name, whether the CUDA toolkit is there or not: its package wants the toolkit,
+# which a wheel does not bring, and would tie the binaries to CUDA. libtorch_cuda.so is opened when a fit asks for a GPU
+# (slimbayes/core/accelerator_library.h), so that the same binaries run beside a libtorch with CUDA and one without.
 get_filename_component(TORCH_INSTALL_PREFIX "${Torch_DIR}/../../.." ABSOLUTE)
-if(EXISTS ${TORCH_INSTALL_PREFIX}/lib/libtorch_cuda.so AND NOT SLIMBAYES_NVCC)
+if(EXISTS ${TORCH_INSTALL_PREFIX}/lib/libtorch_cuda.so)
   set(TORCH_INCLUDE_DIRS ${TORCH_INSTALL_PREFIX}/include ${TORCH_INSTALL_PREFIX}/include/torch/csrc/api/include)
   set(TORCH_LIBRARIES ${TORCH_INSTALL_PREFIX}/lib/libtorch_cpu.so ${TORCH_INSTALL_PREFIX}/lib/libc10.so)
+  set(PACKAGE_FIND_VERSION 2.6)  # as for the package
+  include(${Torch_DIR}/TorchConfigVersion.cmake)
+  if(NOT PACKAGE_VERSION_COMPATIBLE)
+    message(FATAL_ERROR "expected libtorch ${PACKAGE_FIND_VERSION} or newer; found ${PACKAGE_VERSION} in ${TORCH_INSTALL_PREFIX}")
+  endif()
+  set(Torch_VERSION ${PACKAGE_VERSION})
 else()
   find_package(Torch 2.6 REQUIRED)
 endif()

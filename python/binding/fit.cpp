@@ -86,8 +86,8 @@ struct Request {
   MethodChoices choices;
 };
 
-/// Reads {"fit": {...}, "method", "options", "run": {"seed", "level", "threads"}, "preset", "tune": true or a
-/// list}.
+/// Reads {"fit": {...}, "method", "options", "run": {"seed", "level", "threads", "device"}, "preset",
+/// "tune": true or a list}.
 Request request_of(const std::string& text) {
   const json given = from_text(text);
   Request request;
@@ -98,6 +98,7 @@ Request request_of(const std::string& text) {
   fit.seed = run.seed;
   fit.level = run.level;
   fit.threads = run.threads;
+  fit.device = run.device;
   request.choices.preset = given.at("preset");
   const json& tune = given.at("tune");
   if (tune.is_boolean())

@@ -9,6 +9,7 @@
 
 #include "binding/binding.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/data/fit_examples.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/model/answer_table.h"
@@ -275,6 +276,9 @@ void bind_joint(py::module_& module) {
       .def(
           "save", [](const JointModel& model, const std::string& path) { model.save(path); }, Released())
       .def(py::pickle(&bytes_of, &model_of))
+      .def("on", &JointModel::on, py::arg("device"), Released())
+      .def_property_readonly("device",
+                             [](const JointModel& model) { return name_of(model.models().front().device()); })
       .def("facts", [](const JointModel& model) { return to_text(facts(model)); })
       .def("models", &models_of)
       .def("read", &read_table_for, py::arg("frame"), py::arg("with_target"), py::arg("kept") = Words{});

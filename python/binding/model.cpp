@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "binding/binding.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/data/images/image_encoder.h"
 #include "slimbayes/model/data_file.h"
 #include "slimbayes/model/update_notes.h"
@@ -125,6 +126,8 @@ void bind_model(py::module_& module) {
       .def(
           "save", [](const Model& model, const std::string& path) { model.save(path); }, Released())
       .def(py::pickle(&bytes_of, &model_of))
+      .def("on", &Model::on, py::arg("device"), Released())
+      .def_property_readonly("device", [](const Model& model) { return name_of(model.device()); })
       .def("report", &reported, py::arg("rows"), py::arg("level"), py::arg("part"))
       .def("facts", [](const Model& model) { return to_text(facts_of(model)); })
       .def("read", &read_table_for, py::arg("frame"), py::arg("with_target"), py::arg("kept") = Words{})

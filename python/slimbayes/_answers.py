@@ -108,7 +108,7 @@ class Answers:
             names = [f"x{i}" for i in range(count)]
             inputs = self._facts.get("inputs")
             every = inputs is not None and sorted([*inputs, *no_inputs(self._facts["fit"])]) == sorted(names)
-            known[count] = core.number_rows(self.model_, names) if every else None
+            known[count] = core.number_rows(self.model_, names) if every and self.model_.device == "cpu" else None
         return known[count] if getattr(self, "n_features_in_", count) == count else None
 
     def _compiled(self):
@@ -293,6 +293,12 @@ class Answers:
         """Writes a model file, which `slimbayes` (the tool), C++ programs and `slimbayes.load` open."""
         self._check_fitted()
         self.model_.save(_texts.path(path))
+
+    def set_params(self, **params):
+        """Sets keywords, as scikit-learn does. A new `device` holds for a fitted model too, and is refused where this machine lacks it."""
+        if "device" in params and hasattr(self, "model_"):
+            self.model_ = self.model_.on(_options.device(params["device"]))
+        return super().set_params(**params)
 
     def _take(self, model, classes=None):
         self.model_ = model

@@ -40,7 +40,7 @@ def compare(frame, target, methods=None, *, seeds=5, repeats=1, folds=0, test_fr
         _targets.add(data, name, _targets.read(target, _data.row_count(X)))
     elif target not in names:
         raise ValueError(f"compare: expected the name of a column; received {target!r}; the columns are {_texts.listed(names)}")
-    known = {option["name"] for option in _options.description()["fit"]} - {*_options.FILES} | {"seed", "level", "threads", "preset"}
+    known = {option["name"] for option in _options.description()["fit"]} - {*_options.FILES} | {"seed", "level", "threads", "device", "preset"}
     if unknown := sorted(set(options) - known):
         raise TypeError(f"compare: expected options of a fit; received {', '.join(unknown)}; an option of one method stands "
                         "beside its name: methods=[('dbk', {'rank': 8})]")

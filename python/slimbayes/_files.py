@@ -5,23 +5,31 @@ import json
 from slimbayes._library import core
 
 
-def load(path, module=None):
+def load(path, module=None, device="cpu"):
     """Opens a model file that the command-line tool, a C++ program or `save` wrote, as a fitted estimator: a `Regressor`,
     `Classifier`, `CountRegressor` or `Forecaster`, of several targets if they are all numbers or all counts; as a `Posterior` if it holds one
     around a torch module. It gives the same bits
     as the tool. A posterior around a torch.nn.Module takes the module that it was made of as `module`. Load posteriors of TorchScript modules only
-    from people that you trust: such a module is a program.
+    from people that you trust: such a module is a program. `device`: where the model computes its answers, as the keyword of the estimators;
+    a posterior around a module computes where the module lies.
     """
-    from slimbayes import _texts
+    from slimbayes import _options, _texts
     from slimbayes._posterior import is_posterior, read
 
     path = _texts.path(path)
+    device = _options.device(device)
     if is_posterior(path):
+        if device != "cpu":
+            raise ValueError(f"load: expected no device for a posterior around a module; received {device!r}; it computes where the module lies")
         return read(path, module)
     if module is not None:
         raise ValueError("load: expected no module for a file that holds no posterior around one; received " + type(module).__name__)
     model = core.load(path)
-    return _fitted_around(model, json.loads(model.facts()))
+    if device != "cpu":
+        model = model.on(device)
+    out = _fitted_around(model, json.loads(model.facts()))
+    out.device = device
+    return out
 
 
 def _fitted_around(model, facts):

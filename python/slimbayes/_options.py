@@ -68,6 +68,8 @@ GENERAL = (
     Keyword("tune", False, "True: choose every option that has a grid by validation NLL; a list: these options."),
     Keyword("level", 0.95, "coverage of the intervals in reports."),
     Keyword("threads", None, "cores. None: all for independent fits (folds, members, candidates), one each; a single fit of a network takes one. 0: as many as the process uses."),
+    Keyword("device", "cpu", "where `fit` and what the fitted model answers compute networks: \"cpu\", \"cuda\", \"cuda:1\", a torch.device, or "
+                             "\"auto\", a GPU if there is one. A saved model opens everywhere; `set_params(device=...)` moves a fitted one."),
     Keyword("progress", None, "True: show a progress bar. None: only in a terminal or a notebook."),
 )
 
@@ -186,6 +188,7 @@ def request(params, likelihood, target):
     if isinstance(params.get("threads"), int) and params["threads"] < 0:
         raise ValueError(f"expected threads to be an integer from 0 to 4096; received {params['threads']}; 0 takes as many as the process uses")
     run = {name: params[name] for name in ("seed", "level", "threads") if params.get(name) is not None}
+    run["device"] = device(params.get("device"))
     if is_forked():
         run["threads"] = 1
     return as_json({
@@ -229,6 +232,11 @@ def text(name, value):
     if not isinstance(value, str):
         raise ValueError(f"expected a text or None for {name}; received {received(value)}")
     return _texts.checked(value, f"a text for {name}")
+
+
+def device(value):
+    """The name of a device, given as a text or as a torch.device; None is the CPU."""
+    return "cpu" if value is None else text("device", str(value) if type(value).__module__ == "torch" else value)
 
 
 def number(name, value):

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/option.h"
@@ -21,7 +22,13 @@ struct RunOptions {
   double level = 0.95;
   int threads = kThreadsOfMethod;
   double checkpoint_every = 2;
+  std::string device = "cpu";
 };
+
+inline constexpr const char* kDeviceHelp =
+    "where networks are computed. cpu: on the processor; cuda: on the first NVIDIA GPU; cuda:1: on the "
+    "second "
+    "one; auto: on a GPU if there is one, else on the processor. A model of one opens on the other";
 
 template <class V>
 void describe(RunOptions& o, V& v) {
@@ -31,10 +38,13 @@ void describe(RunOptions& o, V& v) {
     Range{0, 4096}, "");
   v("checkpoint_every", o.checkpoint_every, "seconds between two checkpoints; 0: one after every step",
     Range{0, 1e9, false, /*without_high=*/true}, "");
+  v("device", o.device, kDeviceHelp, ValueName{"DEVICE"}, "");
 }
 
 /// Returns those of these options that a fit has.
-inline RunOptions run_options(const FitOptions& fit) { return {fit.seed, fit.level, fit.threads}; }
+inline RunOptions run_options(const FitOptions& fit) {
+  return {.seed = fit.seed, .level = fit.level, .threads = fit.threads, .device = fit.device};
+}
 
 /// Throws std::invalid_argument unless the level is one of RunOptions. The message names `function`.
 SLIMBAYES_EXPORT void check_level(double level, std::string_view function);

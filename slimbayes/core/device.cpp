@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "slimbayes/core/accelerator_library.h"
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
@@ -15,7 +16,9 @@ namespace {
 /// Returns what keeps this process from using an accelerator of this type; empty if nothing does.
 std::string missing(at::DeviceType type) {
   if (!at::globalContext().hasXPU() && type == at::kXPU) return "a libtorch without XPU";
-  if (type == at::kCUDA && !at::globalContext().hasCUDA()) return "a libtorch without CUDA, or no NVIDIA GPU";
+  if (type == at::kCUDA && !open_cuda_library().empty()) return open_cuda_library();
+  if (type == at::kCUDA && !at::globalContext().hasCUDA())
+    return "a libtorch with CUDA, but no NVIDIA GPU that its driver shows to this process";
   const std::optional<at::DeviceType> found = at::getAccelerator(/*checked=*/false);
   if (!found || *found != type)
     return found ? fmt::format("an accelerator of type {}", at::DeviceTypeName(*found, /*lower_case=*/true))
@@ -26,6 +29,8 @@ std::string missing(at::DeviceType type) {
 }  // namespace
 
 at::Device device_of(std::string_view name) {
+  if (name == "cpu") return at::kCPU;
+  open_cuda_library();  // before anything asks libtorch for its devices
   if (name == "auto") {
     const std::optional<at::DeviceType> found = at::getAccelerator(/*checked=*/false);
     return found && at::accelerator::deviceCount() > 0 ? at::Device(*found, 0) : at::Device(at::kCPU);

@@ -299,11 +299,12 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
                                 const Collective* ranks) {
   if (ranks != nullptr) check_same_request(*ranks, request_of(examples, fit, methods, plan));
   together(ranks, [&] { check_plan(plan, fit, kind_asked(examples, fit)); });
-  const int splits = splits_of(plan);
   const NetworkCache networks;  // shared by all methods that start from a trained network
   const auto takes_network = [](const MethodChoice& c) { return find_method(c.method).takes_network; };
   const bool several = std::ranges::count_if(methods, takes_network) > 1;
-  const std::vector<ComparedFit> fits = fits_of(fit, methods, plan);
+  const std::vector<std::string> devices = devices_of(fit, methods, ranks, callback);
+  std::vector<ComparedFit> fits = fits_of(fit, methods, plan);
+  for (ComparedFit& one : fits) one.fit.device = devices[one.method];
   const int workers = fits.size() > 1 ? comparison_workers(examples, fit, methods, callback) : 1;
   const ThreadScope one_thread(fits.size() > 1 ? 1 : 0);  // for the scores, too
   const auto run = [&](size_t i, const JobContext& job) {
@@ -347,8 +348,7 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
     std::erase_if(results, [](const MethodRuns& one) { return one.runs.empty() && one.failure.empty(); });
     return results;
   }
-  // Several splits score more examples together, and leading_pair() judges them.
-  if (splits == 1) note_few_scored(results, kind_asked(examples, fit));
+  if (splits_of(plan) == 1) note_few_scored(results, kind_asked(examples, fit));  // else leading_pair judges
   return results;
 }
 

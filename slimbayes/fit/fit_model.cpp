@@ -33,6 +33,7 @@
 #include "slimbayes/fit/left_out.h"
 #include "slimbayes/fit/network_at_hand.h"
 #include "slimbayes/fit/noise_folds.h"
+#include "slimbayes/fit/parallel.h"
 #include "slimbayes/fit/stream_training.h"
 #include "slimbayes/fit/tuning.h"
 #include "slimbayes/method/registry.h"
@@ -142,6 +143,7 @@ ModelParts parts_of_model(const ResolvedFit& request, const FitData& data, Encod
   parts.pixel_mean = encoded.pixel_mean;
   parts.tuning = std::move(made.tuning);
   parts.noise = std::move(made.noise);
+  parts.device = request.device;
   return parts;
 }
 
@@ -218,6 +220,7 @@ Model fit_weighted(const ResolvedFit& request, const FitData& given, Callback* c
       .ranks = as_jobs ? nullptr : request.ranks.get(),
       .job_ranks = as_jobs ? &*job_ranks : nullptr,
       .workers = request.streamed ? 1 : request.workers,  // they would share one window of rows
+      .device = request.device_of_method(),
       .execution = request.fit.engine == "libtorch" ? Execution::libtorch : Execution::engine,
       .wild_share = dealt.wild_share};
   if (const double limit = request.options.value("time_limit", 0.0); limit > 0)
@@ -240,6 +243,9 @@ Model fit_weighted(const ResolvedFit& request, const FitData& given, Callback* c
 
 Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* callback,
                    CheckpointPolicy checkpoint, NetworkCache* networks) {
+  check_device_of_ranks(request.device, request.ranks.get());
+  if (const std::string note = device_note(request); callback != nullptr && !note.empty())
+    callback->note(note);
   PositiveExamples positive = positive_examples(given.examples, request.fit);
   if (!positive.some) return fit_weighted(request, given, callback, std::move(checkpoint), networks);
   const FitData data(given, *positive.some, positive.places);

@@ -65,6 +65,14 @@ std::string wild_rows_note(const Table& table, const std::string& target, const 
       in_quotes(target), counted(std::ssize(rows), "row"), fmt::join(named, ", "));
 }
 
+std::string device_note(const ResolvedFit& request) {
+  if (request.device.is_cpu())
+    return request.fit.device == "auto" ? "no GPU was found (`.device=auto`): the CPU computes" : "";
+  return request.inner->device
+             ? ""
+             : fmt::format("{} computes on the CPU; `.device` has no effect", request.inner->name);
+}
+
 std::vector<std::string> fit_notes(const Model& model, const std::optional<Evaluation>& valid,
                                    const std::optional<Evaluation>& test, double level) {
   const Summary& summary = model.fitted().summary();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/model/model.h"
 
 namespace slimbayes {
@@ -11,6 +12,10 @@ namespace slimbayes {
 /// Returns the notes that are known before the training: those on the split and the target
 /// (SplitRows::notes), then those on the columns (notes_of). fit_notes() contains them too.
 std::vector<std::string> notes_before_training(const InputEncoder& encoder, const SplitRows& split);
+
+/// Returns a note on a device that was asked for and is not used: there is none for "auto", or the method
+/// computes on the CPU alone. "" if there is nothing to say.
+std::string device_note(const ResolvedFit& request);
 
 /// Returns a note that names the rows of a table whose target is far from what the others predict
 /// (Fitted::wild_rows): rows of `table`, the farthest first. "" if there are none.

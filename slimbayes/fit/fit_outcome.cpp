@@ -38,6 +38,7 @@ FitOutcome fit_in_memory(const ResolvedFit& request, const Examples& examples, c
                          const std::vector<std::string>& notes, Callback& callback) {
   const FitData data(examples, valid);
   FitOutcome out{.model = {}, .notes = notes};
+  if (std::string note = device_note(request); !note.empty()) out.notes.push_back(std::move(note));
   try {
     out.model = fit_resolved(request, data, &callback);
   } catch (const std::exception&) {

@@ -150,6 +150,7 @@ FitOptions with_network_from(const FitOptions& given, const Model& network) {
   fit.tune = given.tune;
   fit.level = given.level;
   fit.threads = given.threads;
+  fit.device = given.device;
   fit.network_from = given.network_from;
   fit.calibrate = given.calibrate;
   fit.calibration_fraction = given.calibration_fraction;

@@ -79,7 +79,8 @@ CrossFitted fit_with_noise_folds(const MethodInfo& method,
   // about its noise.
   const bool refitted = first.fitted->summary().rows > parts.train.size();
   if (first.interrupted() || refitted || shares_noise(method)) return {std::move(first), {}};
-  std::string doubt = noise_doubt(std::get<Regression>(first.fitted->predict(parts.valid)), parts, folds);
+  const auto answer = std::get<Regression>(first.fitted->predict(parts.valid, {.device = context.device}));
+  std::string doubt = noise_doubt(answer, parts, folds);
   if (context.ranks != nullptr) doubt = gather_texts(*context.ranks, doubt)[0];
   if (doubt.empty()) return {std::move(first), {}};
   return series.run_after(std::move(first), std::move(doubt));

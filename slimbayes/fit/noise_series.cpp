@@ -198,7 +198,7 @@ NoiseSeries::HeldOut NoiseSeries::without(size_t fold, const JobContext& job) co
       {all_.subset(at::tensor(rows.train, at::kLong)), all_.subset(at::tensor(rows.valid, at::kLong))},
       part.context());
   const Dataset held = all_.subset(at::tensor(rows.held, at::kLong));
-  const auto p = std::get<Regression>(fitted->predict(held));
+  const auto p = std::get<Regression>(fitted->predict(held, {.device = context_.device}));
   const at::Tensor residual = targets_of(held) - p.mean, var = p.epistemic_var;
   if (!at::isfinite(residual + var).all().item<bool>()) throw NumericalError("an answer is not finite");
   const at::Tensor weight = group_weights(group_, rows.held), of_rows = held.weights();

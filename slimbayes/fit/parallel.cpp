@@ -2,12 +2,14 @@
 #include "slimbayes/fit/parallel.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/train/checkpoint.h"
 
@@ -47,6 +49,30 @@ Parallel shared_by_ranks(const ResolvedFit& request) {
     refuse("ranks", "a fit of several parts, such as that of auto or ensemble or a search of options",
            request.method->name, "let the processes share its rows (`.parallel=rows`)");
   return Parallel::jobs;
+}
+
+void check_device_of_ranks(at::Device device, const Collective* ranks) {
+  if (device.is_cpu() || ranks == nullptr) return;
+  refuse("ranks", "`.device=cpu` where several processes make a fit",
+         fmt::format("`.device={}`", name_of(device)), "start one process, or leave `.device` out");
+}
+
+std::vector<std::string> devices_of(const FitOptions& fit, const std::vector<MethodChoice>& methods,
+                                    const Collective* ranks, Callback* callback) {
+  const at::Device device = device_of(fit.device);
+  check_device_of_ranks(device, ranks);
+  std::vector<std::string> devices, host;
+  for (const MethodChoice& one : methods) {
+    const bool computes = inner_method(find_method(one.method), one.options).device;
+    devices.push_back(computes ? name_of(device) : "cpu");
+    if (!computes) host.push_back(one.method);
+  }
+  if (callback == nullptr) return devices;
+  if (device.is_cpu() && fit.device == "auto")
+    callback->note("no GPU was found (`.device=auto`): the CPU computes");
+  if (!device.is_cpu() && !host.empty())
+    callback->note(fmt::format("on the CPU, where `.device` has no effect: {}", fmt::join(host, ", ")));
+  return devices;
 }
 
 void check_same_request(const Collective& ranks, const nlohmann::json& request) {

@@ -1,10 +1,28 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <c10/core/Device.h>
 
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/catalog/methods.h"
+#include "slimbayes/train/callback.h"
 #include "slimbayes/train/collective.h"
 
 namespace slimbayes {
+
+/// Throws std::invalid_argument for another device than the CPU where several processes make a fit. `ranks`
+/// may be nullptr.
+void check_device_of_ranks(at::Device device, const Collective* ranks);
+
+/// Returns where the fits of each method of a comparison compute, as FitOptions::device names it: "cpu" for a
+/// method that computes there alone, and "auto" for none. Tells the callback (may be nullptr) which methods
+/// these are, once for all fits. Throws as device_of() and
+/// check_device_of_ranks().
+std::vector<std::string> devices_of(const FitOptions& fit, const std::vector<MethodChoice>& methods,
+                                    const Collective* ranks, Callback* callback);
 
 /// Throws, as together() does, unless `request` is the same JSON object on all ranks. The message names the
 /// keys that differ.

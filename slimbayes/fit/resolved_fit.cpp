@@ -12,6 +12,7 @@
 #include "slimbayes/catalog/fit_checks.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/target.h"
@@ -64,6 +65,7 @@ int fit_threads(const MethodInfo& method) { return method.resumable ? 1 : 0; }
 
 int fit_workers(const FitOptions& fit) {
   if (fit.workers > 0) return fit.workers;
+  if (!device_of(fit.device).is_cpu()) return 1;
   if (fit.threads == kThreadsOfMethod) return available_cores();
   return fit.threads > 0 ? fit.threads : at::get_num_threads();
 }
@@ -72,6 +74,7 @@ ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodCh
                         std::shared_ptr<const Model> network) {
   check_options(fit, "fit");
   check_options(run_options(fit), "fit");
+  const at::Device device = device_of(fit.device);
   check(!fit.share_network, "fit", "several targets of a table for `.share_network`", "one target or none",
         "leave `.share_network` out");
   check_examples(examples, fit);
@@ -101,8 +104,10 @@ ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodCh
                         count(examples) <= 2 * kMostRows;  // half of them may train
   const bool of_fits = method.candidates || &inner != &method || !fit.tune.empty() || in_folds;
   const int threads = of_fits ? 1 : fit.threads == kThreadsOfMethod ? fit_threads(method) : fit.threads;
-  return {std::move(fit), &method, std::move(options), &inner, by_task, kind, std::move(scale),
-          threads,        workers, std::move(network)};
+  ResolvedFit out{std::move(fit), &method, std::move(options), &inner, by_task, kind, std::move(scale),
+                  threads,        workers, std::move(network)};
+  out.device = device;
+  return out;
 }
 
 }  // namespace slimbayes

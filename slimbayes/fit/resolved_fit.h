@@ -1,5 +1,7 @@
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -56,6 +58,12 @@ struct ResolvedFit {
   /// The trained network that the method starts from, with the encoder of its inputs: of a fit of several
   /// targets that share a network (FitOptions::share_network). nullptr: none is given.
   std::shared_ptr<const GivenNetwork> given = {};
+  /// Where networks are trained, and where the model of the fit answers until it is written
+  /// (FitOptions::device).
+  at::Device device = at::kCPU;
+
+  /// The device of the method: the CPU for one that computes there alone.
+  at::Device device_of_method() const { return inner->device ? device : at::Device(at::kCPU); }
 };
 
 /// Returns what the ranks of this fit share: Parallel::jobs or Parallel::rows. Throws std::invalid_argument
@@ -68,8 +76,8 @@ SLIMBAYES_EXPORT Parallel shared_by_ranks(const ResolvedFit& request);
 /// a time series (examples_of in data/fit_examples.h). `network` is the model that FitOptions::network_from
 /// names, if the caller has read it already; otherwise it is read here. If the values of a target column
 /// decide the task, the method is checked against the task later, when the column is encoded. Throws
-/// std::invalid_argument, also for FitOptions::share_network, which is not for one target, and DataError for
-/// a model file that cannot be read.
+/// std::invalid_argument, also for FitOptions::share_network, which is not for one target, and for a device
+/// that this process cannot use, and DataError for a model file that cannot be read.
 SLIMBAYES_EXPORT ResolvedFit resolve_fit(const Examples& examples, FitOptions fit,
                                          const MethodChoices& choices = {},
                                          std::shared_ptr<const Model> network = nullptr);
@@ -83,7 +91,8 @@ SLIMBAYES_EXPORT TaskKind task_asked(const Examples& examples, const FitOptions&
 SLIMBAYES_EXPORT int fit_threads(const MethodInfo& method);
 
 /// Returns how many independent fits run at the same time, as FitOptions::workers and FitOptions::threads
-/// say.
+/// say. By default one on another device than the CPU: several would share it and its memory. Throws as
+/// device_of() for FitOptions::device.
 SLIMBAYES_EXPORT int fit_workers(const FitOptions& fit);
 
 }  // namespace slimbayes

@@ -8,6 +8,7 @@
 
 #include "slimbayes/catalog/fit_checks.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/fit/joint/shared_network_fit.h"
@@ -101,6 +102,7 @@ TargetFit target_fit(const Table& table, const JointRequest& request, const Tabl
 
 void check_targets_of(const Table& table, const JointRequest& request, const Table* valid) {
   const FitOptions& fit = request.fit;
+  device_of(fit.device);  // throws once for all targets
   const Words names = targets_of(fit, table);
   if (names.size() < 2)
     refuse("fit_joint", "several columns in `.target`", names.empty() ? "none" : in_quotes(names.front()),

@@ -71,13 +71,13 @@ std::string text_of(const json& combination) {
 
 /// Returns the mean NLL of the validation rows. For events, whose joint density has no closed form, returns
 /// the score by which the method chose its parameters.
-double predictive_nll(const Fitted& fitted, const Dataset& valid) {
-  return nll_of_answers(valid, [&](const Dataset& rows) { return fitted.predict(rows); })
+double predictive_nll(const Fitted& fitted, const Dataset& valid, at::Device device) {
+  return nll_of_answers(valid, [&](const Dataset& rows) { return fitted.predict(rows, {.device = device}); })
       .value_or(fitted.summary().best_score);
 }
 
-double validation_nll(const Fitted& fitted, const Dataset& valid) {
-  const double nll = predictive_nll(fitted, valid);
+double validation_nll(const Fitted& fitted, const Dataset& valid, at::Device device) {
+  const double nll = predictive_nll(fitted, valid, device);
   if (!std::isfinite(nll))
     throw NumericalError(fmt::format("[tune] expected a finite validation NLL; received {}", nll));
   return nll;
@@ -169,7 +169,7 @@ class Search {
   ScoredFit fit(size_t i, const JobContext& job) const {
     const TimedPart part(part_of(context_, context_.stream, job), time_shares(all_.size() - i, job.beside));
     std::shared_ptr<const Fitted> fitted = method_of(i)->fit(split_, part.context());
-    const double nll = validation_nll(*fitted, split_.valid);
+    const double nll = validation_nll(*fitted, split_.valid, context_.device);
     return {std::move(fitted), nll};
   }
 

@@ -5,6 +5,7 @@
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/data/answer_to.h"
 #include "slimbayes/data/input_scores.h"
 #include "slimbayes/data/table/spelling.h"
@@ -29,6 +30,12 @@ Examples Model::examples(Examples given, bool with_target) const {
   return examples_of(std::move(given), *parts_.encoder, with_target);
 }
 
+Model Model::on(std::string_view device) const {
+  ModelParts parts = parts_;
+  parts.device = device_of(device);
+  return Model(std::move(parts));
+}
+
 bool Model::interrupted() const {
   return parts_.noise.interrupted || parts_.fitted->summary().stopped == Stopped::interrupted ||
          tuning_interrupted(parts_.tuning);
@@ -43,7 +50,10 @@ Interval Model::interval(const Regression& p, double level) const {
 /// (ModelParts::noise) is raised to it. An answer that overflows is not finite; the callers check for this.
 Predictive Model::answer_to(const Dataset& data, const PredictOptions& options) const {
   const Task& task = schema().task;
-  Predictive answer = parts_.fitted->predict(data, options);
+  PredictOptions own = options;
+  if (own.device.is_cpu()) own.device = parts_.device;
+  if (!inner_method(find_method(parts_.method), parts_.options).device) own.device = at::kCPU;
+  Predictive answer = parts_.fitted->predict(data, own);
   if (!is_answer_to(answer, task))
     refuse("predict", fmt::format("answers to the encoder's {}", name_of(task.kind)), "those to another task",
            "the model file is damaged");

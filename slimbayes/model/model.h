@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,13 @@ class SLIMBAYES_EXPORT Model {
   TensorFile to_file() const;
   static Model from_file(const TensorFile& file, const std::string& name);
 
+  /// Returns the model with its networks on the device of this name (FitOptions::device), where it then
+  /// computes answers and scores; posteriors and the answers themselves stay on the CPU. A model from a file
+  /// answers on the CPU, a fitted one on the device of its fit. A method without networks computes on the CPU.
+  /// Throws std::invalid_argument for a device that this process cannot use.
+  Model on(std::string_view device) const;
+  at::Device device() const { return parts_.device; }
+
   /// Returns how read_table must read a file for this model, so that every column gets the kind that it had
   /// in training; with `with_target` also the target's column.
   Reading reading(bool with_target = false) const;
@@ -41,7 +49,8 @@ class SLIMBAYES_EXPORT Model {
   Examples examples(Examples given, bool with_target = false) const;
 
   /// Returns the answers in the target's units; an intensity is per unit volume of the coordinates. The
-  /// examples need no target. All answers are finite: throws DataError if an example has no finite answer
+  /// examples need no target. Networks compute on device(), or on that of the options if it is not the CPU.
+  /// All answers are finite: throws DataError if an example has no finite answer
   /// (see answers()).
   Predictive answer(const Examples& examples, const PredictOptions& options = {}) const;
 
@@ -136,7 +145,8 @@ class SLIMBAYES_EXPORT Model {
   const ModelParts& parts() const { return parts_; }
   const std::string& method() const { return parts_.method; }
   const nlohmann::json& options() const { return parts_.options; }  // every option of the method
-  /// After load(), `tune`, `level` and `threads` have their defaults: a model file does not keep them.
+  /// After load(), `tune`, `level`, `threads` and `device` have their defaults: a model file does not keep
+  /// them.
   const FitOptions& fit_options() const { return parts_.fit; }
   const InputEncoder& encoder() const { return *parts_.encoder; }
   const Schema& schema() const { return schema_of(*parts_.encoder); }

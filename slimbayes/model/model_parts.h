@@ -52,6 +52,9 @@ struct ModelParts {
   std::vector<int64_t> learned;
   bool shard = false;                // true: the posterior lacks the rows of the original fit
   std::string source = "the model";  // name of its file, for messages
+  /// Where networks compute the answers: that of the fit, and the CPU for a model from a file, which does not
+  /// keep it (Model::on).
+  at::Device device = at::kCPU;
 };
 
 }  // namespace slimbayes

@@ -71,7 +71,7 @@ def test_what_is_no_cross_validation_is_refused(folder):
     words = ["evaluate", "m", "t.csv", "--folds"]
     assert "expected a number of folds from 2 to 1000 for --folds; received '1'" in refused(folder, *words, 1)
     for more in (["--split", "test"], ["--ood", "t.csv"], ["--on-bad-row", "skip"]):
-        assert f"--folds with --level, --json and --threads alone; received {more[0]}; leave it out" in refused(folder, *words, 2, *more)
+        assert f"--folds with --level, --json, --threads and --device alone; received {more[0]}; leave it out" in refused(folder, *words, 2, *more)
     assert "trained its own network, for --folds" in refused(folder, "evaluate", "around", "c.csv", "--folds", 2)
 
 

@@ -151,6 +151,7 @@ SharedNetwork train_on_rows(const SharedRows& rows, const ResolvedFit& first,
       .stream = Stream(first.fit.seed),
       .callback = &callback,
       .checkpoint = checkpoint,
+      .device = first.device_of_method(),
       .execution = first.fit.engine == "libtorch" ? Execution::libtorch : Execution::engine};
   return train_shared_network(options, rows.parts, context, first.method->name);
 }

@@ -122,6 +122,12 @@ size_t JointModel::place_of(const std::string& target) const {
   return static_cast<size_t>(found - names.begin());
 }
 
+JointModel JointModel::on(std::string_view device) const {
+  JointParts parts = parts_;
+  for (Model& model : parts.models) model = model.on(device);
+  return JointModel(std::move(parts));
+}
+
 Reading JointModel::reading(bool with_targets) const {
   Reading all = parts_.models.front().reading(with_targets);
   for (const Model& model : parts_.models) {

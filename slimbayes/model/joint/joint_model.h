@@ -97,6 +97,9 @@ class SLIMBAYES_EXPORT JointModel {
   /// The k targets that are numbers or counts, as places in models(), ascending: the columns of a region.
   const std::vector<size_t>& scored() const { return scored_; }
 
+  /// As Model::on, of the model of each target.
+  JointModel on(std::string_view device) const;
+
   /// Returns how read_table must read a file for all models, as Model::reading.
   Reading reading(bool with_targets = false) const;
 
