@@ -179,33 +179,6 @@ TEST(HeadGradient, OfEachObjectiveEqualsCentralDifferences) {
   }
 }
 
-TEST(HeadGradient, ThatReadsNothingIsTheSame) {
-  std::vector<std::tuple<Objective, double, double>> cases;  // with the degrees of freedom and the focus
-  for (const Objective& one : kObjectives)
-    cases.emplace_back(one, std::numeric_limits<double>::infinity(), 0);
-  cases.emplace_back(kObjectives[0], std::numeric_limits<double>::infinity(), 0.5);
-  cases.emplace_back(kObjectives[1], 5.0, 0.5);
-  for (const auto& [objective, dof, focus] : cases) {
-    SCOPED_TRACE(objective.name);
-    const Case c(9, 5);
-    const at::Tensor correction = objective.corrected ? Stream(7).uniform(at::IntArrayRef{9}) : at::Tensor();
-    const HeadBatch batch{c.phi, correction, c.y, 20};
-    const HeadValues head{c.posterior(), c.offset, at::exp(c.log_noise), dof};
-    const HeadGradient a = head_gradient(batch, head, objective.settings, focus),
-                       b = pending_head_gradient(batch, head, objective.settings, focus);
-    const auto same = [](const at::Tensor& x, const at::Tensor& y) {
-      return x.defined() == y.defined() && (!x.defined() || at::allclose(x, y, 1e-12, 1e-14));
-    };
-    EXPECT_TRUE(same(a.loss.total, b.loss.total) && same(a.loss.data, b.loss.data) &&
-                same(a.loss.kl, b.loss.kl));
-    EXPECT_TRUE(same(a.grad_features, b.grad_features) && same(a.grad_correction, b.grad_correction));
-    EXPECT_TRUE(same(a.grad_mean, b.grad_mean) && same(a.grad_offset, b.grad_offset));
-    EXPECT_TRUE(same(a.grad_log_diagonal, b.grad_log_diagonal) && same(a.grad_lower, b.grad_lower));
-    EXPECT_TRUE(same(a.grad_noise_var, b.grad_noise_var));
-    EXPECT_DOUBLE_EQ(a.grad_dof, b.grad_dof);
-  }
-}
-
 TEST(VariationalBound, TheExpectedDataTermIsThatOfSamples) {
   Case c;
   at::Tensor correction = Stream(7).uniform(at::IntArrayRef{7}), noise = at::exp(c.log_noise);
