@@ -33,7 +33,11 @@ kernels::AdamWStep constants(const ParameterGroup& group, double beta2, double f
 }  // namespace
 
 AdamW::AdamW(std::vector<ParameterGroup> groups, double beta2)
-    : groups_(std::move(groups)), beta2_(beta2), count_(at::zeros({}, at::kFloat)) {
+    : groups_(std::move(groups)),
+      beta2_(beta2),
+      count_(at::zeros(
+          {},
+          at::dtype(at::kFloat).device(groups_.empty() ? at::Device(at::kCPU) : groups_[0].value.device()))) {
   for (const ParameterGroup& group : groups_) {
     first_.push_back(at::zeros_like(group.value));
     second_.push_back(at::zeros_like(group.value));

@@ -78,6 +78,24 @@ class SLIMBAYES_EXPORT StepLoss {
   at::Tensor pending_;
 };
 
+/// The sum of the losses since a validation. Those that a device computes are added up there, and read when
+/// value() is called.
+class LossSum {
+ public:
+  explicit LossSum(double sum = 0) : sum_(sum) {}
+  void add(const StepLoss& loss);
+  /// Makes the sum NaN if `x`, one number on a device, is not finite.
+  void watch(const at::Tensor& x);
+
+  bool pending() const { return pending_.defined(); }  // whether value() waits for a device
+  double value();
+
+ private:
+  at::Tensor& on_device_of(const at::Tensor& x);
+  double sum_;
+  at::Tensor pending_;  // the sum as a scalar float64 on the device; undefined if sum_ is it
+};
+
 /// Fills the groups' gradients from a batch and returns the loss. The gradient may come from any algorithm,
 /// such as a mini-batch, two-pass or sharpness-aware step. Without TrainProblem::source the batch is empty.
 using GradientStep = std::function<StepLoss(const Batch& batch, const StepContext&)>;
@@ -88,13 +106,13 @@ using BatchPlan = std::function<EpochBatches(const Stream& stream)>;
 /// A training problem as the trainer sees it: flat buffers, a gradient step and a validation score. The
 /// trainer does not know layers or likelihoods.
 struct TrainProblem {
-  std::vector<ParameterGroup> groups;
+  std::vector<ParameterGroup> groups;  // on one device
   /// Tensors outside the groups that steps change, such as running averages. They are saved and restored with
   /// the best parameters.
   std::vector<at::Tensor> buffers = {};
   /// Those of `buffers` that the rows of a batch change, such as running averages of batch normalisation.
   std::vector<at::Tensor> batch_buffers = {};
-  /// The processes that train this problem together; not owned; nullptr: this process alone.
+  /// The processes that train this problem together, on the CPU; not owned; nullptr: this process alone.
   const Collective* ranks = nullptr;
   /// Whether the loss is a mean over the rows of a batch, plus terms that no row enters. Ranks then share the
   /// rows of every batch. Otherwise each of them takes all rows: correct, but no faster.
@@ -130,5 +148,8 @@ struct TrainProblem {
 /// Returns the tensors that steps change, as views: the values of each group, then the buffers. Checkpoints
 /// and the best parameters are copies of them.
 SLIMBAYES_EXPORT std::vector<at::Tensor> changing_tensors(const TrainProblem& problem);
+
+/// Returns where the parameters of the groups are, all of them on one device.
+at::Device device_of(const TrainProblem& problem);
 
 }  // namespace slimbayes
