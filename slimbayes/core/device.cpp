@@ -27,14 +27,14 @@ std::string missing(at::DeviceType type) {
   return {};
 }
 
-/// Lets cuBLAS give the same bits in every run. It reads the variable when it starts, with the first product on
-/// a device; a value that the user has set stays.
+/// Lets cuBLAS give the same bits in every run. It reads the variable when it starts, with the first product
+/// on a device; a value that the user has set stays.
 void fix_cublas_workspace() {
   c10::utils::set_env("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/false);
 }
 
-/// The settings of libtorch that ReproducibleDevice changes, as they were before the first of the objects that
-/// live.
+/// The settings of libtorch that ReproducibleDevice changes, as they were before the first of the objects
+/// that live.
 class CudaSettings {
  public:
   void enter() {

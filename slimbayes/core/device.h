@@ -9,9 +9,9 @@
 
 namespace slimbayes {
 
-/// Returns the device with this name: "cpu", "cuda", "cuda:1", or another of libtorch's, such as "xpu". "auto"
-/// is the first accelerator that is there, else the CPU. Throws std::invalid_argument for an unknown name, and
-/// for a device that this process cannot use; the message says what is missing.
+/// Returns the device with this name: "cpu", "cuda", "cuda:1", or another of libtorch's, such as "xpu".
+/// "auto" is the first accelerator that is there, else the CPU. Throws std::invalid_argument for an unknown
+/// name, and for a device that this process cannot use; the message says what is missing.
 at::Device device_of(std::string_view name);
 
 /// Returns the name of a device, as device_of() takes it.

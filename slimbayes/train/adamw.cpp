@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "slimbayes/core/check.h"
 #include "slimbayes/kernels/kernels.h"
 
 namespace slimbayes {
@@ -39,6 +40,7 @@ AdamW::AdamW(std::vector<ParameterGroup> groups, double beta2)
           {},
           at::dtype(at::kFloat).device(groups_.empty() ? at::Device(at::kCPU) : groups_[0].value.device()))) {
   for (const ParameterGroup& group : groups_) {
+    internal_check(group.value.device() == count_.device(), "AdamW", "groups on several devices");
     first_.push_back(at::zeros_like(group.value));
     second_.push_back(at::zeros_like(group.value));
   }

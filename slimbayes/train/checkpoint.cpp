@@ -1,12 +1,15 @@
 #include "slimbayes/train/checkpoint.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
@@ -83,6 +86,31 @@ std::string difference(const nlohmann::json& found, const nlohmann::json& own) {
 }
 
 }  // namespace
+
+at::Tensor& LossSum::on_device_of(const at::Tensor& x) {
+  if (!pending_.defined()) pending_ = at::full({}, sum_, doubles_like(x));
+  return pending_;
+}
+
+void LossSum::add(const StepLoss& loss) {
+  const at::NoGradGuard no_grad;
+  if (const at::Tensor& x = loss.pending(); x.defined())
+    on_device_of(x).add_(x.reshape({}));
+  else if (pending_.defined())
+    pending_.add_(loss.value());
+  else
+    sum_ += loss.value();
+}
+
+void LossSum::watch(const at::Tensor& x) {
+  const at::NoGradGuard no_grad;
+  on_device_of(x).add_(x.reshape({}).mul(0));  // 0, or NaN
+}
+
+double LossSum::value() {
+  if (pending_.defined()) sum_ = std::exchange(pending_, at::Tensor()).item<double>();
+  return sum_;
+}
 
 void check_fingerprint(const std::string& found, const std::string& own, const std::string& what,
                        const std::string& hint) {

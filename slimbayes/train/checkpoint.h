@@ -26,6 +26,24 @@ struct TrainState {
   std::vector<at::Tensor> best;  // changing_tensors() at the best score; empty without a finite score so far
 };
 
+/// The sum of the losses since a validation. Those that a device computes are added up there, and read when
+/// value() is called.
+class LossSum {
+ public:
+  explicit LossSum(double sum = 0) : sum_(sum) {}
+  void add(const StepLoss& loss);
+  /// Makes the sum NaN if `x`, one number on a device, is not finite.
+  void watch(const at::Tensor& x);
+
+  bool pending() const { return pending_.defined(); }  // whether value() waits for a device
+  double value();
+
+ private:
+  at::Tensor& on_device_of(const at::Tensor& x);
+  double sum_;
+  at::Tensor pending_;  // the sum as a scalar float64 on the device; undefined if sum_ is it
+};
+
 // Keys of a fingerprint, of which a refusal says how they differ.
 inline constexpr const char* kRowsKey = "number of rows";
 inline constexpr const char* kColumnsKey = "columns";

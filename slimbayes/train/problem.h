@@ -78,24 +78,6 @@ class SLIMBAYES_EXPORT StepLoss {
   at::Tensor pending_;
 };
 
-/// The sum of the losses since a validation. Those that a device computes are added up there, and read when
-/// value() is called.
-class LossSum {
- public:
-  explicit LossSum(double sum = 0) : sum_(sum) {}
-  void add(const StepLoss& loss);
-  /// Makes the sum NaN if `x`, one number on a device, is not finite.
-  void watch(const at::Tensor& x);
-
-  bool pending() const { return pending_.defined(); }  // whether value() waits for a device
-  double value();
-
- private:
-  at::Tensor& on_device_of(const at::Tensor& x);
-  double sum_;
-  at::Tensor pending_;  // the sum as a scalar float64 on the device; undefined if sum_ is it
-};
-
 /// Fills the groups' gradients from a batch and returns the loss. The gradient may come from any algorithm,
 /// such as a mini-batch, two-pass or sharpness-aware step. Without TrainProblem::source the batch is empty.
 using GradientStep = std::function<StepLoss(const Batch& batch, const StepContext&)>;
@@ -149,7 +131,9 @@ struct TrainProblem {
 /// and the best parameters are copies of them.
 SLIMBAYES_EXPORT std::vector<at::Tensor> changing_tensors(const TrainProblem& problem);
 
-/// Returns where the parameters of the groups are, all of them on one device.
-at::Device device_of(const TrainProblem& problem);
+/// Returns where the parameters of the groups are.
+inline at::Device device_of(const TrainProblem& problem) {
+  return problem.groups.empty() ? at::Device(at::kCPU) : problem.groups[0].value.device();
+}
 
 }  // namespace slimbayes

@@ -15,8 +15,8 @@ namespace slimbayes {
 /// rank 0 alone, whose clock decides.
 class AgreedEnd {
  public:
-  /// `asked` returns why this process wants the training to end, Stopped::budget if it does not. Without ranks
-  /// (nullptr) that decides. `in_steps`: the ranks' steps carry message() and tell their sum.
+  /// `asked` returns why this process wants the training to end, Stopped::budget if it does not. Without
+  /// ranks (nullptr) that decides. `in_steps`: the ranks' steps carry message() and tell their sum.
   AgreedEnd(const Collective* ranks, bool in_steps, std::function<Stopped()> asked)
       : ranks_(ranks), in_steps_(in_steps), asked_(std::move(asked)) {}
 

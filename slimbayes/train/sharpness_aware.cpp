@@ -13,8 +13,8 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-/// Moves the values by `radius` along their gradient g / |g|. Returns false, and moves nothing, if |g| is 0 or
-/// not finite.
+/// Moves the values by `radius` along their gradient g / |g|. Returns false, and moves nothing, if |g| is 0
+/// or not finite.
 bool moved_uphill(const Tensors& values, const Tensors& gradients, double radius) {
   double squares = 0;
   for (const at::Tensor& g : gradients) squares += g.square().sum(at::kDouble).item<double>();

@@ -27,8 +27,8 @@ TrainingPlan training_plan(const TrainingOptions& options, int64_t rows, const B
 
 struct TrainState;  // checkpoint.h
 
-/// Returns where a training stands in its plan, for remaining(), after so many seconds. Without validation its
-/// patience is 0 (no limit), because only validation scores use patience up.
+/// Returns where a training stands in its plan, for remaining(), after so many seconds. Without validation
+/// its patience is 0 (no limit), because only validation scores use patience up.
 Standing standing(const TrainingPlan& plan, const TrainState& state, const TrainProblem& problem,
                   const TrainingOptions& options, double steps_per_second, double seconds);
 

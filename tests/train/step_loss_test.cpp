@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "slimbayes/train/checkpoint.h"
 #include "slimbayes/train/problem.h"
 
 namespace slimbayes {
