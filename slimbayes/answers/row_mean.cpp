@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 
 namespace slimbayes {
 
@@ -20,7 +21,8 @@ at::Tensor checked_weight(const at::Tensor& weight, int64_t n, std::string_view 
 
 double weighted_mean(const at::Tensor& x, const at::Tensor& weights) {
   if (!weights.defined()) return x.mean(at::kDouble).item<double>();
-  return (x.to(at::kDouble) * weights).sum().item<double>() / weights.sum().item<double>();
+  return (x.to(at::kDouble) * on_device(weights, x.device())).sum().item<double>() /
+         weights.sum().item<double>();
 }
 
 double row_mean(const at::Tensor& x, const at::Tensor& weight, std::string_view function) {

@@ -187,15 +187,6 @@ double labelled_rows(const Dataset& data) {
   return static_cast<double>(count);
 }
 
-<<<<<<< HEAD
-double weighted_mean(const at::Tensor& x, const at::Tensor& weights) {
-  if (!weights.defined()) return x.mean(at::kDouble).item<double>();
-  return (x.to(at::kDouble) * on_device(weights, x.device())).sum().item<double>() /
-         weights.sum().item<double>();
-}
-
-=======
->>>>>>> w-review58
 double mean_over_rows(const Dataset& data,
                       const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss,
                       const Collective* ranks) {
