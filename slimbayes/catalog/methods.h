@@ -71,6 +71,7 @@ struct MethodInfo {
   bool seeded = true;          // false: every seed gives the same bits, no random numbers are drawn
   bool resumable = false;      // true: writes checkpoints while it fits
   bool streams = false;        // true: reads its training rows batch by batch, so that they may lie on disk
+  bool device = false;         // true: trains on another device than the CPU if told to (FitContext::device)
   bool shares_batches = true;  // false: of several processes (FitContext::ranks) each takes whole batches
   bool updates = false;        // true: can learn and forget rows without training (ExactPosterior)
   bool takes_network = false;  // true: can take the trained network of another fit (--network-from)

@@ -169,6 +169,10 @@ RowTensors RowTensors::subset(const at::Tensor& indices) const {
           weight.defined() ? weight.index_select(0, indices) : weight};
 }
 
+RowTensors RowTensors::on(at::Device device) const {
+  return {on_device(x, device), on_device(y, device), on_device(weight, device)};
+}
+
 at::Tensor targets_of(const Dataset& data) {
   std::vector<at::Tensor> targets;
   over_batches(data, {}, [&](const Batch& batch) { targets.push_back(on_cpu(batch.target)); });

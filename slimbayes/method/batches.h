@@ -42,6 +42,7 @@ struct RowTensors {
 
   /// Returns the rows with these indices [k] int64, with their weights.
   RowTensors subset(const at::Tensor& indices) const;
+  RowTensors on(at::Device device) const;  // the same rows on this device
 };
 
 /// Returns the inputs and the targets of all rows in `type`; both are undefined for a dataset without rows.

@@ -64,7 +64,8 @@ constexpr size_t kFinalists = 2;      // searches that go on after them
 constexpr int64_t kChunk = 5;         // iterations between two callbacks
 constexpr int64_t kEvaluations = 25;  // most evaluations per iteration, for the line search
 
-/// Maximises the evidence from several starts and keeps the best theta.
+/// Maximises the evidence from several starts and keeps the best theta. The kernel matrices are on the device
+/// of the rows; theta, which is small, stays on the CPU.
 class EvidenceSearch {
  public:
   EvidenceSearch(const RowTensors& rows, const GpExactOptions& options, Callback* callback, Summary& summary)
@@ -217,8 +218,9 @@ class GpExactFitted : public Fitted {
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     if (const auto rows = row_model())
-      return predict_by_rows(*rows, data, {{rows_.x.size(1)}}, at::kDouble, options, kGpExact);
-    const PredictOptions small = options.with_batch_at_most(1024);  // a batch needs two [b, n] matrices
+      return predict_by_rows(*rows, data, {{rows_.x.size(1)}}, at::kDouble, options.on_host(), kGpExact);
+    const PredictOptions small =
+        options.on_host().with_batch_at_most(1024);  // a batch needs two [b, n] matrices
     return predict_rows(data, {{rows_.x.size(1)}}, at::kDouble, small, kGpExact,
                         [this](const Input& x) { return posterior_(x.x); });
   }
@@ -260,7 +262,7 @@ class GpExactMethod : public Method {
              "raise max_rows if time (n^3) and memory (n^2) permit, or use dbk");
     int64_t k = std::min(n, options_.evidence_rows);
     at::Tensor which = at::floor_divide(at::arange(k) * n, k);  // evenly spaced
-    const RowTensors some = rows.subset(which);
+    const RowTensors some = rows.subset(which).on(context.device);
     Summary summary;
     summary.rows = n;
     at::Tensor theta = EvidenceSearch(some, options_, context.callback, summary).run();

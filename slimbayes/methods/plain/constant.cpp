@@ -149,7 +149,7 @@ class ConstantFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, input_, at::kFloat, options, kConstant,
+    return predict_rows(data, input_, at::kFloat, options.on_host(), kConstant,
                         [this](const Input& rows) { return answer_of(posterior_, kind_, rows.x.size(0)); });
   }
 
