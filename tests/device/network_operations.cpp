@@ -121,6 +121,15 @@ std::vector<Operations> sequences() {
   };
 }
 
+/// Returns the parameters after a step of AdamW, with its moments. `count` is the number of the step.
+Tensors after_adamw(const at::Tensor& value, const at::Tensor& grad, const at::Tensor& count) {
+  const at::Tensor moved = value.detach().clone(), first = at::zeros_like(moved),
+                   second = at::zeros_like(moved);
+  at::_fused_adamw_({moved}, {grad.detach()}, {first}, {second}, {}, {count}, 0.1, 0.9, 0.999, 0.01, 1e-8,
+                    false, false);
+  return {moved, first, second};
+}
+
 std::vector<Operations> losses() {
   return {
       {"softmax",
@@ -149,6 +158,9 @@ std::vector<Operations> losses() {
        [](const Tensors& x) {
          return Tensors{at::logsumexp(x[0], 1), at::logaddexp(x[0], x[1])};
        }},
+      {"adamw",
+       {{40}, {40}},
+       [](const Tensors& x) { return after_adamw(x[0], x[1], ones_beside(x[0], {}).to(at::kFloat)); }},
       {"one hot and classes",
        {{6, 4}},
        [](const Tensors& x) {

@@ -72,6 +72,12 @@ TEST(SimulatedDevice, TakesNumbersOfTheCpuByElement) {
   EXPECT_EQ((x + two.to(at::kDouble)).scalar_type(), at::kFloat);
   EXPECT_NE(refusal([&] { two.clone().add_(x.sum()); }), "");  // would write the CPU's memory
   EXPECT_NE(refusal([&] { at::stack({x.sum(), two}); }), "");
+  const at::Tensor first = at::zeros_like(x), second = at::zeros_like(x);
+  EXPECT_NE(refusal([&] {
+              at::_fused_adamw_({x}, {x}, {first}, {second}, {}, {two}, 0.1, 0.9, 0.999, 0, 1e-8, false,
+                                false);
+            }),
+            "");  // the number of steps belongs to the device
 }
 
 TEST(SimulatedDevice, TakesIndicesOfTheCpuInBracketsOnly) {

@@ -30,8 +30,8 @@ std::string_view name_of_op(const c10::OperatorHandle& op) {
 }
 
 /// Operations other than those by elements that take a number of the CPU.
-constexpr std::array<std::string_view, 6> kTakeNumbers = {
-    "_index_put_impl_", "index_fill", "index_fill_", "masked_fill", "masked_fill_", "_fused_adamw_"};
+constexpr std::array<std::string_view, 5> kTakeNumbers = {"_index_put_impl_", "index_fill", "index_fill_",
+                                                          "masked_fill", "masked_fill_"};
 /// Operations that tell the host a number, or for which a GPU's host must know the size of the result.
 constexpr std::array<std::string_view, 7> kWaits = {"equal",    "nonzero",    "masked_select",     "_unique",
                                                     "_unique2", "unique_dim", "unique_consecutive"};
