@@ -64,9 +64,11 @@ void check_one_target(const std::string& command, const std::string& path);
 /// so far.
 void log_interrupted(const Model& model);
 
-/// Returns Model::answers() and meanwhile shows on stderr how much is done (AnswerProgress). `title` begins
-/// the line.
+/// Returns Model::answers(), or JointModel::answers(), and meanwhile shows on stderr how much is done
+/// (AnswerProgress). `title` begins the line.
 Answers answers_with_progress(const std::string& title, const Model& model, const Examples& data,
                               const AnswerRequest& ask);
+JointAnswers answers_with_progress(const std::string& title, const JointModel& model, const Examples& data,
+                                   const AnswerRequest& ask);
 
 }  // namespace slimbayes::cli

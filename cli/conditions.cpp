@@ -3,18 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 
 namespace slimbayes::cli {
 namespace {
-
-using Holds = JointCondition::Holds;
 
 constexpr std::string_view kOperators[] = {">=", "<=", "==", ">", "<", "="};  // the longer ones first
 
@@ -77,40 +74,12 @@ std::vector<Written> written_in(std::string_view text, const std::vector<std::st
   return all;
 }
 
-double number_in(std::string_view value, const std::string& target) {
-  double x = NAN;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), x);
-  if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(x))
+/// Refuses what follows an operator of a number or count and is no number, such as a condition on a name that
+/// the model has not.
+void check_number(const Written& one, const std::string& target) {
+  if (!parse_number(one.value))
     refuse("predict", fmt::format("a number after the operator of {} in --probability", in_quotes(target)),
-           in_quotes(value), "conditions have commas between them: 'a>3,b<=2'");
-  return x;
-}
-
-/// Adds a condition on a number.
-void add_bound(const std::string& target, const Written& one, std::vector<JointCondition>& to) {
-  if (one.sign.front() == '=')
-    refuse("predict", fmt::format("a bound of the number {} in --probability", in_quotes(target)),
-           fmt::format("{}{}{}", target, one.sign, one.value), "no row is exactly there: give > or <");
-  const Holds holds = one.sign.front() == '>' ? Holds::above : Holds::at_most;
-  to.push_back({.target = target, .holds = holds, .value = number_in(one.value, target)});
-}
-
-/// Adds the conditions on a whole number that this one means.
-void add_whole(const std::string& target, const Written& one, std::vector<JointCondition>& to) {
-  const double x = number_in(one.value, target),
-               before = std::ceil(x) - 1;  // the largest whole number below x
-  const auto add = [&](Holds holds, double value) {
-    to.push_back({.target = target, .holds = holds, .value = value});
-  };
-  if (one.sign == ">") add(Holds::above, x);
-  if (one.sign == "<=") add(Holds::at_most, x);
-  if (one.sign == "<") add(Holds::at_most, before);
-  if (one.sign == ">=" || one.sign.front() == '=') add(Holds::above, before);
-  if (one.sign.front() != '=') return;
-  if (std::floor(x) != x)
-    refuse("predict", fmt::format("a whole number of the counts {} in --probability", in_quotes(target)),
-           in_quotes(one.value));
-  add(Holds::at_most, x);
+           in_quotes(one.value), "conditions have commas between them: 'a>3,b<=2'");
 }
 
 }  // namespace
@@ -121,17 +90,10 @@ std::vector<JointCondition> conditions_of(const std::vector<std::string>& texts,
   for (const std::string& text : texts)
     for (const Written& one : written_in(text, targets)) {
       const std::string& target = targets[one.target];
-      const TaskKind task = model.models()[one.target].schema().task.kind;
-      if (task == TaskKind::regression) {
-        add_bound(target, one, all);
-      } else if (task == TaskKind::counts) {
-        add_whole(target, one, all);
-      } else if (one.sign.front() == '=') {
-        all.push_back({.target = target, .holds = Holds::is, .label = std::string(one.value)});
-      } else {
-        refuse("predict", fmt::format("= and a class of the target {} in --probability", in_quotes(target)),
-               fmt::format("'{}'", one.sign), "its answers are classes");
-      }
+      if (model.models()[one.target].schema().task.kind != TaskKind::classification)
+        check_number(one, target);
+      for (JointCondition& part : model.conditions(target, std::string(one.sign), std::string(one.value)))
+        all.push_back(std::move(part));
     }
   return all;
 }

@@ -46,6 +46,7 @@ std::string method_text(const MethodInfo& info) {
   row("paper", info.paper);
   row("randomness", info.seeded ? "from --seed" : "none: every seed gives the same bits");
   row("interrupted", info.resumable ? "goes on with --resume" : "starts anew");
+  row("computes on", info.device ? "the CPU, or another device with --device" : "the CPU");
   row("uncertainty", in_flags(meaning_of(info.parts)));
   row("far from the data", info.variance_grows_away ? "the variance grows" : "no promise about the variance");
   text += "\noptions of fit\n";

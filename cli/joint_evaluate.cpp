@@ -119,7 +119,8 @@ int evaluate_jointly(const EvaluateRequest& r, const JointModel& model) {
     report.targets.push_back(scores_of_target(scoring, t, table));
   if (std::ranges::none_of(report.targets, [](const TargetScores& one) { return one.metrics.has_value(); }))
     throw DataError(table.source, "expected rows with a value in one of the targets; received none");
-  report.joint = model.evaluate_jointly(table, model.answers(Examples(table)), r.level);
+  report.joint =
+      model.evaluate_jointly(table, answers_with_progress("evaluate", model, Examples(table), {}), r.level);
   if (!model.scored().empty()) report.region = model.parts().region.groups > 0 ? "conformal" : "correlation";
   if (!r.split.empty()) report.split = r.split;
   for (const std::string& note : scoring.notes.sentences()) log_note(note);

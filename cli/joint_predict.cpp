@@ -42,6 +42,9 @@ void check_asked_of_joint(const PredictRequest& r, const JointModel& model) {
     if (given && r.draws > 0)
       refuse("predict", "--draws, whose lines are draws, without columns of the answer", flag,
              "leave one of them out");
+  if (r.draws > 0 && r.level_given)
+    refuse("predict", "--draws without --level: draws are of the whole distribution", "both",
+           "leave one of them out; intervals and --region have a level");
   if (r.region && r.levels.size() != 1)
     refuse("predict", "one --level for --region", fmt::format("{}", r.levels.size()),
            "call predict for each level");
@@ -157,7 +160,7 @@ int predict_jointly(const PredictRequest& r, const JointModel& model) {
   const Examples rows = asked.table;
   AnswerRequest ask;
   if (r.draws == 0) ask = {levels_of(r), r.sets == "deterministic"};
-  const JointAnswers answers = model.answers(rows, ask);
+  const JointAnswers answers = answers_with_progress("predict", model, rows, ask);
   check_rows_answered(r, model, rows, answers);
   TargetNotes notes(model.targets());
   for (size_t t = 0; t < model.models().size(); ++t)

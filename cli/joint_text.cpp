@@ -18,10 +18,20 @@ namespace {
 /// Returns the correlation with two decimals; 0 without a sign.
 std::string two_decimals(double x) { return fmt::format("{:.2f}", std::abs(x) < 0.005 ? 0.0 : x); }
 
-/// Returns " +- 0.01", the standard error of a mean, or "" without one.
-std::string with_error(const std::optional<double>& error) {
-  return error ? fmt::format(" +- {:.2g}", *error) : "";
+/// Returns "0.308 +- 0.050": a mean with the decimals of its standard error, which has two significant digits.
+/// Without an error, and where a number is too large or too small for decimals, "0.308".
+std::string with_error(double mean, const std::optional<double>& error) {
+  constexpr double kLeast = 1e-9, kMost = 1e6;
+  if (!error) return fmt::format("{:.3g}", mean);
+  if (!(*error > kLeast && *error < kMost && std::abs(mean) < kMost))
+    return fmt::format("{:.3g} +- {:.2g}", mean, *error);
+  const int decimals = std::max(0, 1 - static_cast<int>(std::floor(std::log10(*error))));
+  return fmt::format("{:.{}f} +- {:.{}f}", mean, decimals, *error, decimals);
 }
+
+/// Returns an energy score with three significant digits: it is the mean over a finite number of draws of each
+/// row (JointModel::evaluate_jointly), which the fourth digit depends on.
+std::string energy_text(double score) { return fmt::format("{:#.3g}", score); }
 
 }  // namespace
 
@@ -69,22 +79,22 @@ std::string correlation_text(const std::vector<std::string>& targets, const Erro
 
 std::string joint_line(const JointEvaluation& scores, const std::string& part) {
   const double gain = scores.nll_gain;
-  return fmt::format(
-      "joint nll of {} {}: {}, of independent targets {}: {}{}\n", part, counted(scores.n, "row"),
-      rounded(scores.nll_joint), rounded(scores.nll_independent),
-      gain == 0 ? "they are equal" : fmt::format("{} is lower, by {:.3g}", scores.lower, std::abs(gain)),
-      gain == 0 ? "" : with_error(scores.nll_gain_se));
+  return fmt::format("joint nll of {} {}: {}, of independent targets {}: {}\n", part,
+                     counted(scores.n, "row"), rounded(scores.nll_joint), rounded(scores.nll_independent),
+                     gain == 0 ? "they are equal"
+                               : fmt::format("{} is lower, by {}", scores.lower,
+                                             with_error(std::abs(gain), scores.nll_gain_se)));
 }
 
 std::string joint_table(const JointEvaluation& scores) {
-  std::string text =
-      text_table({{{fmt::format("together, {}", counted(scores.n, "row"))}, {"joint"}, {"independent"}},
-                  {{"nll"}, {rounded(scores.nll_joint)}, {rounded(scores.nll_independent)}},
-                  {{"energy score"}, {rounded(scores.energy)}, {rounded(scores.energy_independent)}}});
+  std::string text = text_table(
+      {{{fmt::format("together, {}", counted(scores.n, "row"))}, {"joint"}, {"independent"}},
+       {{"nll"}, {rounded(scores.nll_joint)}, {rounded(scores.nll_independent)}},
+       {{"energy score"}, {energy_text(scores.energy)}, {energy_text(scores.energy_independent)}}});
   text += scores.nll_gain == 0
               ? "lower nll: neither\n"
-              : fmt::format("lower nll: {}, by {:.3g}{} (standard error of the paired differences)\n",
-                            scores.lower, std::abs(scores.nll_gain), with_error(scores.nll_gain_se));
+              : fmt::format("lower nll: {}, by {} (standard error of the paired differences)\n", scores.lower,
+                            with_error(std::abs(scores.nll_gain), scores.nll_gain_se));
   if (scores.region_coverage)
     text +=
         fmt::format("joint regions at {:g} %: hold {} of {} with all numbers and counts\n",

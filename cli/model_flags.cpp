@@ -36,7 +36,8 @@ void add_answer(CLI::App& app, PredictRequest& r) {
       ->type_name("P[,P]")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(within<RunOptions>("a probability", "level"));
+      ->check(within<RunOptions>("a probability", "level"))
+      ->each([&r](const std::string&) { r.level_given = true; });
   app.add_option(
          "--quantiles", r.quantiles,
          "probabilities, comma-separated, above 0 and below 1: adds the quantiles of numbers, counts and "

@@ -51,6 +51,7 @@ struct PredictRequest {
   bool parts = false;                // also write parts of the sd that are not aleatoric and epistemic
   std::string on_bad_row = "blank";  // for rows without a finite answer: or "skip", "error"
   std::vector<double> levels = {0.95};
+  bool level_given = false;            // whether --level was, with any value
   std::vector<double> quantiles = {};  // probabilities in (0, 1) of quantiles to write
   std::string split;                   // part of the fit's data to answer, such as "test"; empty: all
   std::string sets = "randomised";     // sets of classes: or "deterministic"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <string_view>
 #include <system_error>
 
 #include "cli/commands.h"
@@ -61,7 +62,9 @@ int run_checked(const Request& request) {
     keep_freed_memory();
     limit_tables({.memory = request.table_memory});
     start_threads(request);
-    if (std::getenv("SLIMBAYES_KERNELS") != nullptr) kernels::kernels();  // throws for an unknown name
+    if (const char* name = std::getenv("SLIMBAYES_KERNELS");
+        name != nullptr && std::string_view(name) != "none")
+      kernels::kernels();  // throws for an unknown name
     return std::visit(
         [&](auto command) {
           if constexpr (requires { command.fit.device; }) command.fit.device = device;

@@ -56,6 +56,16 @@ void check_one_target_in(const TensorFile& file, const std::string& command, con
       fmt::format("predict, evaluate and describe take it; for {} fit one of these targets alone", command));
 }
 
+/// Returns the answers of a model of one target or of several, and shows meanwhile how much is done.
+template <class AnyModel>
+auto shown_answers(const std::string& title, const AnyModel& model, const Examples& data,
+                   const AnswerRequest& ask) {
+  AnswerProgress shown(title);
+  PredictOptions options;
+  options.progress = [&shown](double share) { shown.report(share); };
+  return model.answers(data, ask, options);
+}
+
 }  // namespace
 
 void limit_tables(const TableLimits& given) { limits = given; }
@@ -120,10 +130,12 @@ void log_interrupted(const Model& model) {
 
 Answers answers_with_progress(const std::string& title, const Model& model, const Examples& data,
                               const AnswerRequest& ask) {
-  AnswerProgress shown(title);
-  PredictOptions options;
-  options.progress = [&shown](double share) { shown.report(share); };
-  return model.answers(data, ask, options);
+  return shown_answers(title, model, data, ask);
+}
+
+JointAnswers answers_with_progress(const std::string& title, const JointModel& model, const Examples& data,
+                                   const AnswerRequest& ask) {
+  return shown_answers(title, model, data, ask);
 }
 
 }  // namespace slimbayes::cli

@@ -24,9 +24,21 @@ std::vector<std::string> methods_with(const std::string& preset) {
   return names;
 }
 
+/// Throws std::invalid_argument for a list of likelihoods, which one might give for several targets.
+void check_one_likelihood(const nlohmann::json& given) {
+  const std::string word = given.value("likelihood", "");
+  if (word.find_first_of("=,") == std::string::npos) return;
+  misuse(
+      fmt::format("expected one --likelihood, which holds for all targets; received '{}'; fit the targets "
+                  "that need another "
+                  "one by themselves, or leave it out: each column then decides between numbers and classes",
+                  foreign_text(word)));
+}
+
 /// Returns `defaults` overwritten by the flags for FitOptions. The options of the method are not read here.
 FitOptions fit_options(const OptionFlags& flags, const FitOptions& defaults) {
   nlohmann::json given = flags.set_options(option_docs(defaults));
+  check_one_likelihood(given);
   nlohmann::json all = options_to_json(defaults);
   all.update(given);
   FitOptions fit = options_from_json<FitOptions>(all, "fit");

@@ -36,6 +36,9 @@ ctest --preset "$preset" || failed+=(C++)
 if [[ -n $python_tests ]]; then
   say "Python tests"
   export OMP_WAIT_POLICY=passive  # see tests/CMakeLists.txt
+  # The threads of NumPy's BLAS wait busily whatever that variable says: beside the tests of another worker, 401 determinants
+  # took eight times as long.
+  export OPENBLAS_NUM_THREADS=1
   "$python" -m pytest tests -m "$selection" --numprocesses auto --dist loadfile || failed+=(Python)
 fi
 

@@ -171,7 +171,7 @@ def claims(rows):
              for data, method in itertools.product(TABLES, METHODS) if strong(rows, data, method)]
     yield judged("ours", f"where errors correlate ({STRONG:g} and more), the joint NLL is below that of independent answers",
                  [above(f"{data}, {method}", of(gain), 0) for data, method, gain in gains])
-    yield judged("ours", "the box of 95 % holds all targets of .9 to 1 of the rows",
+    yield judged("ours", "the share of rows with all targets in the box of 95 % is within .05 of .95",
                  [alike(f"{data}, {method}", of(by_seed(rows, data, method, "region_coverage")), limit(0.95), 0.05)
                   for data, method in itertools.product(TABLES, METHODS) if by_seed(rows, data, method, "region_coverage")])
 

@@ -4,8 +4,8 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
+#include <utility>
 
 #include "binding/binding.h"
 #include "slimbayes/core/check.h"
@@ -32,8 +32,8 @@ struct JointAnswered {
   Words notes;  // on the rows and on the answers
 };
 
-/// A condition as Python gives it: the target, ">", "<=" or "is", the number or the class.
-using Condition = std::tuple<std::string, std::string, double, std::string>;
+/// A condition as Python gives it: the target, the operator, and the text of the number or the class.
+using Condition = std::tuple<std::string, std::string, std::string>;
 
 /// Returns the examples of a frame as all models read them, with notes on what was left out. Empties the
 /// frame.
@@ -113,22 +113,15 @@ py::tuple region_of(const JointAnswered& a, double level) {
   return py::make_tuple(in_place(a, region.lower), in_place(a, region.upper));
 }
 
-JointCondition condition_of(const Condition& given) {
-  const auto& [target, holds, value, label] = given;
-  using Holds = JointCondition::Holds;
-  if (holds == ">") return {target, Holds::above, value, {}};
-  if (holds == "<=") return {target, Holds::at_most, value, {}};
-  if (holds != "is") refuse("probability", "a condition by '>', '<=' or 'is'", in_quotes(holds));
-  return {target, Holds::is, 0, label};
-}
-
 /// The probability [n] that all conditions hold.
 py::array probability_of(const JointAnswered& a, const std::vector<Condition>& given) {
   at::Tensor found;
   {
     const py::gil_scoped_release released;
     std::vector<JointCondition> conditions;
-    std::ranges::transform(given, std::back_inserter(conditions), condition_of);
+    for (const auto& [target, sign, value] : given)
+      for (JointCondition& one : a.model->conditions(target, sign, value))
+        conditions.push_back(std::move(one));
     found = a.model->probability(a.answers, conditions);
   }
   return in_place(a, found);

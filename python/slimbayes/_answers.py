@@ -69,6 +69,9 @@ class Answers:
                                  f"received {'an array of shape ' + str(X.shape) if isinstance(X, np.ndarray) else 'a table'}")
             labelled = () if target is None else _labels.numbered(_targets.read(target, len(X)), self.classes_)
             return self.model_.read(_data.images(X, *labelled), with_target)[0]
+        are_named = target is None or isinstance(target, str) or ("targets" in self._facts and _targets.are_names(target, X))
+        if not are_named:  # a column of X that is called as a target is no input, and not what the rows are scored by
+            X = _targets.without(X, set(own) - {*self._facts["columns"], *kept})
         needed = {*self._facts["columns"], *own, *kept}
         frame = _data.frame(X, self._names(X) if isinstance(X, np.ndarray) else None, lambda name: name not in needed)
         if target is not None and not isinstance(target, str):
@@ -211,7 +214,7 @@ class Answers:
         "targets" is a list with the name ("target") and the metrics of each on the rows in which it is known, and "joint" says what the correlation
         of their errors gains and how often the region holds all of them; it is absent if no row has two targets.
 
-        y : targets; None: X has the column that the model predicts.
+        y : targets, in the place of columns of X with their names, if there are any; None: X has the column that the model predicts.
         sample_weight : weight of each row, of a model that was fitted with weights; None: those in the column `weights` of the fit if X has
             it, else each row counts once.
         """

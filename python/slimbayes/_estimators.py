@@ -234,7 +234,7 @@ class Regressor(SeveralTargets, _Numbers):
         export(*self._compiled(), path, level, bool(encoded))
 
 
-@_with_keywords(left_out=(*_COLUMNS_ONLY, *_options.IMAGES))
+@_with_keywords(left_out=(*_COLUMNS_ONLY, *_options.IMAGES, *_options.SEVERAL))
 class CountRegressor(SeveralTargets, _Numbers):
     """Predicts counts (whole numbers from 0): Poisson noise around a rate that is itself uncertain.
 
@@ -258,7 +258,7 @@ class CountRegressor(SeveralTargets, _Numbers):
         export(*self._compiled(), path, None, bool(encoded))
 
 
-@_with_keywords(left_out=_COLUMNS_ONLY)
+@_with_keywords(left_out=(*_COLUMNS_ONLY, *_options.SEVERAL))
 class Classifier(ClassifierMixin, _Estimator):
     """Predicts classes with probabilities that say how sure they are, of table rows, images (arrays of uint8) and texts.
 
@@ -375,7 +375,7 @@ class Classifier(ClassifierMixin, _Estimator):
         return found if self._columns is None else found._replace(probabilities=found.probabilities[:, self._columns])
 
 
-@_with_keywords(left_out=(*_options.TEXT, *_options.IMAGES, *_options.EVENTS, "calibration_fraction"), defaults={"window": 24})
+@_with_keywords(left_out=(*_options.TEXT, *_options.IMAGES, *_options.EVENTS, *_options.SEVERAL, "calibration_fraction"), defaults={"window": 24})
 class Forecaster(_Numbers):
     """Forecasts a series from windows of its last rows, with the inputs and the target in them.
 

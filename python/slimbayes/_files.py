@@ -56,6 +56,8 @@ def _fitted_around(model, facts):
               if name in known and value not in ([], "") and not isinstance(value, dict) and name != "likelihood"}
     if facts["likelihood"] in cls._likelihoods and "likelihood" in known and facts["fit"]["likelihood"] != "auto":
         params["likelihood"] = facts["likelihood"]
+    if "targets" not in facts:
+        params.pop("share_network", None)  # of the model of one of several targets
     out = cls(**params)
     out._take(model)
     out._seen_in(facts)

@@ -17,12 +17,13 @@ import numpy as np
 from slimbayes import _texts
 from slimbayes._library import core, is_forked
 
-OWN = ("target", "share_network", "likelihood", "format", "network_from")  # set by the estimators and by `fit`, or of several targets
+OWN = ("target", "likelihood", "format", "network_from")  # set by the estimators and by `fit`
 FILES = ("thousands", "decimal", "date_format", "separator")  # how text files are read; frames have numbers and dates
 WINDOWS = ("window", "horizon", "time", "group", "fill_gaps")
 TEXT = ("text", "vocabulary", "longest")
 IMAGES = ("crop", "flip", "pixel_divisor")
 EVENTS = ("domain",)
+SEVERAL = ("share_network",)  # of several targets of numbers
 
 
 class Keyword(NamedTuple):

@@ -6,6 +6,7 @@ from slimbayes import _data, _options, _targets, _weights
 from slimbayes._library import core
 from slimbayes._notes import warn
 
+_SIGNS = (">", ">=", "<", "<=", "=", "==")  # of conditions
 _MOST_DRAWS, _MOST_SEED = 10**9, 2**63 - 1
 
 
@@ -59,7 +60,8 @@ class SeveralTargets:
     def probability(self, X, conditions):
         """The probability that all conditions hold in a row, [n], by the correlation of the errors. Of a model of several targets.
 
-        conditions : for each target that has one (">", number) or ("<=", number), or a list of such pairs.
+        conditions : for each target that has one a pair of an operator and a number, or a list of such pairs. The operators are those of
+            `slimbayes predict --probability`: ">", ">=", "<", "<=", and of counts "=". Of numbers ">=" is the same as ">".
 
         >>> model.probability(frame, {"price": ("<=", 300), "rent": [(">", 1), ("<=", 2)]})
         """
@@ -103,6 +105,8 @@ class SeveralTargets:
         from sklearn.base import clone
 
         one = clone(self)
+        if hasattr(one, "share_network"):
+            one.share_network = False  # that is of several targets: a fit of this one alone would refuse it
         one._take(model)
         one._facts["fit"]["ignore"] = self._facts["fit"]["ignore"]  # that of the model has the other targets, too
         for name in ("n_features_in_", "feature_names_in_"):
@@ -208,10 +212,10 @@ def _conditions(given, targets):
     out = []
     for target, conditions in given.items():
         pairs = [conditions] if isinstance(conditions, tuple) else conditions
-        if not isinstance(pairs, list) or not all(isinstance(one, (tuple, list)) and len(one) == 2 and one[0] in (">", "<=") for one in pairs):
-            raise ValueError(f"probability: expected ('>', number) or ('<=', number), or a list of them, for {target!r}; received "
-                             f"{_options.received(conditions)}")
+        if not isinstance(pairs, list) or not all(isinstance(one, (tuple, list)) and len(one) == 2 and one[0] in _SIGNS for one in pairs):
+            raise ValueError(f"probability: expected (operator, number), such as ('>', 0), or a list of them, for {target!r}, with an operator of "
+                             f"{' '.join(_SIGNS)}; received {_options.received(conditions)}")
         if target not in targets:
             raise ValueError(f"probability: expected conditions on the targets {', '.join(targets)}; received one on {target!r}")
-        out += [(target, holds, _options.number(f"a bound of {target}", bound), "") for holds, bound in pairs]
+        out += [(target, sign, repr(_options.number(f"a bound of {target}", bound))) for sign, bound in pairs]
     return out

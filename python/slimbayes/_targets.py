@@ -201,6 +201,21 @@ def without_column(X, name):
     return found
 
 
+def without(X, names):
+    """The data frame without those of its columns that have one of these names; an array as it is."""
+    every = _data.column_names(X) or []
+    kept = [i for i, name in enumerate(every) if name not in names]
+    if len(kept) == len(every):
+        return X
+    if hasattr(X, "iloc"):
+        return X.iloc[:, kept]
+    if _data.module_of(X) == "polars":
+        return X.drop([name for name in every if name in names])
+    import pyarrow as pa
+
+    return pa.table(X).select([every[i] for i in kept])
+
+
 def known_rows(X, name):
     """Whether each row of a frame has a cell in this column, [n] bool. Raises ValueError for a name that the frame has not."""
     names = _data.column_names(X)

@@ -7,10 +7,11 @@ import numpy as np
 from slimbayes import _data, _targets
 
 NAME = "sample_weight"  # of the column, with underscores behind it where X has such a column
+_LARGEST = 1e100  # the library's, of a table: slimbayes/data/dataset.h
 
 
 def read(sample_weight, X, caller):
-    """The weights [n] as float64; None for None. Raises ValueError for another length, for weights that are missing, negative or infinite,
+    """The weights [n] as float64; None for None. Raises ValueError for another length, for weights that are missing, negative or beyond 1e100,
     and for zeros alone. One number stands for that weight of every row."""
     if sample_weight is None:
         return None
@@ -27,6 +28,10 @@ def read(sample_weight, X, caller):
     if (weights < 0).any():
         raise ValueError(f"{caller}: expected sample_weight from 0 on; Negative values in data passed to `sample_weight`: the first is "
                          f"{weights[weights < 0][0]:g}, of row {int(np.argmax(weights < 0)) + 1}")
+    if (weights > _LARGEST).any():
+        raise ValueError(f"{caller}: expected sample_weight up to {_LARGEST:g}; received {weights[weights > _LARGEST][0]:g} of row "
+                         f"{int(np.argmax(weights > _LARGEST)) + 1}; sums of larger ones overflow: divide all weights by one number (only their "
+                         "proportions count, unless weights_are='counts')")
     return weights
 
 

@@ -42,9 +42,15 @@ void check_many(const Latent& f, const char* function) {
   check_shape(f.epistemic_var, f.mean.sizes(), function, "epistemic_var");
 }
 
+/// Checks the classes of a batch. On another device than the CPU they are not read, so that a step of a
+/// training does not wait; training_rows() has checked them.
+void check_labels(const at::Tensor& y, int64_t classes, const char* function) {
+  if (y.is_cpu()) check_classes(y, classes, function);
+}
+
 // Returns the logit of each row at each quadrature node, mean + sd node. [b, q]
 at::Tensor at_nodes(const Latent& f, const Quadrature& rule) {
-  at::Tensor nodes = rule.nodes.to(f.mean.scalar_type());
+  at::Tensor nodes = rule.nodes.to(f.mean.options());
   // At a variance of 0 the derivative of the square root is infinite, and gradients would be NaN. A tiny
   // positive variance gives a finite derivative and leaves f unchanged.
   double tiny = f.mean.scalar_type() == at::kDouble ? 1e-300 : 1e-30;
@@ -72,8 +78,8 @@ Line trapezoid() {
 /// that tail the density of L is e^L, which gives E[e^min(f, -38)]. mean, sd and the result have shape [b].
 at::Tensor log_sigmoid_of_wide(const at::Tensor& mean, const at::Tensor& sd) {
   static const Line line = trapezoid();
-  at::Tensor nodes = line.nodes.to(mean.scalar_type());
-  at::Tensor log_density = line.log_weights.to(mean.scalar_type()) - nodes - 2 * log_one_plus_exp(-nodes);
+  at::Tensor nodes = line.nodes.to(mean.options());
+  at::Tensor log_density = line.log_weights.to(mean.options()) - nodes - 2 * log_one_plus_exp(-nodes);
   at::Tensor inside =
       at::logsumexp(log_density + at::special_log_ndtr((mean.unsqueeze(1) - nodes) / sd.unsqueeze(1)), 1);
   // The tail splits at f = -38. Its part with f < -38 is E[e^f; f < -38] = e^(mean + var / 2) Phi(-a),
@@ -140,20 +146,20 @@ const Quadrature& BernoulliLikelihood::standard_rule() {
 at::Tensor BernoulliLikelihood::expected_log_prob(const Latent& f, const at::Tensor& y) const {
   check_one(f, "expected_log_prob");
   check_shape(y, f.mean.sizes(), "expected_log_prob", "y");
-  check_classes(y, 2, "expected_log_prob");
-  return y * f.mean - at::mv(log_one_plus_exp(at_nodes(f, rule)), rule.weights.to(f.mean.scalar_type()));
+  check_labels(y, 2, "expected_log_prob");
+  return y * f.mean - at::mv(log_one_plus_exp(at_nodes(f, rule)), rule.weights.to(f.mean.options()));
 }
 
 at::Tensor BernoulliLikelihood::log_predictive(const Latent& f, const at::Tensor& y) const {
   check_one(f, "log_predictive");
   check_shape(y, f.mean.sizes(), "log_predictive", "y");
-  check_classes(y, 2, "log_predictive");
+  check_labels(y, 2, "log_predictive");
   at::Tensor sign = (2 * y - 1).to(f.mean.scalar_type());
-  at::Tensor log_weights = at::log(rule.weights).to(f.mean.scalar_type());
+  at::Tensor log_weights = at::log(rule.weights).to(f.mean.options());
   at::Tensor terms = log_one_plus_exp(-sign.unsqueeze(1) * at_nodes(f, rule));
   at::Tensor narrow = at::logsumexp(log_weights - terms, 1);
   at::Tensor wide = f.epistemic_var > kWide;
-  if (!wide.any().item<bool>()) return narrow;
+  if (wide.is_cpu() && !wide.any().item<bool>()) return narrow;
   at::Tensor sd = f.epistemic_var.clamp_min(kWide).sqrt();
   return at::where(wide, log_sigmoid_of_wide(sign * f.mean, sd), narrow);
 }
@@ -178,14 +184,14 @@ Predictive BernoulliLikelihood::predictive(const Latent& f) const {
   return Classes{p, entropy_term(p).sum(1), expected, f.zeroed};
 }
 
-at::Tensor SoftmaxLikelihood::draws(int64_t rows, int64_t classes, at::ScalarType type) const {
-  const at::Tensor z = stream.normal({(samples + 1) / 2, rows, classes}, type);
+at::Tensor SoftmaxLikelihood::draws(int64_t rows, int64_t classes, const at::TensorOptions& options) const {
+  const at::Tensor z = stream.normal({(samples + 1) / 2, rows, classes}, options);
   return at::cat({z, -z});
 }
 
 at::Tensor SoftmaxLikelihood::log_prob_draws(const Latent& f) const {
   int64_t b = f.mean.size(0), k = f.mean.size(1);
-  at::Tensor z = draws(shared ? 1 : b, k, f.mean.scalar_type());
+  at::Tensor z = draws(shared ? 1 : b, k, f.mean.options());
   double tiny = f.mean.scalar_type() == at::kDouble ? 1e-300 : 1e-30;
   return at::log_softmax(f.mean + f.epistemic_var.clamp_min(tiny).sqrt() * z, -1);
 }
@@ -196,7 +202,7 @@ at::Tensor SoftmaxLikelihood::log_prob_draws(const Latent& f, const at::Tensor& 
   if (!(samples > 0)) refuse(function, "at least one sample", std::to_string(samples));
   int64_t b = f.mean.size(0);
   check_shape(y, {b}, function, "y");
-  check_classes(y, f.mean.size(1), function);
+  check_labels(y, f.mean.size(1), function);
   at::Tensor draws = log_prob_draws(f);
   at::Tensor index = y.to(at::kLong).reshape({1, b, 1}).expand({draws.size(0), b, 1});
   return draws.gather(2, index).squeeze(2);

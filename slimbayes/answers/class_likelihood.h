@@ -90,7 +90,8 @@ struct SoftmaxLikelihood {
   Predictive predictive(const at::Tensor& mean, const at::Tensor& root, int64_t zeroed = 0) const;
 
  private:
-  at::Tensor draws(int64_t rows, int64_t classes, at::ScalarType type) const;  // N(0, 1) [S, rows, k]
+  /// Returns standard normal numbers [S, rows, k].
+  at::Tensor draws(int64_t rows, int64_t classes, const at::TensorOptions& options) const;
   /// Returns a Classes for n rows and k classes: the probabilities averaged over the draws, and their
   /// entropies. Works on blocks of rows to limit memory: log_prob(low, size) returns log P of every class in
   /// every draw for the rows [low, low + size), as [S, size, k].

@@ -53,7 +53,7 @@ void check_rate(const LogNormalRate& rate, const char* function) {
 // Returns P(y <= k) = E_z[Q(k + 1, e^{m + s z})] by the trapezoid rule over z. Use it for a small s. m, s, k
 // and the result have shape [b].
 at::Tensor cdf_over_rates(const at::Tensor& m, const at::Tensor& s, const at::Tensor& k) {
-  at::Tensor z = at::arange(-kSds, kSds + 0.1, 0.5, at::kDouble), weight = at::exp(-0.5 * z.square());  // [q]
+  at::Tensor z = at::arange(-kSds, kSds + 0.1, 0.5, m.options()), weight = at::exp(-0.5 * z.square());  // [q]
   at::Tensor rates = at::exp(m.unsqueeze(1) + s.unsqueeze(1) * z);  // [b, q]
   at::Tensor cdf = at::special_gammaincc((k + 1).unsqueeze(1).expand_as(rates), rates);
   return at::mv(cdf, weight / weight.sum());
@@ -61,7 +61,7 @@ at::Tensor cdf_over_rates(const at::Tensor& m, const at::Tensor& s, const at::Te
 
 // Returns q evenly spaced points for each row, from -left to right. [b, q]
 at::Tensor spread(const at::Tensor& left, const at::Tensor& right) {
-  at::Tensor share = at::linspace(0, 1, kSteps + 1, at::kDouble);
+  at::Tensor share = at::linspace(0, 1, kSteps + 1, left.options());
   return (left + right).unsqueeze(1) * share - left.unsqueeze(1);
 }
 
@@ -139,7 +139,7 @@ at::Tensor in_blocks(const LogNormalRate& rate, const at::Tensor& x, Body body) 
     int64_t size = std::min(kBlock, m.size(0) - low);
     parts.push_back(body(m.narrow(0, low, size), v.narrow(0, low, size), all.narrow(0, low, size)));
   }
-  return parts.empty() ? at::empty({0}, at::kDouble) : at::cat(parts);
+  return parts.empty() ? at::empty({0}, m.options()) : at::cat(parts);
 }
 
 // Returns the least whole number k >= 0 with P(y <= k) >= p for each row. Doubles an upper bound until it is

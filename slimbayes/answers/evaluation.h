@@ -66,8 +66,7 @@ void describe(NumberScores& f, V& v) {
   v("width", f.width, "mean width of the intervals");
   v("interval_score", f.interval_score, "mean interval score (Gneiting and Raftery 2007, eq. 43)");
   v("crps", f.crps, "continuous ranked probability score; of numbers");
-  v("rmse_constant", f.rmse_constant,
-    "RMSE of the mean of the targets for every row; of numbers that differ");
+  v("rmse_constant", f.rmse_constant, "RMSE of the targets' mean for every row; of numbers that differ");
   v.part(f.standardized);
 }
 
@@ -131,9 +130,10 @@ void describe(ClassScores& f, V& v) {
     "number of rows by true and predicted class, also with weights; for at most 100 classes");
 }
 
-/// Pixels binned by the probability of their most probable class.
+/// Pixels binned by the probability of their most probable class. Images take no weights: theirs have none.
 struct PixelBins {
   std::vector<double> confidence = {}, accuracy = {}, rows = {};
+  std::optional<std::vector<double>> weight = {};
 };
 
 template <class V>
@@ -141,6 +141,7 @@ void describe(PixelBins& f, V& v) {
   v("confidence", f.confidence, "mean probability of the most probable class in each bin");
   v("accuracy", f.accuracy, "share of right answers in each bin");
   v("rows", f.rows, "number of rows in each bin, of segmentation of pixels");
+  v("weight", f.weight, "sum of the weights of the rows in each bin; with weights");
 }
 
 /// Scores of a segmentation beside those of ClassScores, over the labelled pixels.
@@ -164,8 +165,7 @@ void describe(PixelScores& f, V& v) {
   v("iou", f.iou, "intersection over union of each class that some pixel has");
   v("class_accuracy", f.class_accuracy, "share of right pixels of each of these classes");
   v("absent", f.absent, "names of the classes that no labelled pixel has");
-  v("reliability", f.reliability,
-    "confidence and accuracy in 15 bins of equal mass; of classes and of pixels");
+  v("reliability", f.reliability, "confidence and accuracy in 15 bins of equal mass; of classes and pixels");
   v("errors", f.errors, "how well scores of uncertainty tell the wrong answers; of classes and of pixels");
 }
 

@@ -103,6 +103,7 @@ void PixelTotals::add_calibration(ClassScores& scores, PixelBins& bins) const {
   scores.mce = gap.max().item<double>();
   scores.ece_width = sum_of(gaps_.abs()) / sum_of(rows);
   bins = {listed_numbers(r.confidence), listed_numbers(r.accuracy), listed_numbers(r.rows)};
+  if (r.weight.defined()) bins.weight = listed_numbers(r.weight);
 }
 
 ErrorsReport PixelTotals::errors() const {

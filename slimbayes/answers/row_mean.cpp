@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 
 namespace slimbayes {
 
@@ -18,10 +19,14 @@ at::Tensor checked_weight(const at::Tensor& weight, int64_t n, std::string_view 
   return own;
 }
 
+double weighted_mean(const at::Tensor& x, const at::Tensor& weights) {
+  if (!weights.defined()) return x.mean(at::kDouble).item<double>();
+  return (x.to(at::kDouble) * on_device(weights, x.device())).sum().item<double>() /
+         weights.sum().item<double>();
+}
+
 double row_mean(const at::Tensor& x, const at::Tensor& weight, std::string_view function) {
-  if (!weight.defined()) return x.mean(at::kDouble).item<double>();
-  const at::Tensor w = checked_weight(weight, x.size(0), function);
-  return (x.to(at::kDouble) * w).sum().item<double>() / w.sum().item<double>();
+  return weighted_mean(x, weight.defined() ? checked_weight(weight, x.size(0), function) : weight);
 }
 
 double total_weight(const at::Tensor& weight, int64_t n) {

@@ -17,7 +17,11 @@ namespace slimbayes {
 /// `function`, unless there are n of them and each is finite and > 0.
 at::Tensor checked_weight(const at::Tensor& weight, int64_t n, std::string_view function);
 
-/// Returns the mean of x [n] in float64 by the weights. Throws std::invalid_argument as checked_weight().
+/// Returns the mean of x [n] in float64 by weights [n] that are known to be float64 and > 0, such as those of
+/// a dataset (Dataset::weights), or undefined.
+double weighted_mean(const at::Tensor& x, const at::Tensor& weights);
+
+/// Returns weighted_mean() by weights that a caller gave. Throws std::invalid_argument as checked_weight().
 double row_mean(const at::Tensor& x, const at::Tensor& weight, std::string_view function);
 
 /// Returns the sum of the weights; without weights n.

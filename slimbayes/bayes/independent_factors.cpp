@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 
 namespace slimbayes {
 
@@ -79,10 +80,11 @@ class IndependentFactors : public Structure {
       internal_check(weighted || !some || !factor->tokens || !needs_draw(plan_.prior), "Structure::kl",
                      "the KL of rows that were not drawn has no closed form");
       const LawValues q{law_, location, scale, draw.numbers[i]};
-      const at::Tensor own =
-          weighted && factor->tokens
-              ? (kl_elements(q, plan_.prior).reshape({location.size(0), -1}).sum(1) * row_weights).sum()
-              : kl_sum(q, plan_.prior);
+      const at::Tensor own = weighted && factor->tokens
+                                 ? (kl_elements(q, plan_.prior).reshape({location.size(0), -1}).sum(1) *
+                                    on_device(row_weights, location.device()))
+                                       .sum()
+                                 : kl_sum(q, plan_.prior);
       sum = sum.defined() ? sum + own : own;
     }
     return sum;
@@ -109,8 +111,9 @@ class IndependentFactors : public Structure {
       const size_t own = next;
       next += factor.random ? 2 : 1;
       if (!factor.random || !factor.tokens) continue;
-      parameters[own].index_fill_(0, tokens, 0);
-      parameters[own + 1].index_fill_(0, tokens, spread_for(nearest_scale(law_, plan_.prior)));
+      const at::Tensor rows = on_device(tokens, parameters[own].device());
+      parameters[own].index_fill_(0, rows, 0);
+      parameters[own + 1].index_fill_(0, rows, spread_for(nearest_scale(law_, plan_.prior)));
     }
   }
 

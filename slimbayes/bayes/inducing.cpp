@@ -85,7 +85,7 @@ class Inducing : public Structure {
     const Stream own = stream.split(site_.name);
     const at::Tensor& mean = parameters[kMean];
     const at::Tensor sd = plan_.most_sd * parameters[kSpread].sigmoid();
-    const at::Tensor e = own.split("u").normal_float32(mean.sizes()).to(mean.scalar_type());
+    const at::Tensor e = own.split("u").normal_float32(mean.sizes(), mean.device()).to(mean.scalar_type());
     const Whitened white = whitened(parameters, mean + sd * e);
     SiteDraw drawn{DenseMap{}, {white.values, white.log_det}, {sd}, {}};
     const auto [rows, columns] = sides(parameters, &own);
@@ -99,7 +99,7 @@ class Inducing : public Structure {
       return with_matrix(std::move(drawn), matrix(conditional_draw(rows, columns, u, noise_scale, noise)));
     }
     const at::Tensor w = conditional_mean(rows, columns, u);
-    const at::Tensor own_noise = own.split("w").normal_float32(w.sizes()).to(w.scalar_type());
+    const at::Tensor own_noise = own.split("w").normal_float32(w.sizes(), w.device()).to(w.scalar_type());
     return with_matrix(std::move(drawn), matrix(with_noise(w, own_noise, noise_scale)));
   }
 
@@ -160,7 +160,8 @@ class Inducing : public Structure {
     const auto place = [&](Place z, size_t spread, const char* name) {
       if (!plan_.noisy_z || stream == nullptr) return parameters[z];
       const at::Tensor& own = parameters[z];
-      const at::Tensor e = stream->split(name).normal_float32(own.sizes()).to(own.scalar_type());
+      const at::Tensor e =
+          stream->split(name).normal_float32(own.sizes(), own.device()).to(own.scalar_type());
       return own + at::softplus(parameters[spread]) * e;
     };
     return {inducing_side(place(kRowZ, kNoise + 1, "z_rows"), at::softplus(parameters[kRowSd])),

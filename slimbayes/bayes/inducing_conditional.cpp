@@ -39,7 +39,7 @@ struct ScaledNoise : torch::autograd::Function<ScaledNoise> {
                             const at::Tensor& scale) {
     const at::NoGradGuard no_grad;
     context->save_for_backward({e});
-    return at::add(mean, e, scale.item());
+    return mean.is_cpu() ? at::add(mean, e, scale.item()) : at::addcmul(mean, e, scale);
   }
 
   static variable_list backward(AutogradContext* context, variable_list grads) {
@@ -105,10 +105,11 @@ at::Tensor conditional_mean(const InducingSide& rows, const InducingSide& column
 
 MatheronNoise matheron_noise(const InducingSide& rows, const InducingSide& columns, const Stream& stream) {
   const int64_t m_r = rows.z.size(0), m_c = columns.z.size(0);
-  return {stream.split("w").normal_float32({rows.z.size(1), columns.z.size(1)}),
-          stream.split("e2").normal_float32({rows.root.size(1), m_c}),
-          stream.split("e3").normal_float32({m_r, columns.root.size(1)}),
-          stream.split("e4").normal_float32({m_r, m_c})};
+  const auto drawn = [&](const char* name, int64_t first, int64_t second) {
+    return stream.split(name).normal_float32({first, second}, rows.z.device());
+  };
+  return {drawn("w", rows.z.size(1), columns.z.size(1)), drawn("e2", rows.root.size(1), m_c),
+          drawn("e3", m_r, columns.root.size(1)), drawn("e4", m_r, m_c)};
 }
 
 at::Tensor with_noise(const at::Tensor& mean, const at::Tensor& e, const at::Tensor& scale) {

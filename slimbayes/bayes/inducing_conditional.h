@@ -45,7 +45,7 @@ struct MatheronNoise {
   at::Tensor e4;  // [..., m_r, m_c]
 };
 
-/// Draws the noise of one conditional draw in float32.
+/// Draws the noise of one conditional draw in float32, on the device of Z.
 MatheronNoise matheron_noise(const InducingSide& rows, const InducingSide& columns, const Stream& stream);
 
 /// Returns mean + scale e for e of the shape of `mean` and a scalar tensor `scale`. Differentiable with

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "slimbayes/core/device.h"
+
 namespace slimbayes {
 
 namespace {
@@ -17,7 +19,9 @@ const double kLogTwoPi = std::log(2 * std::numbers::pi);
 
 at::Tensor gaussian_draw(const at::Tensor& mean, const at::Tensor& sd, const Stream& stream) {
   const bool small = mean.scalar_type() == at::kFloat;
-  return at::addcmul(mean, sd, small ? stream.normal_float32(mean.sizes()) : stream.normal(mean.sizes()));
+  return at::addcmul(mean, sd,
+                     small ? stream.normal_float32(mean.sizes(), mean.device())
+                           : stream.normal(mean.sizes(), doubles_like(mean)));
 }
 at::Tensor gaussian_log_density(const at::Tensor& x, const at::Tensor& mean, const at::Tensor& sd) {
   return -0.5 * (((x - mean) / sd).square() + kLogTwoPi) - sd.log();
@@ -29,7 +33,7 @@ at::Tensor gaussian_kl(const at::Tensor& mean, const at::Tensor& sd, double prio
 
 /// Draws by the inverse distribution function: e = -sign(u - 1/2) log(1 - 2 |u - 1/2|), u uniform in (0, 1).
 at::Tensor laplace_draw(const at::Tensor& location, const at::Tensor& scale, const Stream& stream) {
-  const at::Tensor centred = stream.uniform(location.sizes()) - 0.5;
+  const at::Tensor centred = stream.uniform(location.sizes(), doubles_like(location)) - 0.5;
   const at::Tensor noise = -centred.sign() * at::log1p(-2 * centred.abs());
   return location + scale * noise.to(location.scalar_type());
 }

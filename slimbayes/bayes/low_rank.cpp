@@ -19,7 +19,7 @@ at::Tensor factor_of(const at::Tensor& w, size_t i, int64_t rank) {
   const auto [u, s, vt] = at::linalg_svd(w.to(at::kDouble), /*full_matrices=*/false);
   const at::Tensor vectors = i == 0 ? u : vt.t();
   const int64_t own = std::min(rank, s.size(0));
-  at::Tensor factor = at::zeros({vectors.size(0), rank}, at::kDouble);
+  at::Tensor factor = at::zeros({vectors.size(0), rank}, vectors.options());
   factor.narrow(1, 0, own).copy_(vectors.narrow(1, 0, own) * s.narrow(0, 0, own).sqrt());
   return factor;
 }

@@ -36,7 +36,7 @@ at::Tensor kl_elements(const LawValues& q, const Prior& prior) {
 
 at::Tensor kl_sum(const LawValues& q, const Prior& prior) {
   const auto* normal = std::get_if<NormalPrior>(&prior);
-  if (q.law.name != "gaussian") return kl_elements(q, prior).sum();
+  if (q.law.name != "gaussian" || !q.location.is_cpu()) return kl_elements(q, prior).sum();
   if (normal != nullptr) return gaussian_kl_sum(q.location, q.scale, normal->sd);
   const auto& mixture = std::get<MixturePrior>(prior);
   const bool two = mixture.share > 0 && mixture.share < 1;

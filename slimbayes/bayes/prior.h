@@ -35,7 +35,7 @@ struct LawValues {
 /// it is the unbiased estimate log posterior(draw) - log prior(draw). Differentiable.
 at::Tensor kl_elements(const LawValues& q, const Prior& prior);
 
-/// Returns the scalar sum of kl_elements(). Differentiable. Faster for Gaussians (gaussian_kl.h).
+/// Returns the scalar sum of kl_elements(). Differentiable. Faster for Gaussians on the CPU (gaussian_kl.h).
 at::Tensor kl_sum(const LawValues& q, const Prior& prior);
 
 /// Returns the scale at which a distribution of this law with location 0 is nearest to the prior in KL. For a

@@ -70,7 +70,7 @@ std::vector<at::Tensor> RowFlow::start(const Stream& stream) const {
 /// divided by the spectral norm of the unmasked weight where that is above 1; in the form `spectral` by its
 /// own spectral norm, if it has elements at all.
 at::Tensor RowFlow::masked(size_t layer, const at::Tensor& weight) const {
-  const at::Tensor own = weight * masks_[layer].to(weight.scalar_type());
+  const at::Tensor own = weight * masks_[layer].to(weight.options());
   if (spec_.form == FlowForm::certified) return own;
   if (spec_.form == FlowForm::paper) return own / spectral_norm(weight).clamp_min(1);
   constexpr double kLeast = 1e-12;  // of the last layer of a row of one element, which sees nothing

@@ -116,7 +116,7 @@ std::string detail::likelihood_help() {
   return fmt::format(
       "distribution of the target. gaussian: numbers; student: numbers with heavy tails, for {}; bernoulli, "
       "softmax: classes; poisson: counts; cox: each row is an event; auto: text, booleans and columns of two "
-      "different whole numbers are classes, other numbers gaussian",
+      "different whole numbers are classes, other numbers gaussian. It holds for all of several targets",
       methods_that(&MethodInfo::student));
 }
 

@@ -21,6 +21,7 @@ MethodInfo network_method(std::string name, std::vector<TaskKind> tasks) {
   info.tasks = std::move(tasks);
   info.input_scale = "min-max";
   info.resumable = true;
+  info.device = true;
   info.cost = network_cost;
   return info;
 }

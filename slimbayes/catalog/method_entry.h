@@ -21,7 +21,8 @@ std::vector<InputKind> every_input();
 std::vector<TaskKind> every_task();
 
 /// Returns a MethodInfo with the fields that all methods with a network share: it reads every kind of input
-/// (images only if `tasks` contains classification), scales inputs to min-max and can be resumed.
+/// (images only if `tasks` contains classification), scales inputs to min-max, can be resumed and computes
+/// on a device.
 MethodInfo network_method(std::string name, std::vector<TaskKind> tasks = {TaskKind::regression});
 
 /// Returns the method's facts with segmentation among its kinds of input. Use it for a method that needs no

@@ -45,6 +45,7 @@ json method_facts(const MethodInfo& info, bool options) {
                 {"seeded", info.seeded},
                 {"resumable", info.resumable},
                 {"updates", info.updates},
+                {"device", info.device},
                 {"splits_uncertainty", info.parts == SdParts::calibrated},
                 {"parts", meaning_of(info.parts)},
                 {"variance_grows_away", info.variance_grows_away},

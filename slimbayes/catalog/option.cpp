@@ -64,9 +64,10 @@ std::string shown(const json& value) {
 
 namespace {
 
+// The message names the option by its token (option_tokens.h), which front ends spell as a flag or a keyword.
 [[noreturn]] void refuse(const OptionDoc& doc, const std::string& expected, const json& value,
                          std::string_view owner, const std::string& hint) {
-  throw std::invalid_argument(fmt::format("[{}] expected {} to be {}; received {}; {}", owner, doc.name,
+  throw std::invalid_argument(fmt::format("[{}] expected `.{}` to be {}; received {}; {}", owner, doc.name,
                                           expected, shown(value), hint));
 }
 

@@ -45,7 +45,10 @@ const Names& names_of_calls() {
                               {"json", "boolean"},
                               {"on_unknown", "text"},
                               {"shard", "boolean"},
-                              {"ranks_tried", "integer"}};
+                              {"ranks_tried", "integer"},
+                              {"draw", "integer"},
+                              {"rows", "integer"},
+                              {"amplitude", "number"}};
   return names;
 }
 

@@ -2,9 +2,13 @@
 
 #include <ATen/ATen.h>
 #include <ATen/DeviceAccelerator.h>
+#include <c10/util/Exception.h>
+#include <c10/util/env.h>
 #include <fmt/format.h>
 
+#include <mutex>
 #include <optional>
+#include <utility>
 
 #include "slimbayes/core/accelerator_library.h"
 #include "slimbayes/core/check.h"
@@ -27,6 +31,53 @@ std::string missing(at::DeviceType type) {
   return {};
 }
 
+/// Lets cuBLAS give the same bits in every run. It reads the variable when it starts, with the first product
+/// on a device; a value that the user has set stays.
+void fix_cublas_workspace() {
+  c10::utils::set_env("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/false);
+}
+
+/// The settings of libtorch that ReproducibleDevice changes, as they were before the first of the objects
+/// that live.
+class CudaSettings {
+ public:
+  void enter() {
+    const std::scoped_lock held(lock_);
+    if (users_++ > 0) return;
+    at::Context& context = at::globalContext();
+    deterministic_ = context.deterministicAlgorithms();
+    warns_ = context.deterministicAlgorithmsWarnOnly();
+    fills_ = context.deterministicFillUninitializedMemory();
+    products_ = context.float32Precision(at::Float32Backend::CUDA, at::Float32Op::MATMUL) ==
+                at::Float32Precision::TF32;
+    convolutions_ = context.allowTF32CuDNN(at::Float32Op::CONV);
+    if (!deterministic_) context.setDeterministicAlgorithms(true, /*warn_only=*/true);
+    context.setDeterministicFillUninitializedMemory(false);
+    if (products_) context.setAllowTF32CuBLAS(false);
+    if (convolutions_) context.setAllowTF32CuDNN(false);
+  }
+
+  void leave() {
+    const std::scoped_lock held(lock_);
+    if (--users_ > 0) return;
+    at::Context& context = at::globalContext();
+    context.setDeterministicAlgorithms(deterministic_, warns_);
+    context.setDeterministicFillUninitializedMemory(fills_);
+    if (products_) context.setAllowTF32CuBLAS(true);
+    if (convolutions_) context.setAllowTF32CuDNN(true);
+  }
+
+ private:
+  std::mutex lock_;
+  int users_ = 0;
+  bool deterministic_ = false, warns_ = false, fills_ = true, products_ = false, convolutions_ = true;
+};
+
+CudaSettings& cuda_settings() {
+  static CudaSettings settings;
+  return settings;
+}
+
 }  // namespace
 
 at::Device device_of(std::string_view name) {
@@ -34,6 +85,7 @@ at::Device device_of(std::string_view name) {
   open_cuda_library();  // before anything asks libtorch for its devices
   if (name == "auto") {
     const std::optional<at::DeviceType> found = at::getAccelerator(/*checked=*/false);
+    if (found == at::kCUDA) fix_cublas_workspace();
     return found && at::accelerator::deviceCount() > 0 ? at::Device(*found, 0) : at::Device(at::kCPU);
   }
   std::optional<at::Device> device;
@@ -55,6 +107,7 @@ at::Device device_of(std::string_view name) {
   if (index >= count)
     refuse("device", fmt::format("one of the {} devices of this machine, numbered from 0", count),
            std::string(name), hint);
+  if (device->is_cuda()) fix_cublas_workspace();
   return {device->type(), static_cast<at::DeviceIndex>(index)};
 }
 
@@ -67,5 +120,39 @@ at::Tensor on_device(const at::Tensor& x, at::Device device) {
 }
 
 at::TensorOptions doubles_like(const at::Tensor& x) { return x.options().dtype(at::kDouble); }
+
+/// Takes libtorch's warnings of this thread; a backward pass hands those of its own threads over to it.
+class ReproducibleDevice::Listener : public c10::WarningHandler {
+ public:
+  explicit Listener(std::function<void(const std::string&)> note)
+      : note_(std::move(note)), before_(c10::WarningUtils::get_warning_handler()), guard_(this) {}
+
+  void process(const c10::Warning& warning) override {
+    const std::string& text = warning.msg();
+    if (text.find("deterministic") == std::string::npos) {
+      before_->process(warning);
+    } else if (note_ && !std::exchange(said_, true)) {
+      note_(fmt::format("another run on this device may give slightly other numbers: {}",
+                        text.substr(0, text.find_first_of(",\n"))));
+    }
+  }
+
+ private:
+  std::function<void(const std::string&)> note_;
+  c10::WarningHandler* before_;
+  c10::WarningUtils::WarningHandlerGuard guard_;
+  bool said_ = false;
+};
+
+ReproducibleDevice::ReproducibleDevice(at::Device device, std::function<void(const std::string&)> note) {
+  if (!device.is_cuda()) return;
+  fix_cublas_workspace();
+  listener_ = std::make_unique<Listener>(std::move(note));
+  cuda_settings().enter();
+}
+
+ReproducibleDevice::~ReproducibleDevice() {
+  if (listener_) cuda_settings().leave();
+}
 
 }  // namespace slimbayes

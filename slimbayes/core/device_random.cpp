@@ -1,7 +1,9 @@
-// The numbers of Stream::normal_float32 by tensor operations, for devices other than the CPU.
+// The numbers of Stream::uniform and Stream::normal_float32 by tensor operations, for devices other than
+// the CPU.
 //
-// Philox4x32-10 multiplies words of 32 bits. Here a word is an int64 in [0, 2^32): the low 64 bits of a product
-// of two such numbers are those of the unsigned product, and its two words are cut out by a shift and a mask.
+// Philox4x32-10 multiplies words of 32 bits. Here a word is an int64 in [0, 2^32): the low 64 bits of a
+// product of two such numbers are those of the unsigned product, and its two words are cut out by a shift
+// and a mask.
 #include "slimbayes/core/device_random.h"
 
 #include <ATen/ATen.h>
@@ -21,9 +23,9 @@ constexpr int64_t kWord = 0xffffffff;
 /// The four words of a block of Philox, for n counters: four tensors [n] int64.
 using PhiloxWords = std::array<at::Tensor, 4>;
 
-PhiloxWords philox_words(uint64_t key, const at::Tensor& counter) {
-  PhiloxWords x = {counter.bitwise_and(kWord), counter.bitwise_right_shift(32),
-                   at::full_like(counter, int64_t{float32_numbers::kTag}), at::zeros_like(counter)};
+PhiloxWords philox_words(uint64_t key, const at::Tensor& counter, int64_t tag) {
+  PhiloxWords x = {counter.bitwise_and(kWord), counter.bitwise_right_shift(32), at::full_like(counter, tag),
+                   at::zeros_like(counter)};
   auto key0 = static_cast<uint32_t>(key), key1 = static_cast<uint32_t>(key >> 32);
   for (int round = 0; round < float32_numbers::kRounds; ++round) {
     const at::Tensor first = x[0] * int64_t{PHILOX_M4x32_0}, second = x[2] * int64_t{PHILOX_M4x32_1};
@@ -52,7 +54,7 @@ at::Tensor normal_float32_of(uint64_t key, at::IntArrayRef shape, at::Device dev
   // A chunk has kBlocks blocks of kLanes counters. A counter gives two radii and two angles; each half of a
   // chunk lists the first numbers of a block's counters, then the second ones.
   const at::Tensor counter = at::arange(chunks * kBlocks * kLanes, at::dtype(at::kLong).device(device));
-  const PhiloxWords words = philox_words(key, counter);
+  const PhiloxWords words = philox_words(key, counter, float32_numbers::kTag);
   const auto halves = [&](const at::Tensor& a, const at::Tensor& b, float factor) {  // [chunks, kHalf]
     const auto blocks = [&](const at::Tensor& words) {
       return unit_float32(words, factor).view({chunks, kBlocks, kLanes});
@@ -62,6 +64,25 @@ at::Tensor normal_float32_of(uint64_t key, at::IntArrayRef shape, at::Device dev
   const at::Tensor radius = halves(words[0], words[1], 1).log_().mul_(-2).sqrt_(),
                    angle = halves(words[2], words[3], float32_numbers::kTwoPi);
   return at::stack({angle.cos() * radius, angle.sin() * radius}, 1).flatten().narrow(0, 0, n).reshape(shape);
+}
+
+at::Tensor uniform_of(uint64_t key, at::IntArrayRef shape, const at::TensorOptions& options) {
+  constexpr int64_t kTag = 0;  // of the counter, as density/philox has it for numbers
+  const at::NoGradGuard no_grad;
+  const int64_t n = c10::multiply_integers(shape);
+  const at::Tensor counter = at::arange((n + 1) / 2, options.dtype(at::kLong));
+  const PhiloxWords words = philox_words(key, counter, kTag);
+  // The upper 52 of 64 bits as the midpoint of one of 2^52 equal cells; every step is exact in float64.
+  const auto unit = [](const at::Tensor& low, const at::Tensor& high) {
+    const at::Tensor bits = high.bitwise_left_shift(20).bitwise_or_(low.bitwise_right_shift(12));
+    return bits.to(at::kDouble).add_(0.5).mul_(0x1p-52);
+  };
+  const at::Tensor all = at::stack({unit(words[0], words[1]), unit(words[2], words[3])}, 1)
+                             .flatten()
+                             .narrow(0, 0, n)
+                             .reshape(shape);
+  if (c10::typeMetaToScalarType(options.dtype()) == at::kDouble) return all;
+  return all.to(at::kFloat).clamp_max_(1 - 0x1p-24);  // rounding must not give 1
 }
 
 }  // namespace slimbayes

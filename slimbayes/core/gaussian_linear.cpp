@@ -36,6 +36,7 @@
 #include <utility>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/linalg.h"
 
 namespace slimbayes {
@@ -78,7 +79,7 @@ LinearModel checked(const LinearModel& model, int64_t rank) {
   // Stores T row by row. A factorisation returns its matrix column by column and a file holds it row by row,
   // and on some processors products of the two layouts round differently. With one layout a model gives the
   // same bits after it has been saved and read.
-  out.prior_factor = model.prior_factor.detach().to(at::kDouble).contiguous();
+  out.prior_factor = on_cpu(model.prior_factor.detach()).to(at::kDouble).contiguous();
   return out;
 }
 
@@ -136,16 +137,16 @@ double residuals_from_statistics(const LinearPosterior& p) {
 
 // Returns a number x of each row times w / d, the row's share in the sums over rows. [b]
 at::Tensor shared(at::Tensor x, const LinearRows& rows) {
-  if (rows.d.defined()) x = x / rows.d.to(at::kDouble);
-  return rows.weight.defined() ? x * rows.weight.to(at::kDouble) : x;
+  if (rows.d.defined()) x = x / on_device(rows.d, x.device()).to(at::kDouble);
+  return rows.weight.defined() ? x * on_device(rows.weight, x.device()).to(at::kDouble) : x;
 }
 
 // Returns X = T^T phi sqrt(w / (d sigma2)) of each row, so that adding or removing the rows changes H by X^T
 // X. cholesky_updated() and cholesky_downdated() take X. [k, r]
 at::Tensor turns(const LinearModel& model, const LinearRows& rows) {
-  at::Tensor phi = whiten(rows.features.detach().to(at::kDouble), model.prior_factor);
-  if (rows.d.defined()) phi = phi / rows.d.detach().to(at::kDouble).sqrt().unsqueeze(1);
-  if (rows.weight.defined()) phi = phi * rows.weight.to(at::kDouble).sqrt().unsqueeze(1);
+  at::Tensor phi = whiten(on_cpu(rows.features.detach()).to(at::kDouble), model.prior_factor);
+  if (rows.d.defined()) phi = phi / on_cpu(rows.d.detach()).to(at::kDouble).sqrt().unsqueeze(1);
+  if (rows.weight.defined()) phi = phi * on_cpu(rows.weight).to(at::kDouble).sqrt().unsqueeze(1);
   return phi / std::sqrt(model.sigma2);
 }
 
@@ -168,7 +169,7 @@ LinearPosterior changed(LinearPosterior p, const LinearRows& rows, bool adds) {
 at::Tensor checked_features(const LinearPosterior& p, const at::Tensor& features, const char* function) {
   check_shape(features, {-1, p.statistics.rank()}, function, "features");
   check_finite(features, function, "features");
-  return features.to(at::kDouble);
+  return on_cpu(features).to(at::kDouble);
 }
 
 }  // namespace
@@ -209,7 +210,7 @@ void check_exact_mean(double yy, const LinearModel& model, const std::string& fu
 }
 
 double residual_sum(const LinearPosterior& p, const LinearRows& rows) {
-  at::Tensor residual = rows.y.to(at::kDouble) - mean(p, rows.features);
+  at::Tensor residual = on_cpu(rows.y).to(at::kDouble) - mean(p, rows.features);
   return shared(residual.square(), rows).sum().item<double>();
 }
 
@@ -245,8 +246,9 @@ at::Tensor evidence_surrogate(const LinearPosterior& p, const EvidenceGradient& 
   check_shape(rows.features, {-1, p.statistics.rank()}, "evidence_surrogate", "features");
   check_shape(rows.y, {rows.features.size(0)}, "evidence_surrogate", "y");
   at::Tensor phi = rows.features.to(at::kDouble);
-  at::Tensor y = rows.y.to(at::kDouble) - p.constant;
-  at::Tensor each = (at::mm(phi, gradient.S) * phi).sum(1) + y * at::mv(phi, gradient.c);
+  at::Tensor y = on_device(rows.y, phi.device()).to(at::kDouble) - p.constant;
+  const at::Tensor of_s = on_device(gradient.S, phi.device()), of_c = on_device(gradient.c, phi.device());
+  at::Tensor each = (at::mm(phi, of_s) * phi).sum(1) + y * at::mv(phi, of_c);
   return shared(each, rows).sum();
 }
 

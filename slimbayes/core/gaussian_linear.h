@@ -22,13 +22,14 @@ struct LinearModel {
 };
 
 /// The exact Gaussian posterior of the weights of a linear model (Rasmussen and Williams 2006, section 2.1),
-/// together with the statistics and the model that it was computed from.
+/// together with the statistics and the model that it was computed from. It is on the CPU, and so are its
+/// answers, wherever the rows are.
 struct LinearPosterior {
   LinearStatistics statistics;
   LinearModel model;
-  double constant;       // the fitted or fixed constant, in units of y
-  at::Tensor weights;    // [r] posterior mean of w
-  at::Tensor whitened;   // [r] T^-1 weights, computed without inverting T
+  double constant;         // the fitted or fixed constant, in units of y
+  at::Tensor weights;      // [r] posterior mean of w
+  at::Tensor whitened;     // [r] T^-1 weights, computed without inverting T
   IdentityPlus precision;  // factorisation of H = I + T^T S T / sigma2
   /// H^-1 T^T Phi^T D^-1 1 / sigma2 [r]: the posterior mean of u in w = T u if every target were 1 and the
   /// constant 0. epistemic_var() needs it for the variance of a fitted constant. Zero if the constant is

@@ -31,8 +31,8 @@ at::Tensor solve_lower(const at::Tensor& factor, const at::Tensor& x);
 at::Tensor solve_cholesky(const at::Tensor& factor, const at::Tensor& x);
 
 /// Returns the Cholesky factor of L L^T + X^T X in O(k r^2), for the float64 factor L [r, r] and
-/// X = `rows` [k, r]. Without gradients. A factor given with std::move is overwritten if no other tensor
-/// shares its elements (see writable); otherwise it is copied. [r, r]
+/// X = `rows` [k, r], both on the CPU. Without gradients. A factor given with std::move is overwritten if
+/// no other tensor shares its elements (see writable); otherwise it is copied. [r, r]
 at::Tensor cholesky_updated(at::Tensor factor, const at::Tensor& rows);
 
 /// Returns the Cholesky factor of L L^T - X^T X, with the same arguments and cost as cholesky_updated().

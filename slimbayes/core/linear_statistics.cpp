@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/gram.h"
 #include "slimbayes/core/writable.h"
 
@@ -36,6 +37,30 @@ double sum_of_rows(const LinearRows& rows) {
                                : static_cast<double>(rows.y.size(0));
 }
 
+/// Adds the sums of products of the columns of X = [phi, y, one] to the statistics.
+void add_products(LinearStatistics& s, const at::Tensor& phi, const at::Tensor& y, const at::Tensor& one,
+                  double sign) {
+  s.S = writable(std::move(s.S)).contiguous();
+  if (phi.is_cpu()) {
+    add_gram(s.S, phi, sign);
+    s.c = at::addmv(s.c, phi.t(), y, 1, sign);
+    s.ones_phi = at::addmv(s.ones_phi, phi.t(), one, 1, sign);
+    s.yy += sign * y.dot(y).item<double>();
+    s.ones_y += sign * one.dot(y).item<double>();
+    s.ones_ones += sign * one.dot(one).item<double>();
+    return;
+  }
+  const int64_t r = s.rank();
+  const at::Tensor x = at::cat({phi, at::stack({y, one}, 1)}, 1);  // [b, r + 2]
+  const at::Tensor sums = sign * on_cpu(at::mm(x.t(), x));         // X^T X, computed on the device
+  s.S.add_(sums.narrow(0, 0, r).narrow(1, 0, r));
+  s.c = s.c + sums.select(1, r).narrow(0, 0, r);
+  s.ones_phi = s.ones_phi + sums.select(1, r + 1).narrow(0, 0, r);
+  s.yy += sums[r][r].item<double>();
+  s.ones_y += sums[r][r + 1].item<double>();
+  s.ones_ones += sums[r + 1][r + 1].item<double>();
+}
+
 LinearStatistics accumulated(LinearStatistics s, const LinearRows& rows, double sign, const char* function) {
   check_shape(rows.features, {-1, s.rank()}, function, "features");
   int64_t b = rows.features.size(0);
@@ -43,26 +68,22 @@ LinearStatistics accumulated(LinearStatistics s, const LinearRows& rows, double 
   check_finite(rows.features, function, "features");
   check_finite(rows.y, function, "y");
   at::Tensor phi = rows.features.detach().to(at::kDouble);
-  at::Tensor y = rows.y.detach().to(at::kDouble) - s.y_shift, one = at::ones_like(y);
+  at::Tensor y = on_device(rows.y.detach(), phi.device()).to(at::kDouble) - s.y_shift, one = at::ones_like(y);
+  const at::Tensor weight = on_device(rows.weight, phi.device());
   double log_det_d = 0;
   if (rows.d.defined() && b > 0) {
-    const at::Tensor d = positive(rows.d, b, function, "d", "d is a variance relative to sigma2");
+    const at::Tensor d =
+        positive(on_device(rows.d, phi.device()), b, function, "d", "d is a variance relative to sigma2");
     one = d.rsqrt();
-    log_det_d = (rows.weight.defined() ? d.log() * rows.weight : d.log()).sum().item<double>();
+    log_det_d = (weight.defined() ? d.log() * weight : d.log()).sum().item<double>();
   }
-  if (rows.weight.defined() && b > 0)
-    one = one * positive(rows.weight, b, function, "weight", "leave the rows of weight 0 out").sqrt();
-  if (rows.d.defined() || rows.weight.defined()) {
+  if (weight.defined() && b > 0)
+    one = one * positive(weight, b, function, "weight", "leave the rows of weight 0 out").sqrt();
+  if (rows.d.defined() || weight.defined()) {
     phi = phi * one.unsqueeze(1);
     y = y * one;
   }
-  s.S = writable(std::move(s.S)).contiguous();
-  add_gram(s.S, phi, sign);
-  s.c = at::addmv(s.c, phi.t(), y, 1, sign);
-  s.ones_phi = at::addmv(s.ones_phi, phi.t(), one, 1, sign);
-  s.yy += sign * y.dot(y).item<double>();
-  s.ones_y += sign * one.dot(y).item<double>();
-  s.ones_ones += sign * one.dot(one).item<double>();
+  add_products(s, phi, y, one, sign);
   s.log_det_d += sign * log_det_d;
   s.n += sign * sum_of_rows(rows);
   return s;

@@ -10,7 +10,8 @@
 namespace slimbayes {
 
 /// Rows with targets for a linear model: y = phi^T w + noise, noise ~ N(0, sigma2 d), where phi are the
-/// features of a row.
+/// features of a row. The tensors may be on another device than the CPU: what is summed over the rows is
+/// summed on the device of the features.
 struct LinearRows {
   at::Tensor features;     // [b, r] one row phi^T each
   at::Tensor y;            // [b]
@@ -22,7 +23,7 @@ struct LinearRows {
 /// rows, in float64 and independent of sigma2. Phi [n, r] are the features, D the diagonal matrix of d, 1 the
 /// vector of ones, and y stands for y - y_shift; choose y_shift near the mean of y to keep digits. Every
 /// field but y_shift is a sum over rows, so the statistics of different rows can be computed apart (in
-/// mini-batches or on several machines) and added.
+/// mini-batches or on several machines) and added. The tensors are on the CPU, wherever the rows are.
 struct LinearStatistics {
   at::Tensor S;          // [r, r] Phi^T D^-1 Phi
   at::Tensor c;          // [r] Phi^T D^-1 y

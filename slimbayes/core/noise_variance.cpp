@@ -21,7 +21,17 @@ double NoiseVariance::operator()(double theta) const {
 
 at::Tensor NoiseVariance::operator()(const at::Tensor& theta) const {
   if (options_.noise_form == "exp") return at::exp(theta) + options_.noise_floor;
+  if (!theta.is_cpu()) return pending(theta.detach().to(at::kDouble)).to(theta.scalar_type());
   return at::full({}, (*this)(theta.item<double>()), theta.options());
+}
+
+at::Tensor NoiseVariance::pending(const at::Tensor& theta) const {
+  const std::string& form = options_.noise_form;
+  const double floor = options_.noise_floor;
+  if (form == "variance") return theta.clamp_min(floor);
+  if (form == "sd") return theta.clamp_min(0).square().clamp_min(floor);
+  if (form == "softplus") return theta.clamp_min(0) + at::log1p(at::exp(-theta.abs())) + floor;
+  return at::exp(theta) + floor;
 }
 
 double NoiseVariance::start(const std::string& method) const {
@@ -48,7 +58,19 @@ double NoiseVariance::gradient(double theta, double grad_variance) const {
 }
 
 at::Tensor NoiseVariance::gradient(const at::Tensor& theta, const at::Tensor& grad_variance) const {
+  if (!theta.is_cpu())
+    return pending_gradient(theta.detach().to(at::kDouble), grad_variance).to(theta.scalar_type());
   return at::full({}, gradient(theta.item<double>(), grad_variance.item<double>()), theta.options());
+}
+
+at::Tensor NoiseVariance::pending_gradient(const at::Tensor& theta, const at::Tensor& grad_variance) const {
+  const std::string& form = options_.noise_form;
+  const at::Tensor g = grad_variance.to(at::kDouble);
+  if (form == "exp") return g * at::exp(theta);
+  if (form == "softplus") return g * at::sigmoid(theta);
+  const double low = form == "sd" ? std::sqrt(options_.noise_floor) : options_.noise_floor;
+  const at::Tensor passed = form == "sd" ? g * 2 * theta.clamp_min(low) : g;
+  return at::where(at::logical_and(theta < low, g >= 0), 0.0, passed);
 }
 
 }  // namespace slimbayes

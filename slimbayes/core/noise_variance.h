@@ -19,8 +19,9 @@ class NoiseVariance {
   explicit NoiseVariance(const NoiseOptions& options) : options_(options) {}
 
   double operator()(double theta) const;
-  /// Returns the noise variance as a scalar tensor of theta's type. Only the form exp is differentiable; for
-  /// the other forms use gradient().
+  /// Returns the noise variance as a scalar tensor of theta's type and device. Only the form exp is
+  /// differentiable; for the other forms use gradient(). On another device than the CPU nothing is read from
+  /// it, here and in gradient(), so that a step does not wait.
   at::Tensor operator()(const at::Tensor& theta) const;
 
   /// Returns the initial theta, at which the noise variance is noise_start. Throws std::invalid_argument
@@ -35,6 +36,11 @@ class NoiseVariance {
   /// is returned.
   double gradient(double theta, double grad_variance) const;
   at::Tensor gradient(const at::Tensor& theta, const at::Tensor& grad_variance) const;
+
+  /// Return the variance and gradient() of a scalar theta in float64 by tensor operations, which read
+  /// nothing.
+  at::Tensor pending(const at::Tensor& theta) const;
+  at::Tensor pending_gradient(const at::Tensor& theta, const at::Tensor& grad_variance) const;
 
  private:
   NoiseOptions options_;

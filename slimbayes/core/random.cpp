@@ -7,6 +7,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/device.h"
+#include "slimbayes/core/device_random.h"
 #include "slimbayes/density/philox.h"
 
 namespace slimbayes {
@@ -30,13 +31,18 @@ void fill(Number* out, int64_t n, Draw draw) {
   }
 }
 
+at::ScalarType checked_type(const at::TensorOptions& options, const char* function) {
+  const at::ScalarType type = c10::typeMetaToScalarType(options.dtype());
+  if (type != at::kDouble && type != at::kFloat)
+    refuse(function, "type float64 or float32", at::toString(type), "draw in float32 and convert");
+  return type;
+}
+
 /// Fills a tensor on the CPU, so that a number has the bits of the C library's log, cos and sin on every
 /// device.
 template <class Draw>
 at::Tensor filled(at::IntArrayRef shape, const at::TensorOptions& options, const char* function, Draw draw) {
-  const at::ScalarType type = c10::typeMetaToScalarType(options.dtype());
-  if (type != at::kDouble && type != at::kFloat)
-    refuse(function, "type float64 or float32", at::toString(type), "draw in float32 and convert");
+  const at::ScalarType type = checked_type(options, function);
   at::Tensor out = at::empty(shape, at::TensorOptions().dtype(type));
   if (type == at::kDouble)
     fill(out.mutable_data_ptr<double>(), out.numel(), draw);
@@ -57,8 +63,10 @@ double Stream::uniform(uint64_t i) const { return philox::uniform(key_, i); }
 double Stream::normal(uint64_t i) const { return philox::normal(key_, i); }
 
 at::Tensor Stream::uniform(at::IntArrayRef shape, const at::TensorOptions& options) const {
-  return filled(shape, options, "Stream::uniform",
-                [key = key_](uint64_t i) { return philox::uniforms(key, i); });
+  constexpr const char* kUniform = "Stream::uniform";
+  checked_type(options, kUniform);
+  if (!options.device().is_cpu()) return uniform_of(key_, shape, options);
+  return filled(shape, options, kUniform, [key = key_](uint64_t i) { return philox::uniforms(key, i); });
 }
 
 at::Tensor Stream::normal(at::IntArrayRef shape, const at::TensorOptions& options) const {

@@ -4,8 +4,8 @@
 
 namespace slimbayes {
 
-/// Returns whether this error of the tensor library says that the system refused memory. Other code gets
-/// std::bad_alloc for that.
+/// Returns whether this error of the tensor library says that the system, or a device, refused memory. Other
+/// code gets std::bad_alloc for that.
 bool refused_memory(const c10::Error& error);
 
 }  // namespace slimbayes

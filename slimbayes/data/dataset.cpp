@@ -74,6 +74,10 @@ Dataset weighted(const Dataset& data, const at::Tensor& weights) {
   if (own.numel() > 0 && !(own.min().item<double>() > 0))
     refuse("weighted", "weights above 0", fmt::format("{}", own.min().item<double>()),
            "leave the rows of weight 0 out");
+  if (own.numel() > 0 && own.max().item<double>() > kLargestWeight)
+    refuse("weighted", fmt::format("weights up to {:g}", kLargestWeight),
+           fmt::format("{:g} of row {}", own.max().item<double>(), own.argmax().item<int64_t>() + 1),
+           "divide all weights by one number: sums of larger ones overflow");
   const bool each_once = (own == 1).all().item<bool>();
   if (each_once && !data.weights().defined()) return data;
   if (const auto* in_memory = dynamic_cast<const TensorSource*>(data.source.get())) {

@@ -41,10 +41,13 @@ SLIMBAYES_EXPORT Dataset regression_data(const at::Tensor& x, const at::Tensor& 
 SLIMBAYES_EXPORT Dataset class_data(const at::Tensor& x, const at::Tensor& y, int64_t classes,
                                     LikelihoodKind likelihood = LikelihoodKind::softmax);
 
+/// The largest weight of a row. Sums of weights and of their squares over any number of rows are then finite.
+inline constexpr double kLargestWeight = 1e100;
+
 /// Returns the dataset with a weight for each row (Batch::weight), in the place of weights that it had:
 /// weights [n] of any type. A row of weight 2 counts as two equal rows. Weights that are all 1 leave the
-/// dataset without weights. Throws std::invalid_argument unless every weight is finite and > 0: leave a row
-/// of weight 0 out (subset).
+/// dataset without weights. Throws std::invalid_argument unless every weight is > 0 and at most
+/// kLargestWeight: leave a row of weight 0 out (subset).
 SLIMBAYES_EXPORT Dataset weighted(const Dataset& data, const at::Tensor& weights);
 
 /// Returns a dataset with the rows of `a`, followed by those of `b`; nothing is copied. Both must have the

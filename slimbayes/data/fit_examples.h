@@ -67,7 +67,7 @@ SLIMBAYES_EXPORT void add_weights(Reading& reading, const FitOptions& options);
 /// Returns the weight of each example as the column FitOptions::weights gives it, [n] float64 from 0 on; of a
 /// window that of the row that it predicts. Undefined without the option. Throws std::invalid_argument as
 /// check_weights_column, for images, and if all weights are 0; DataError, naming the row, for a weight that
-/// is missing, negative or infinite.
+/// is missing, negative or above kLargestWeight.
 SLIMBAYES_EXPORT at::Tensor row_weights(const Examples& examples, const FitOptions& options);
 
 /// Returns the number by which a fit divides the weights of all its examples, given the `weights` [n] of the

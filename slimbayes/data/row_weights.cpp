@@ -6,6 +6,7 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/dataset.h"
 #include "slimbayes/data/fit_examples.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/target_cells.h"
@@ -39,7 +40,15 @@ std::vector<int64_t> rows_with_weights(const Examples& examples) {
 
 double weight_in(const Table& table, const Column& column, int64_t row) {
   const double value = column.values[static_cast<size_t>(row)];
-  if (std::isfinite(value) && value >= 0) return value;
+  if (value >= 0 && value <= kLargestWeight) return value;
+  if (std::isfinite(value) && value > 0)
+    throw_bad_cell(
+        table, row,
+        fmt::format(
+            "expected a weight up to {:g} in the column {}; received {:g}; sums of larger ones overflow: "
+            "divide all weights by one number (only their proportions count, unless "
+            "`.weights_are=counts`)",
+            kLargestWeight, in_quotes(column.name), value));
   throw_bad_cell(table, row,
                  fmt::format("expected a weight, a finite number from 0 on, in the column {}; received {}; "
                              "correct the cell, or remove the row",

@@ -86,6 +86,7 @@ Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
               {"rounding of products", kernels::rounding()},
               {"threads", request.threads > 0 ? request.threads : at::get_num_threads()}});
   if (request.dealt) all["parts of the rows"] = parts_hash(*request.dealt);
+  if (!request.targets.empty()) all[kTargetsKey] = request.targets;
   const auto text = [&] { return all.dump(-1, ' ', false, json::error_handler_t::replace); };
   Fingerprints prints{text(), ""};
   for (const std::string& name : request.method->after_training) all["options"].erase(name);

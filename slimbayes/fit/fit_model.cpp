@@ -185,15 +185,6 @@ std::function<void(double)> told_to(Callback* callback) {
   };
 }
 
-/// Returns the model with the split's lists as indices into all examples of the data, of which those of
-/// weight 0 were left out (FitData::places).
-Model with_places(const Model& model, const std::vector<int64_t>& places) {
-  ModelParts parts = model.parts();
-  for (auto* part : {&parts.split.train, &parts.split.valid, &parts.split.calibration, &parts.split.test})
-    for (int64_t& row : *part) row = places[static_cast<size_t>(row)];
-  return Model(std::move(parts));
-}
-
 /// Makes the fit, as fit_resolved() does, of data whose examples all have a weight above 0.
 Model fit_weighted(const ResolvedFit& request, const FitData& given, Callback* callback,
                    CheckpointPolicy checkpoint, NetworkCache* networks) {
@@ -258,7 +249,9 @@ Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* c
   PositiveExamples positive = positive_examples(given.examples, request.fit);
   if (!positive.some) return fit_weighted(request, given, callback, std::move(checkpoint), networks);
   const FitData data(given, *positive.some, positive.places);
-  return with_places(fit_weighted(request, data, callback, std::move(checkpoint), networks), data.places);
+  ModelParts parts = fit_weighted(request, data, callback, std::move(checkpoint), networks).parts();
+  parts.split = among_all(std::move(parts.split), data.places);
+  return Model(std::move(parts));
 }
 
 Model fit_model(const Examples& given, const FitOptions& fit, const Examples* valid, Callback* callback,

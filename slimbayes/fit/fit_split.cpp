@@ -9,7 +9,6 @@
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/stream/streamed_rows.h"
-#include "slimbayes/data/table/cell.h"
 #include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/encoding/target.h"
 #include "slimbayes/fit/kept_classes.h"
@@ -84,17 +83,6 @@ void add_task_notes(const ResolvedFit& request, const Examples& examples, const 
   std::erase(split.notes, "");
 }
 
-/// Returns these parts of all examples as parts of those with the indices `places`, ascending: the examples
-/// of a weight above 0. Of all examples if it is empty.
-SplitRows among_places(SplitRows split, const std::vector<int64_t>& places) {
-  if (places.empty()) return split;
-  for (auto* part : {&split.train, &split.valid, &split.calibration, &split.test}) {
-    std::erase_if(*part, [&](int64_t row) { return !std::ranges::binary_search(places, row); });
-    for (int64_t& row : *part) row = std::ranges::lower_bound(places, row) - places.begin();
-  }
-  return split;
-}
-
 /// Splits the examples so that the training part has every class.
 SplitRows split_anew(const ResolvedFit& request, const Examples& examples, const FitOptions& fit) {
   SplitRows split = split_examples(examples, fit);
@@ -132,11 +120,9 @@ DealtExamples deal_examples(const ResolvedFit& request, const FitData& data) {
         request.network ? split_around(request, data, fit) : split_anew(request, data.examples, fit);
   }
   if (data.weightless > 0)
-    dealt.split.notes.insert(
-        dealt.split.notes.begin(),
-        fmt::format("{} of {} {} the weight 0 in {}: left out", data.weightless,
-                    counted(data.weightless + count(data.examples), noun_of(request.kind)),
-                    data.weightless == 1 ? "has" : "have", in_quotes(fit.weights)));
+    dealt.split.notes.insert(dealt.split.notes.begin(),
+                             weightless_note(data.weightless, data.weightless + count(data.examples),
+                                             noun_of(request.kind), fit.weights));
   if (request.kind == InputKind::table && fit.wild_cells == "leave-out")
     dealt.wild_share = leave_wild_rows_out(std::get<Table>(data.examples), fit, dealt.split);
   dealt.calibration_groups = calibration_groups(data.examples, fit, dealt.split);

@@ -11,10 +11,10 @@
 #include <set>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/table/cell.h"
 #include "slimbayes/fit/fit_resolved.h"
 #include "slimbayes/fit/joint/shared_network_fit.h"
 #include "slimbayes/fit/joint_parts.h"
+#include "slimbayes/fit/left_out.h"
 #include "slimbayes/fit/target_fit.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/model_kind.h"
@@ -70,7 +70,9 @@ class CountedRows {
     const bool all = std::ssize(known) == given.rows;
     const Examples rows = all ? Examples(given) : Examples(take_rows(given, known));
     positive_ = positive_examples(rows, fit);
-    weightless_ = positive_.some ? count(rows) - std::ssize(positive_.places) : 0;
+    if (positive_.some)
+      weightless_note_ = weightless_note(count(rows) - std::ssize(positive_.places), count(rows),
+                                         noun_of(InputKind::table), fit.weights);
     if (all) return;
     if (!positive_.some) {
       positive_ = {rows, std::move(known)};
@@ -85,21 +87,17 @@ class CountedRows {
   JointOutcome as_given(JointOutcome out) const {
     if (!positive_.some || !out.model) return out;
     JointParts parts = out.model->parts();
-    for (auto* part : {&parts.split.train, &parts.split.valid, &parts.split.calibration, &parts.split.test})
-      for (int64_t& row : *part) row = positive_.places[static_cast<size_t>(row)];
+    parts.split = among_all(std::move(parts.split), positive_.places);
     parts.data_hash = hash_of(Examples(given_));
     out.model = JointModel(std::move(parts));
-    if (weightless_ > 0)
-      out.notes.insert(out.notes.begin(),
-                       fmt::format("{} of weight 0 {} left out", counted(weightless_, "row"),
-                                   weightless_ == 1 ? "is" : "are"));
+    if (!weightless_note_.empty()) out.notes.insert(out.notes.begin(), weightless_note_);
     return out;
   }
 
  private:
   const Table& given_;
-  PositiveExamples positive_;  // the rows that count; empty: all
-  int64_t weightless_ = 0;
+  PositiveExamples positive_;    // the rows that count; empty: all
+  std::string weightless_note_;  // "" if no row has the weight 0
 };
 
 Words noted(const std::string& target, const Words& notes) {

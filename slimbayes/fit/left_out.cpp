@@ -48,6 +48,12 @@ PositiveExamples positive_validation(const Examples& valid, const FitOptions& fi
   return positive_examples(valid, fit);
 }
 
+std::string weightless_note(int64_t weightless, int64_t all, std::string_view noun,
+                            const std::string& column) {
+  return fmt::format("{} of {} {} the weight 0 in {}: left out", weightless, counted(all, noun),
+                     weightless == 1 ? "has" : "have", in_quotes(column));
+}
+
 std::vector<int64_t> own_valid_rows(const Table& valid, const FitOptions& fit) {
   KnownRows known = known_rows(valid, fit.target);
   Examples rows = std::move(known.table);
@@ -70,6 +76,22 @@ std::vector<int64_t> own_valid_rows(const Table& valid, const FitOptions& fit) {
   return known.places;
 }
 
+SplitRows among_places(SplitRows split, const std::vector<int64_t>& places) {
+  if (places.empty()) return split;
+  for (auto* part : {&split.train, &split.valid, &split.calibration, &split.test}) {
+    std::erase_if(*part, [&](int64_t row) { return !std::ranges::binary_search(places, row); });
+    for (int64_t& row : *part) row = std::ranges::lower_bound(places, row) - places.begin();
+  }
+  return split;
+}
+
+SplitRows among_all(SplitRows split, const std::vector<int64_t>& places) {
+  if (places.empty()) return split;
+  for (auto* part : {&split.train, &split.valid, &split.calibration, &split.test})
+    for (int64_t& row : *part) row = places[static_cast<size_t>(row)];
+  return split;
+}
+
 PartExamples examples_in_parts(const Examples& examples, const SplitRows& split) {
   std::vector<int64_t> rows;
   for (const auto* part : {&split.train, &split.valid, &split.calibration, &split.test})
@@ -77,10 +99,7 @@ PartExamples examples_in_parts(const Examples& examples, const SplitRows& split)
   if (!std::holds_alternative<Table>(examples) || std::ssize(rows) == count(examples))
     return {std::nullopt, split};
   std::ranges::sort(rows);
-  PartExamples out{take(examples, rows), split};
-  for (auto* part : {&out.split.train, &out.split.valid, &out.split.calibration, &out.split.test})
-    for (int64_t& row : *part) row = std::ranges::lower_bound(rows, row) - rows.begin();
-  return out;
+  return {take(examples, rows), among_places(split, rows)};
 }
 
 }  // namespace slimbayes

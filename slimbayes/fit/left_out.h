@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slimbayes/catalog/fit_options.h"
@@ -25,9 +27,23 @@ std::optional<Examples> without_wild_rows(const Examples& valid, const FitOption
 /// std::invalid_argument if FitOptions::weights names a column that they lack, and as row_weights.
 PositiveExamples positive_validation(const Examples& valid, const FitOptions& fit);
 
+/// Returns the note of a fit that leaves `weightless` of `all` examples out, whose weight in `column` is 0.
+/// `noun` is the name of an example (noun_of).
+std::string weightless_note(int64_t weightless, int64_t all, std::string_view noun,
+                            const std::string& column);
+
 /// Returns the rows of separate validation data on which the fit of one of several targets validates: those
 /// that have FitOptions::target and a weight above 0, without those with wrong cells. Ascending.
 std::vector<int64_t> own_valid_rows(const Table& valid, const FitOptions& fit);
+
+/// Returns the parts of all examples as parts of those with the indices `places`, ascending: rows that are
+/// not among them are left out, the others are counted among them. `places` is empty if it has all examples
+/// (FitData::places).
+SplitRows among_places(SplitRows split, const std::vector<int64_t>& places);
+
+/// Returns the parts of the examples with the indices `places` as parts of all examples: what among_places()
+/// makes of them is `split` again. `places` is empty if it has all examples.
+SplitRows among_all(SplitRows split, const std::vector<int64_t>& places);
 
 /// The examples in the parts of a split. Encode only these: rows in no part may have cells that cannot be
 /// encoded.

@@ -13,6 +13,7 @@
 #include "slimbayes/fit/fit_data.h"
 #include "slimbayes/fit/fit_model.h"
 #include "slimbayes/fit/joint/shared_network_fit.h"
+#include "slimbayes/fit/left_out.h"
 #include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/model/update_notes.h"
@@ -113,17 +114,6 @@ std::string split_anew(const Model& source, const FitOptions& fit, const SplitRo
       fit.calibrate == "none" ? "" : ", and the intervals or sets too narrow");
 }
 
-/// Returns the lists of a split of all examples of the data as indices into FitData::examples, which lack
-/// those of weight 0.
-SplitRows among_weighted(SplitRows split, const FitData& data) {
-  if (data.places.empty()) return split;
-  for (auto* part : {&split.train, &split.valid, &split.calibration, &split.test}) {
-    std::erase_if(*part, [&](int64_t row) { return !std::ranges::binary_search(data.places, row); });
-    for (int64_t& row : *part) row = std::ranges::lower_bound(data.places, row) - data.places.begin();
-  }
-  return split;
-}
-
 }  // namespace
 
 std::shared_ptr<const Model> network_asked(const FitOptions& fit) {
@@ -185,9 +175,9 @@ nlohmann::json options_around(const Model& network, const MethodInfo& method, nl
 SplitRows split_around(const ResolvedFit& request, const FitData& data, const FitOptions& dealt) {
   const Model& network = *request.network;
   const bool same_rows = fitted_on(network, data);
-  SplitRows split = same_rows
-                        ? among_weighted(split_of_source(network, request.fit, data.valid != nullptr), data)
-                        : split_examples(data.examples, dealt);
+  SplitRows split =
+      same_rows ? among_places(split_of_source(network, request.fit, data.valid != nullptr), data.places)
+                : split_examples(data.examples, dealt);
   const std::string others = overruled(request);
   split.network_note = fmt::format("the network is that of {}{}{}", in_quotes(request.fit.network_from),
                                    trained_on(network, same_rows),

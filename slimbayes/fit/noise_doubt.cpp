@@ -10,6 +10,7 @@
 
 #include "slimbayes/answers/density.h"
 #include "slimbayes/answers/metrics.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/row_weights.h"

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/method_choices.h"
@@ -52,6 +53,8 @@ struct ResolvedFit {
   /// The parts of the examples, if the caller has dealt them: a fit of several targets deals its rows once
   /// for all (fit_joint). nullptr: deal_examples() does.
   std::shared_ptr<const SplitRows> dealt = {};
+  /// The names of all targets, of the fit of one of several (fit_joint); empty: `fit.target` is the only one.
+  std::vector<std::string> targets = {};
   /// The trained network that the method starts from, with the encoder of its inputs: of a fit of several
   /// targets that share a network (FitOptions::share_network). nullptr: none is given.
   std::shared_ptr<const GivenNetwork> given = {};

@@ -13,6 +13,7 @@
 #include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/fit/joint/shared_network_fit.h"
 #include "slimbayes/fit/kept_classes.h"
+#include "slimbayes/fit/left_out.h"
 
 namespace slimbayes {
 
@@ -22,16 +23,6 @@ using Words = std::vector<std::string>;
 
 bool holds(const Words& words, const std::string& word) {
   return std::ranges::find(words, word) != words.end();
-}
-
-/// Returns the places among `known` (ascending) of those of these rows that it holds.
-std::vector<int64_t> places_among(const std::vector<int64_t>& rows, const std::vector<int64_t>& known) {
-  std::vector<int64_t> places;
-  for (const int64_t row : rows) {
-    const auto found = std::ranges::lower_bound(known, row);
-    if (found != known.end() && *found == row) places.push_back(found - known.begin());
-  }
-  return places;
 }
 
 /// Refuses what a fit of several targets cannot do, whatever the targets are.
@@ -89,8 +80,8 @@ TargetFit target_fit(const Table& table, const JointRequest& request, const Tabl
     return out;
   };
   KnownRows own = known(table, "rows");
-  const auto places = [&](const std::vector<int64_t>& part) { return places_among(part, own.places); };
-  SplitRows dealt{places(split.train), places(split.valid), places(split.test), places(split.calibration)};
+  SplitRows dealt = among_places(split, own.places);
+  dealt.notes.clear();  // they are of the whole table
   Examples examples = std::move(own.table);
   FitOptions options = options_of_target(request.fit, names, target);
   const bool shares = std::exchange(options.share_network, false);  // which is not for a fit of one target
@@ -102,6 +93,7 @@ TargetFit target_fit(const Table& table, const JointRequest& request, const Tabl
   check_method(*resolved.method, resolved.options, resolved.kind, task);
   if (const double limit = resolved.options.value("time_limit", 0.0); limit > 0)
     resolved.options["time_limit"] = limit / static_cast<double>((shares ? 2 : 1) * names.size());
+  resolved.targets = names;
   resolved.dealt = std::make_shared<const SplitRows>(std::move(dealt));
   std::optional<Examples> held_out;
   if (valid != nullptr) held_out = known(*valid, "validation rows").table;

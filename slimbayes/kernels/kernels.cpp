@@ -50,27 +50,38 @@ std::vector<Kernels> every_target() {
   return all;
 }
 
+/// Returns the value of SLIMBAYES_KERNELS, "" if it has none.
+std::string_view asked() {
+  const char* name = std::getenv("SLIMBAYES_KERNELS");
+  return name == nullptr ? "" : name;
+}
+
 const Kernels& chosen() {
   const std::vector<Kernels>& all = all_kernels();
-  const char* name = std::getenv("SLIMBAYES_KERNELS");
-  if (name == nullptr || *name == '\0') {
+  const std::string_view name = asked();
+  if (name == "none")
+    throw std::invalid_argument(
+        "[kernels] expected kernels; received SLIMBAYES_KERNELS=none, which turns them off; train by "
+        "libtorch");
+  if (name.empty()) {
     if (!all.empty()) return all.front();
     throw std::invalid_argument(
         "[kernels] expected a processor with SSE4 or NEON; received one without; train by libtorch");
   }
   std::vector<std::string> names;
   for (const Kernels& each : all) {
-    if (each.target == std::string_view(name)) return each;
+    if (each.target == name) return each;
     names.emplace_back(each.target);
   }
-  throw std::invalid_argument(fmt::format("[kernels] expected one of {} in SLIMBAYES_KERNELS; received '{}'",
-                                          fmt::join(names, ", "), name));
+  throw std::invalid_argument(
+      fmt::format("[kernels] expected one of {} in SLIMBAYES_KERNELS, or none; received '{}'",
+                  fmt::join(names, ", "), name));
 }
 
 }  // namespace
 
 const std::vector<Kernels>& all_kernels() {
-  static const std::vector<Kernels> all = every_target();
+  static const std::vector<Kernels> all = asked() == "none" ? std::vector<Kernels>() : every_target();
   return all;
 }
 

@@ -193,16 +193,17 @@ struct Kernels {
 };
 
 /// Returns the kernels of the best target that this processor has. The environment variable
-/// SLIMBAYES_KERNELS, such as AVX2, chooses another one for tests and comparisons. Throws
-/// std::invalid_argument if it names none that the processor has.
+/// SLIMBAYES_KERNELS, such as AVX2, chooses another one for tests and comparisons; "none" turns the kernels
+/// off, so that every part computes by libtorch as another device does. Throws std::invalid_argument for
+/// "none", and if it names none that the processor has.
 const Kernels& kernels();
 
 /// Returns how products of the kernels() round: "fused", a product and a sum together, as AVX2, AVX-512 and
-/// NEON do, or "separate". Only kernels of the same kind give the same bits. "" if the processor has none.
+/// NEON do, or "separate". Only kernels of the same kind give the same bits. "" without kernels.
 std::string rounding();
 
 /// Returns the kernels of every target that this processor has, the best one first. Empty: the processor has
-/// none of them, and kernels() throws.
+/// none of them or SLIMBAYES_KERNELS is "none", and kernels() throws. The variable is read once.
 const std::vector<Kernels>& all_kernels();
 
 }  // namespace slimbayes::kernels

@@ -12,6 +12,7 @@
 #include "slimbayes/answers/class_likelihood.h"
 #include "slimbayes/answers/count_distribution.h"
 #include "slimbayes/answers/pixels.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/device.h"
 #include "slimbayes/data/device_source.h"
@@ -169,6 +170,10 @@ RowTensors RowTensors::subset(const at::Tensor& indices) const {
           weight.defined() ? weight.index_select(0, indices) : weight};
 }
 
+RowTensors RowTensors::on(at::Device device) const {
+  return {on_device(x, device), on_device(y, device), on_device(weight, device)};
+}
+
 at::Tensor targets_of(const Dataset& data) {
   std::vector<at::Tensor> targets;
   over_batches(data, {}, [&](const Batch& batch) { targets.push_back(on_cpu(batch.target)); });
@@ -180,12 +185,6 @@ double labelled_rows(const Dataset& data) {
   int64_t count = 0;
   over_batches(data, {}, [&](const Batch& batch) { count += (batch.target != kVoid).sum().item<int64_t>(); });
   return static_cast<double>(count);
-}
-
-double weighted_mean(const at::Tensor& x, const at::Tensor& weights) {
-  if (!weights.defined()) return x.mean(at::kDouble).item<double>();
-  return (x.to(at::kDouble) * on_device(weights, x.device())).sum().item<double>() /
-         weights.sum().item<double>();
 }
 
 double mean_over_rows(const Dataset& data,

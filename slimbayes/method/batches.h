@@ -42,6 +42,7 @@ struct RowTensors {
 
   /// Returns the rows with these indices [k] int64, with their weights.
   RowTensors subset(const at::Tensor& indices) const;
+  RowTensors on(at::Device device) const;  // the same rows on this device
 };
 
 /// Returns the inputs and the targets of all rows in `type`; both are undefined for a dataset without rows.
@@ -66,10 +67,6 @@ at::Tensor targets_of(const Dataset& data);
 /// Returns the sum of the weights of the rows, which is their number if each counts once; of segmentation the
 /// number of pixels that are not void. It is the n by which a KL term is divided.
 double labelled_rows(const Dataset& data);
-
-/// Returns the mean of a number for each row, x [n], in float64, where each counts by its weight: weights [n]
-/// (Dataset::weights), or undefined if each counts once.
-double weighted_mean(const at::Tensor& x, const at::Tensor& weights);
 
 /// Returns the mean of `loss` over all rows by their weights. There must be at least one row. `loss` returns
 /// the loss of each row of a batch [b]; of segmentation that of each labelled pixel. It is called batch by

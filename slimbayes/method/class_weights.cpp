@@ -7,7 +7,9 @@
 #include <limits>
 
 #include "slimbayes/answers/pixels.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/rank_rows.h"
 
@@ -25,13 +27,14 @@ at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::stri
   const RankRows own = rows_of_rank(rows, ranks);
   on_all_ranks(own.ranks, [&] {
     over_batches(own.rows, {}, [&](const Batch& batch) {
-      const at::Tensor y = batch.target.masked_select(batch.target != kVoid);
-      count.add_(at::bincount(y.to(at::kLong), batch.weight, classes));  // weighted rows have no void pixel
+      const at::Tensor label = on_cpu(batch.target), y = label.masked_select(label != kVoid);
+      count.add_(
+          at::bincount(y.to(at::kLong), on_cpu(batch.weight), classes));  // weighted rows have no void pixel
     });
   });
   sum_over_ranks({count}, own.ranks);
   const at::Tensor weights = count.sum() / ((count > 0).sum() * count);
-  return at::where(count > 0, weights, 0.0).to(at::kFloat);
+  return on_device(at::where(count > 0, weights, 0.0).to(at::kFloat), rows.device());
 }
 
 void check_label_smoothing(double share, const Task& task, std::string_view method) {
@@ -49,7 +52,7 @@ double weighted_nll(const Classes& p, const at::Tensor& y, const at::Tensor& wei
   const at::Tensor label = y.to(at::kLong);
   const at::Tensor own = p.probabilities.gather(1, label.unsqueeze(1)).squeeze(1);
   const at::Tensor loss = -at::log(own.clamp_min(std::numeric_limits<double>::min()));
-  return weighted_mean(weighted(loss, label, weights.to(at::kDouble)), of_rows);
+  return weighted_mean(weighted(loss, label, on_cpu(weights).to(at::kDouble)), of_rows);
 }
 
 }  // namespace slimbayes

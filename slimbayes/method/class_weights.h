@@ -12,11 +12,11 @@
 namespace slimbayes {
 
 /// Returns the weight of each class in the loss, for the option class_weights. For segmentation the rows are
-/// the labelled pixels. "balanced": n / (C n_c) for n rows, C classes that have rows and n_c rows of class c,
-/// so that the weights of all rows sum to n and those of each such class to n / C; 0 for a class without
+/// the labelled pixels. "balanced": n / (C n_c) for n rows, C classes that have rows and n_c rows of class
+/// c, so that the weights of all rows sum to n and those of each such class to n / C; 0 for a class without
 /// rows. A row with a weight (Batch::weight) counts as so many rows. "none": undefined, every class counts
-/// alike. Float32. [C] Throws std::invalid_argument if the task of `rows` is not a classification and `kind`
-/// is not "none"; `method` is the name in the message.
+/// alike. Float32, on the device of the rows. [C] Throws std::invalid_argument if the task of `rows` is not
+/// a classification and `kind` is not "none"; `method` is the name in the message.
 at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::string_view method,
                          const Collective* ranks);
 

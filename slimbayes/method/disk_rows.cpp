@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "slimbayes/core/device.h"
+#include "slimbayes/data/device_source.h"
 #include "slimbayes/method/batches.h"
 
 namespace slimbayes {
@@ -41,13 +43,13 @@ Dataset taken_rows(const Dataset& rows, const at::Tensor& index, const Collectiv
   std::vector<at::Tensor> x, y;
   on_all_ranks(own.ranks, [&] {
     over_batches(own.rows, {}, [&](const Batch& batch) {
-      x.push_back(batch.inputs.at(0));
-      y.push_back(batch.target);
+      x.push_back(on_cpu(batch.inputs.at(0)));
+      y.push_back(on_cpu(batch.target));
     });
   });
   Batch all{{at::cat(x)}, at::cat(y)};
   for (at::Tensor* part : {&all.inputs[0], &all.target}) *part = rows_of_all(*part, own.ranks);
-  return dataset_of(rows.schema, std::move(all));
+  return on_device(dataset_of(rows.schema, std::move(all)), rows.device());
 }
 
 Dataset enough_rows(const Dataset& rows, const Stream& stream, const Collective* ranks) {

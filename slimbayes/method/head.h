@@ -18,8 +18,8 @@ struct Head : HeadSpec {
   /// [b, k], y [b]. [b]
   at::Tensor loss(const at::Tensor& output, const at::Tensor& y, double smoothing = 0) const;
 
-  /// Returns the answer of a single network from its outputs float64, [b, k] or, for segmentation, [b, k, h,
-  /// w], whose pixels are the rows of the answer. Its epistemic uncertainty is 0.
+  /// Returns the answer of a single network from its outputs float64 on the CPU, [b, k] or, for
+  /// segmentation, [b, k, h, w], whose pixels are the rows of the answer. Its epistemic uncertainty is 0.
   Predictive answer(const at::Tensor& outputs) const;
 };
 

@@ -18,6 +18,7 @@
 
 #include "slimbayes/answers/likelihoods.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/identity_plus.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/linear_statistics.h"
@@ -43,6 +44,12 @@ at::Tensor curvatures(const at::Tensor& logits) {
 
 /// Returns the number of rows by which the Kronecker structure divides; without rows both factors are 0.
 double divisor(const GaussNewton& h) { return h.n > 0 ? h.n : 1; }
+
+/// Returns sum + sign a^T b. The product is made where a and b are, and the sum where `sum` is.
+at::Tensor with_product(const at::Tensor& sum, const at::Tensor& a, const at::Tensor& b, int sign) {
+  if (a.device() == sum.device()) return at::addmm(sum, a.t(), b, 1, sign);
+  return sum.add(on_device(a.t().mm(b), sum.device()), sign);
+}
 
 at::Tensor less_mean(const at::Tensor& x, int64_t axis) { return x - x.mean(axis, /*keepdim=*/true); }
 
@@ -109,8 +116,8 @@ GaussNewton with_rows(GaussNewton h, const at::Tensor& features, const at::Tenso
     own = phi * weight.unsqueeze(1);
   }
   GaussNewton out{{},
-                  at::addmm(h.features, phi.t(), own, 1, sign),
-                  h.classes + static_cast<double>(sign) * curvature.sum(0),
+                  with_product(h.features, phi, own, sign),
+                  h.classes + static_cast<double>(sign) * on_device(curvature.sum(0), h.classes.device()),
                   h.n + sign * b};
   if (!h.full.defined()) return out;
   out.full = writable(std::move(h.full));
@@ -118,7 +125,10 @@ GaussNewton with_rows(GaussNewton h, const at::Tensor& features, const at::Tenso
     for (int64_t d = 0; d <= c; ++d) {
       at::Tensor block = out.full.narrow(0, c * r, r).narrow(1, d * r, r);
       const at::Tensor weighted = phi * curvature.select(1, c).select(1, d).unsqueeze(1);
-      block.addmm_(phi.t(), weighted, 1, sign);
+      if (phi.device() == block.device())
+        block.addmm_(phi.t(), weighted, 1, sign);
+      else
+        block.add_(on_device(phi.t().mm(weighted), block.device()), sign);
       if (c != d) out.full.narrow(0, d * r, r).narrow(1, c * r, r).copy_(block.t());
     }
   }

@@ -32,8 +32,8 @@ GaussNewton gauss_newton(int64_t outputs, int64_t rank, bool full);
 /// Returns the matrix with b data rows added, or removed for sign -1. features [b, r], logits [b, k],
 /// `weight` [b] > 0 of the rows, undefined if each counts once. O(b k^2 r^2), with the Kronecker structure
 /// O(b (k^2 + r^2)). In a loop write `h = with_rows(std::move(h), ...)`, which changes the full matrix in
-/// place. Throws std::invalid_argument for wrong shapes, numbers that are not finite, or the removal of more
-/// rows than there are.
+/// place. The rows may be on a device, which then makes the products. Throws std::invalid_argument for wrong
+/// shapes, numbers that are not finite, or the removal of more rows than there are.
 GaussNewton with_rows(GaussNewton h, const at::Tensor& features, const at::Tensor& logits, int sign,
                       const at::Tensor& weight = {});
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "slimbayes/catalog/option.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/data/rows/row_hash.h"
 
 namespace slimbayes {
@@ -104,12 +105,12 @@ std::string key_of_weights(const Dataset& rows) {
 }  // namespace
 
 std::string training_key(const NetworkSpec& spec, const TrainedNetworkOptions& options, const Split& split,
-                         const Stream& stream) {
-  return fmt::format("{} {} {} rows {:x}{} {:x}{} stream {:x} {:x} threads {}",
+                         const Stream& stream, at::Device device) {
+  return fmt::format("{} {} {} rows {:x}{} {:x}{} stream {:x} {:x} threads {} on {}",
                      name_of(split.train.schema.task.kind), to_json(spec).dump(),
                      options_to_json(options).dump(), rows_hash(split.train), key_of_weights(split.train),
                      rows_hash(split.valid), key_of_weights(split.valid), stream.bits(0), stream.bits(1),
-                     at::get_num_threads());
+                     at::get_num_threads(), name_of(device));
 }
 
 }  // namespace slimbayes

@@ -54,8 +54,9 @@ class NetworkCache {
 };
 
 /// Returns a text that is equal for two trainings only if both give the same bits. It holds the network, the
-/// options, hashes of the training and validation rows, the stream and the number of threads.
+/// options, hashes of the training and validation rows, which are on the CPU, the stream, the number of
+/// threads and where the network is trained.
 std::string training_key(const NetworkSpec& spec, const TrainedNetworkOptions& options, const Split& split,
-                         const Stream& stream);
+                         const Stream& stream, at::Device device = at::kCPU);
 
 }  // namespace slimbayes

@@ -10,6 +10,12 @@ PredictOptions PredictOptions::with_batch_at_most(int64_t rows) const {
   return smaller;
 }
 
+PredictOptions PredictOptions::on_host() const {
+  PredictOptions host = *this;
+  host.device = at::kCPU;
+  return host;
+}
+
 PredictOptions PredictOptions::within(double from, double to) const {
   PredictOptions part = *this;
   if (progress)

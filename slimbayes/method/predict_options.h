@@ -23,6 +23,9 @@ struct SLIMBAYES_EXPORT PredictOptions {
   /// Returns the same options with batches of at most this many rows.
   PredictOptions with_batch_at_most(int64_t rows) const;
 
+  /// Returns the same options with the CPU as the device: for a method that answers there alone.
+  PredictOptions on_host() const;
+
   /// Returns the same options for a part of the work: its progress goes from `from` to `to` of the whole.
   PredictOptions within(double from, double to) const;
 };

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/nn/engine_network.h"
@@ -22,13 +23,13 @@ namespace {
 at::Tensor row_inputs(const Batch& batch, const Shape& shape, int64_t d, int64_t vocabulary,
                       at::ScalarType type, std::string_view function) {
   check(batch.inputs.size() == 1, function, "one input tensor", "several");
+  const at::Tensor given = on_cpu(batch.inputs[0]);
   if (shape.tokens) {
-    const at::Tensor rows = token_rows(batch.inputs[0], batch.mask, d, vocabulary);
+    const at::Tensor rows = token_rows(given, on_cpu(batch.mask), d, vocabulary);
     if (!rows.defined())
       refuse(function, fmt::format("up to {} tokens below {}, then padding", d, vocabulary), "other rows");
     return rows.to(at::kDouble);
   }
-  const at::Tensor& given = batch.inputs[0];
   const bool fits = given.dim() == 1 + std::ssize(shape.sizes) && given.sizes().slice(1) == shape.sizes;
   if (!fits) {
     std::vector<int64_t> sizes = {-1};
@@ -79,7 +80,7 @@ bool are_rows(const Dataset& data) {
   if (one.inputs.at(0).scalar_type() != at::kLong) return !one.mask.defined();
   const at::Tensor lengths = data.source->lengths();  // those of a TextEncoder have some
   return schema.input.tokens && lengths.defined() && lengths.max().item<int64_t>() <= schema.input.sizes[0] &&
-         token_rows(one.inputs[0], one.mask, schema.input.sizes[0], schema.tokens).defined();
+         token_rows(on_cpu(one.inputs[0]), on_cpu(one.mask), schema.input.sizes[0], schema.tokens).defined();
 }
 
 Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, const Shape& input,
@@ -87,7 +88,9 @@ Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, c
   if (!(options.batch > 0)) refuse(function, "a batch of at least one row", std::to_string(options.batch));
   at::Tensor out;
   int64_t first = 0, zeroed = 0;
-  over_batches(data, options, [&](const Batch& batch) {
+  PredictOptions here = options;
+  here.device = at::kCPU;
+  over_batches(data, here, [&](const Batch& batch) {
     const at::Tensor x = row_inputs(batch, input, model.inputs(), data.schema.tokens, type, function);
     if (!out.defined()) out = at::empty({model.numbers(), std::max(data.size(), x.size(0))}, at::kDouble);
     zeroed += answer_into(model, x, first, out);
@@ -108,7 +111,7 @@ std::optional<engine::FeatureSpec> feature_spec(const NetworkSpec& network, cons
   const auto tensors = engine::tensors_of(spec);
   if (!tensors) return {};
   for (const auto& [name, elements] : *tensors) {
-    const at::Tensor given = lookup(name).detach(), values = given.to(at::kFloat).contiguous();
+    const at::Tensor given = on_cpu(lookup(name).detach()), values = given.to(at::kFloat).contiguous();
     if (!at::equal(values.to(given.scalar_type()), given)) return {};  // trained in float64
     const float* from = values.const_data_ptr<float>();
     spec.values[name] = {from, from + values.numel()};
@@ -117,7 +120,7 @@ std::optional<engine::FeatureSpec> feature_spec(const NetworkSpec& network, cons
 }
 
 std::vector<double> numbers_of(const at::Tensor& tensor) {
-  const at::Tensor own = tensor.detach().to(at::kDouble).contiguous();
+  const at::Tensor own = on_cpu(tensor.detach()).to(at::kDouble).contiguous();
   const double* from = own.const_data_ptr<double>();
   return {from, from + own.numel()};
 }

@@ -26,7 +26,8 @@ bool are_rows(const Dataset& data);
 
 /// Returns the answers of a row model (Fitted::row_model) to the rows of a dataset, several rows at the same
 /// time on several threads. `input` is the shape of a row and `type` the type that the method computes its
-/// inputs in. Requires are_rows(data). Throws std::invalid_argument as predict_rows (method/batches.h).
+/// inputs in. It computes on the CPU, whatever options.device. Requires are_rows(data). Throws
+/// std::invalid_argument as predict_rows (method/batches.h).
 Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, const Shape& input,
                            at::ScalarType type, const PredictOptions& options, std::string_view function);
 

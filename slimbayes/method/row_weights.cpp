@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "slimbayes/answers/row_mean.h"
-#include "slimbayes/method/batches.h"
 
 namespace slimbayes {
 

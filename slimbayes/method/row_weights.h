@@ -8,7 +8,7 @@ namespace slimbayes {
 
 // Statistics over rows with weights. In all of them `weights` [n] float64, > 0, holds for how many equal rows
 // each row counts (Dataset::weights); undefined: each counts once, with the same bits as without weights. See
-// also weighted_mean() (method/batches.h).
+// also weighted_mean() (answers/row_mean.h).
 
 /// Returns the sum of the weights of n rows; without weights n. That is total_weight() of answers/row_mean.h.
 double total_of(const at::Tensor& weights, int64_t n);

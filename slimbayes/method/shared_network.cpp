@@ -7,6 +7,8 @@
 #include <variant>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
+#include "slimbayes/data/device_source.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/class_weights.h"
 #include "slimbayes/method/network_file.h"
@@ -40,9 +42,10 @@ ErrorSums error_sums(const BoundNetwork& network, const Dataset& data, int64_t t
   over_batches(data, {}, [&](const Batch& batch) {
     const at::Tensor y = batch.target.to(at::kFloat), known = y.isnan().logical_not();
     const at::Tensor squares = known_errors(network(input_of(batch)), y).square().to(at::kDouble);
-    const at::Tensor weight = (batch.weight.defined() ? batch.weight : at::ones({y.size(0)}, at::kDouble));
-    sums.squares += (squares * weight.unsqueeze(1)).sum(0);
-    sums.weight += (known * weight.unsqueeze(1)).sum(0);
+    const at::Tensor weight =
+        (batch.weight.defined() ? batch.weight : at::ones({y.size(0)}, doubles_like(y)));
+    sums.squares += on_cpu((squares * weight.unsqueeze(1)).sum(0));
+    sums.weight += on_cpu((known * weight.unsqueeze(1)).sum(0));
     sums.rows += weight.sum().item<double>();
   });
   return sums;
@@ -66,14 +69,15 @@ LossGradient masked_loss_gradient(const at::Tensor& output, const at::Tensor& y)
   const at::NoGradGuard no_grad;
   const at::Tensor errors = known_errors(output.detach(), y);
   const double share = 1 / static_cast<double>(output.size(0));
-  return {errors.square().sum().item<double>() * share, errors * (2 * share)};
+  return {share_of_sum(errors.square().sum(), share), errors * (2 * share)};
 }
 
 SharedNetwork train_shared_network(const TrainedNetworkOptions& options, const Split& split,
                                    const FitContext& context, std::string_view method) {
-  const Dataset &rows = split.train, &held_out = split.valid;
+  const Dataset rows = on_device(split.train, context.device),
+                held_out = on_device(split.valid, context.device);
   check(rows.size() > 0, method, "training rows with a target", "none");
-  const at::Tensor known = targets_of(rows).isnan().logical_not().any(0);
+  const at::Tensor known = targets_of(split.train).isnan().logical_not().any(0);
   check(known.all().item<bool>(), method, "training rows of every target", "a target without any");
   const int64_t targets = known.size(0);
   const Schema& schema = rows.schema;
@@ -82,7 +86,8 @@ SharedNetwork train_shared_network(const TrainedNetworkOptions& options, const S
   check_label_smoothing(options.label_smoothing, schema.task, method);
   SharedNetwork out{trained_network_spec(options, schema.input, schema.tokens, targets), {}, {}};
   const Parameters parameters(
-      network_parameters(out.spec, "network", "network", context.stream.split("start")), at::kFloat);
+      network_parameters(out.spec, "network", "network", context.stream.split("start")),
+      at::dtype(at::kFloat).device(context.device));
   const BoundNetwork network(
       out.spec, "network", [&](const std::string& name) { return parameters[name]; }, context.execution);
 

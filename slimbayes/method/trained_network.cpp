@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "slimbayes/answers/pixels.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/class_weights.h"
@@ -18,7 +19,7 @@ namespace slimbayes {
 
 TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const NetworkTraining& how,
                              const FitContext& context, std::string_view method) {
-  const Dataset rows = training_rows(split.train, method),
+  const Dataset rows = training_rows(split.train, method, context.device),
                 held_out = validation_rows(split.valid, rows, method);
   const TrainingOptions& training = how.options;
   const Task& task = rows.schema.task;
@@ -30,7 +31,7 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   if (how.start != nullptr) {
     for (ParameterSpec& one : start) one.start = how.start->at(one.name);
   }
-  const Parameters parameters(start, at::kFloat);
+  const Parameters parameters(start, at::dtype(at::kFloat).device(rows.device()));
   const BoundNetwork network(
       spec, "network", [&](const std::string& name) { return parameters[name]; }, context.execution);
   const auto losses = [&](const at::Tensor& output, const at::Tensor& target, double smoothing) {
@@ -47,7 +48,7 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   problem.buffers.insert(problem.buffers.begin(), how.buffers.begin(), how.buffers.end());
   // Few small operations beside the engine's pass; libtorch's path stays the plain reference.
   const bool closed = network.by_engine() && !weights.defined() && how.label_smoothing == 0 && !task.grid;
-  problem.step = [&, closed](const Batch& batch, const StepContext& at) {
+  problem.step = [&, closed](const Batch& batch, const StepContext& at) -> StepLoss {
     const at::Tensor output = network(input_of(batch), {true, at.stream, false, at.total});
     if (closed) {
       const LossGradient found = loss_gradient(head, output, batch.target.to(at::kFloat));
@@ -56,7 +57,7 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
     }
     at::Tensor loss = mean_loss(losses(output, batch.target.to(at::kFloat), how.label_smoothing));
     loss.backward();
-    return loss.item<double>();
+    return loss;
   };
   if (how.after_epoch)
     problem.after_epoch = [&](const StepContext&) { how.after_epoch(parameters.values("network")); };
@@ -127,7 +128,8 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
                            context, method);
     };
     if (context.networks == nullptr) return train();
-    return context.networks->trained(training_key(spec, options, split, context.stream), train);
+    return context.networks->trained(training_key(spec, options, split, context.stream, context.device),
+                                     train);
   }
   const TrainedNetwork& start = *context.start;
   check(!start.module || takes_modules, method, "a network whose layers are known", "a TorchScript module",

@@ -42,15 +42,17 @@ struct NetworkTraining {
   double label_smoothing = 0;          // TrainedNetworkOptions::label_smoothing
   bool validates = true;               // false: the last parameters are kept, whatever their validation score
   const Weights* start = nullptr;      // initial weights; nullptr: drawn from the stream
-  /// Called after every epoch with all parameters in one vector [p], in the order of network_parameters().
+  /// Called after every epoch with all parameters in one vector [p], in the order of network_parameters(), on
+  /// FitContext::device.
   std::function<void(const at::Tensor& values)> after_epoch = {};
   std::vector<at::Tensor> buffers = {};  // tensors that after_epoch changes; a checkpoint keeps them
 };
 
 /// Trains a network with AdamW and keeps the parameters with the best validation score: mean squared error,
-/// or NLL for classes. Without validation rows it keeps the last parameters. `spec` ends in the linear output
-/// layer. `method` is the name in messages. Throws std::invalid_argument for data that do not fit, and
-/// NumericalError if training fails.
+/// or NLL for classes. Without validation rows it keeps the last parameters. It trains on
+/// FitContext::device, and the result is on the CPU. `spec` ends in the linear output layer. `method` is the
+/// name in messages. Throws std::invalid_argument for data that do not fit, and NumericalError if training
+/// fails.
 TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const NetworkTraining& training,
                              const FitContext& context, std::string_view method);
 
@@ -58,10 +60,11 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
 /// each pixel in segmentation.
 NetworkSpec trained_network_spec(const TrainedNetworkOptions& options, const Schema& schema);
 
-/// Returns a TorchScript module as a trained network. The module's outputs are the target of a regression, or
-/// the logits of classes. For a regression, the noise variance is its mean squared error on the validation
-/// rows (without them, on the training rows). Throws std::invalid_argument for a wrong number of outputs, and
-/// if ScriptNetwork::verified rejects the module on the first 8 training rows.
+/// Returns a TorchScript module, which stays on the CPU, as a trained network. The module's outputs are the
+/// target of a regression, or the logits of classes. For a regression, the noise variance is its mean
+/// squared error on the validation rows (without them, on the training rows). Throws std::invalid_argument
+/// for a wrong number of outputs, and if ScriptNetwork::verified rejects the module on the first 8 training
+/// rows.
 TrainedNetwork trained_network(const ScriptNetwork& module, const Split& split, std::string_view method);
 
 /// Returns the network that a method starts from: context.start if given; else a network from

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "slimbayes/answers/conformal.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/row_weights.h"
 

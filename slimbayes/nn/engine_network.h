@@ -20,8 +20,8 @@ class Tape;
 struct DropoutLayer;
 }  // namespace engine
 
-/// Returns whether this processor has kernels and the environment variable SLIMBAYES_ENGINE=libtorch does not
-/// turn the engine off.
+/// Returns whether there are kernels (kernels::all_kernels()) and the environment variable
+/// SLIMBAYES_ENGINE=libtorch does not turn the engine off.
 bool engine_is_available();
 
 /// Returns whether the engine can read a tensor, and write its gradient: contiguous float32 on the CPU, and

@@ -146,7 +146,7 @@ Layer made_layer(const Dropout& layer, const Shape&, const Places& at) {
     if (rate == 0 || !drops(pass.context)) return x;
     std::vector<int64_t> sizes = x.sizes().vec();
     if (shared) sizes[0] = 1;
-    return x * dropout_factors(name, rate, sizes, x.scalar_type(), pass.context.stream);
+    return x * dropout_factors(name, rate, sizes, x.options(), pass.context.stream);
   };
 }
 

@@ -116,7 +116,7 @@ at::Tensor apply(const LinearMap& map, const at::Tensor& x, const at::Tensor& bi
 }
 
 at::Tensor drawn_outputs(const at::Tensor& mean, const at::Tensor& var, const Stream& stream) {
-  const at::Tensor e = stream.normal_float32(mean.sizes()).to(mean.scalar_type());
+  const at::Tensor e = stream.normal_float32(mean.sizes(), mean.device()).to(mean.scalar_type());
   // An input of zeros has no variance; the root has no derivative there, and its output does not depend on
   // it.
   const at::Tensor positive = var > 0;

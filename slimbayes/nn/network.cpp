@@ -61,9 +61,10 @@ std::vector<ParameterSpec> network_parameters(const NetworkLayout& layout, const
   return all;
 }
 
-at::Tensor dropout_factors(const std::string& layer, double rate, at::IntArrayRef sizes, at::ScalarType type,
-                           const Stream& stream) {
-  return (stream.split(layer).uniform(sizes, at::kFloat) >= rate).to(type).div_(1 - rate);
+at::Tensor dropout_factors(const std::string& layer, double rate, at::IntArrayRef sizes,
+                           const at::TensorOptions& options, const Stream& stream) {
+  const at::Tensor u = stream.split(layer).uniform(sizes, options.dtype(at::kFloat));
+  return (u >= rate).to(c10::typeMetaToScalarType(options.dtype())).div_(1 - rate);
 }
 
 std::vector<at::Tensor> dropout_factors(const std::vector<engine::DropoutLayer>& layers, int64_t rows,

@@ -51,9 +51,9 @@ struct ForwardContext {
 inline bool drops(const ForwardContext& context) { return context.training || context.dropout_draw; }
 
 /// Returns the factors of a dropout layer, 0 with the probability `rate`, else 1 / (1 - rate): those that the
-/// stream has for the layer's name.
-at::Tensor dropout_factors(const std::string& layer, double rate, at::IntArrayRef sizes, at::ScalarType type,
-                           const Stream& stream);
+/// stream has for the layer's name. `options` say their type and device.
+at::Tensor dropout_factors(const std::string& layer, double rate, at::IntArrayRef sizes,
+                           const at::TensorOptions& options, const Stream& stream);
 
 /// Returns the factors of each dropout layer of a plan for a pass of `rows` rows: float32 [rows, width], the
 /// same as in libtorch's pass; nothing if the context has no dropout.

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/ntk/layer_gradients.h"
 #include "slimbayes/ntk/layer_sums.h"
@@ -46,7 +47,7 @@ using Blocks = std::vector<GradientBlock>;
 void add_tiles(const Blocks& x, const Blocks& y, const at::Tensor& q, const at::Tensor& m) {
   const bool same = &x == &y;
   for (size_t i = 0; i < x.size(); ++i) {
-    const at::Tensor sum = at::zeros({x[i].to - x[i].from, q.size(1)}, at::kDouble);  // sum_j K_ij Q_j
+    const at::Tensor sum = at::zeros({x[i].to - x[i].from, q.size(1)}, q.options());  // sum_j K_ij Q_j
     for (size_t j = same ? i : 0; j < y.size(); ++j) {
       const double share = same && i == j ? 0.5 : 1;
       sum.addmm_(kernel_tile(x[i], y[j]), q.slice(0, y[j].from, y[j].to), 1, share);
@@ -58,7 +59,8 @@ void add_tiles(const Blocks& x, const Blocks& y, const at::Tensor& q, const at::
 at::Tensor layer_gram(const PlannedRows& planned, const at::Tensor& own, int64_t kept,
                       const GradientShare& share) {
   const GradientRows& rows = planned.rows;
-  const at::Tensor q = share.joined(own), half = at::zeros({q.size(1), q.size(1)}, at::kDouble);
+  const at::Tensor q = on_device(share.joined(own), planned.model.device()),
+                   half = at::zeros({q.size(1), q.size(1)}, q.options());
   const int64_t turns = 2 * share.parts;
   int64_t step = rows_at_once(planned.plan, planned.model, rows.size, kept);
   if (share.parts > 1) step = std::min(step, (rows.size + turns - 1) / turns);
@@ -74,7 +76,7 @@ at::Tensor layer_gram(const PlannedRows& planned, const at::Tensor& own, int64_t
     }
     return std::vector{half};
   });
-  return half + half.t();
+  return on_cpu(half + half.t());
 }
 
 /// The number of floating-point operations that each exact route takes.
@@ -127,21 +129,21 @@ at::Tensor projector(const at::Tensor& features, double ridge, const GradientSha
   at::Tensor counted = phi, rows = at::full({}, phi.size(0), at::kDouble);
   if (weights.defined()) {
     check_shape(weights, {phi.size(0)}, "projector", "weights");
-    counted = phi * weights.to(at::kDouble).unsqueeze(1);
-    rows = weights.sum(at::kDouble);
+    counted = phi * on_device(weights, phi.device()).to(at::kDouble).unsqueeze(1);
+    rows = on_cpu(weights.sum(at::kDouble));
   }
   if (!(ridge >= 0 && std::isfinite(ridge)))
     refuse("projector", "a finite ridge of at least 0", fmt::format("{}", ridge));
   at::Tensor gram, n = rows;
   share.sum([&] {
-    gram = phi.t().mm(counted);
+    gram = on_cpu(phi.t().mm(counted));
     return std::vector{gram, n};
   });
   const auto [values, vectors] = spectrum(gram);
   const double all = n.item<double>(), of_a_row = all > 0 ? values.sum().item<double>() / all : 0;
   const at::Tensor inverse = at::where(values > kLeastEigenvalue * values.max(),
                                        (values + ridge * of_a_row).reciprocal(), at::zeros_like(values));
-  return counted.mm(vectors * inverse).mm(vectors.t());
+  return counted.mm(on_device(vectors * inverse, phi.device())).mm(on_device(vectors.t(), phi.device()));
 }
 
 Enrichment enrichment(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,

@@ -32,7 +32,7 @@ struct EnrichmentOptions {
 
 /// The result of enrichment(): the matrix, and by which route it was computed.
 struct Enrichment {
-  at::Tensor gram;     // A^T A = Q^T K_m Q, symmetric. [r, r] float64
+  at::Tensor gram;     // A^T A = Q^T K_m Q, symmetric. [r, r] float64, on the CPU
   std::string route;   // "gram", "sums", "weighted" or "sketch"
   std::string reason;  // why this route was taken, for a log line
 };
@@ -45,7 +45,8 @@ struct Enrichment {
 /// these directions, and least squares would extrapolate. Where processes share the rows, `features` and the
 /// result are of the rows of `share`, Phi^T Phi and m of all rows. With the weights w [n] > 0 of the rows the
 /// regression counts row i as w_i equal rows: Q = W Phi (Phi^T W Phi + ridge m I)^+ with W = diag(w) and m =
-/// sum_i w_i ||phi_i||^2 / sum_i w_i. Float64. [n, r]
+/// sum_i w_i ||phi_i||^2 / sum_i w_i. Float64, on the device of the features; the factorisation is made on
+/// the CPU. [n, r]
 at::Tensor projector(const at::Tensor& features, double ridge = 0, const GradientShare& share = {},
                      const at::Tensor& weights = {});
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/nn/layers.h"
 
 namespace slimbayes {
@@ -18,6 +19,10 @@ int64_t GradientModel::parameter_count() const {
 
 at::ScalarType GradientModel::type() const {
   return parameters.empty() ? at::kDouble : parameters.front().scalar_type();
+}
+
+at::Device GradientModel::device() const {
+  return parameters.empty() ? at::Device(at::kCPU) : parameters.front().device();
 }
 
 GradientModel gradient_model(const NetworkSpec& spec, const std::string& prefix,
@@ -68,7 +73,7 @@ at::Tensor chosen_outputs(const at::Tensor& outputs, const GradientRows& rows, i
   if (!(low >= 0 && high < outputs.size(1)))
     refuse("ntk", fmt::format("outputs in [0, {}]", outputs.size(1) - 1),
            fmt::format("{}", low < 0 ? low : high));
-  return outputs.gather(1, chosen.unsqueeze(1)).squeeze(1);
+  return outputs.gather(1, on_device(chosen, outputs.device()).unsqueeze(1)).squeeze(1);
 }
 
 void check_rows(const GradientRows& rows, std::string_view function) {

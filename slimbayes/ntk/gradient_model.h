@@ -28,12 +28,15 @@ struct GradientModel {
 
   int64_t parameter_count() const;  // p
   at::ScalarType type() const;      // of the parameters; float64 if there are none
+  at::Device device() const;        // of the parameters; the CPU if there are none
+  /// Returns the options of a float64 tensor on device().
+  at::TensorOptions doubles() const { return at::dtype(at::kDouble).device(device()); }
 };
 
 /// Makes the model of a network whose last layer is the Linear that computes its output. The model computes
-/// in `type`. The weights have no autograd graph to those of `lookup`; weights that `lookup` returns in
-/// `type` are shared, others are copied. Throws std::invalid_argument if the last layer is not a Linear or
-/// the output is not a vector.
+/// in `type`, on the device of the weights. The weights have no autograd graph to those of `lookup`;
+/// weights that `lookup` returns in `type` are shared, others are copied. Throws std::invalid_argument if
+/// the last layer is not a Linear or the output is not a vector.
 GradientModel gradient_model(const NetworkSpec& spec, const std::string& prefix,
                              const Network::Lookup& lookup, at::ScalarType type);
 
@@ -43,8 +46,9 @@ GradientModel gradient_model(const ScriptNetwork& network);
 
 /// The rows at which the gradients of a model are computed.
 struct GradientRows {
-  int64_t size;                                           // n
-  std::function<Input(int64_t from, int64_t to)> inputs;  // returns rows [from, to) in the model's type
+  int64_t size;  // n
+  /// Returns rows [from, to) in the model's type and on its device.
+  std::function<Input(int64_t from, int64_t to)> inputs;
   at::Tensor output = {};  // [n] int64, the output that each row differentiates; undefined: output 0
   int64_t batch = 0;       // rows of one forward pass; 0: as many as fit into about 64 MB
   /// The index of a row with the most positions, such as the longest text. Memory and time are planned for

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/ntk/layer_gradients.h"
 
 namespace slimbayes {
@@ -26,24 +27,24 @@ namespace {
 
 constexpr int64_t kNumbers = 8 << 20;  // of the [rows, positions, q] tensors that are held at once
 
-at::Tensor signs(const Stream& stream, at::IntArrayRef shape, at::ScalarType type) {
-  return (2 * (stream.uniform(shape, at::kFloat) < 0.5).to(at::kFloat) - 1).to(type);
+at::Tensor signs(const Stream& stream, at::IntArrayRef shape, const at::TensorOptions& options) {
+  return (2 * (stream.uniform(shape, at::kFloat) < 0.5).to(at::kFloat) - 1).to(options);
 }
 
 LayerSigns drawn(const LayerGradients& layer, int64_t q, const Stream& stream) {
-  const at::ScalarType type = layer.delta.scalar_type();
+  const at::TensorOptions like = layer.delta.options();
   LayerSigns out;
   if (layer.form == GradientForm::vector) {
     const int64_t numbers = layer.delta.size(1);
     const at::Tensor place = stream.split("feature").uniform({numbers}) * static_cast<double>(q);
-    out.feature = place.floor().to(at::kLong).clamp_max(q - 1);
-    out.sign = signs(stream.split("sign"), {numbers}, type);
+    out.feature = on_device(place.floor().to(at::kLong).clamp_max(q - 1), layer.delta.device());
+    out.sign = signs(stream.split("sign"), {numbers}, like);
     return out;
   }
-  out.left = signs(stream.split("left"), {layer.delta.size(2), q}, type);
+  out.left = signs(stream.split("left"), {layer.delta.size(2), q}, like);
   out.right = layer.form == GradientForm::product
-                  ? signs(stream.split("right"), {layer.input.size(2) + 1, q}, type)
-                  : signs(stream.split("right"), {layer.vocabulary, q}, at::kChar);
+                  ? signs(stream.split("right"), {layer.input.size(2) + 1, q}, like)
+                  : signs(stream.split("right"), {layer.vocabulary, q}, like.dtype(at::kChar));
   return out;
 }
 
@@ -95,7 +96,7 @@ GradientSketch::GradientSketch(GradientModel model, int64_t size, const Stream& 
 
 at::Tensor GradientSketch::operator()(const GradientRows& rows) const {
   check_rows(rows, "sketch");
-  const at::Tensor out = at::zeros({rows.size, size_}, at::TensorOptions().dtype(model_.type()));
+  const at::Tensor out = at::zeros({rows.size, size_}, model_.doubles().dtype(model_.type()));
   if (rows.size == 0 || model_.parameters.empty()) return out;
   const PlannedRows planned{model_, rows, gradient_plan(model_, rows, /*factored=*/true)};
   for (int64_t from = 0; from < rows.size; from += kTileRows) {

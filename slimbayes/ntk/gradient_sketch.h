@@ -30,7 +30,8 @@ class GradientSketch {
   GradientSketch(GradientModel model, int64_t size, const Stream& stream);
 
   /// Returns the features of all rows, by one forward and one backward pass for each batch. Throws as
-  /// gradient_blocks(). [n, q] in the type of the model
+  /// gradient_blocks(). [n, q] in the type and on the device of
+  /// the model
   at::Tensor operator()(const GradientRows& rows) const;
 
   int64_t size() const { return size_; }  // q

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "slimbayes/core/device.h"
 #include "slimbayes/ntk/layer_gradients.h"
 
 namespace slimbayes {
@@ -14,6 +15,11 @@ namespace slimbayes {
 namespace {
 
 constexpr int64_t kTilePositions = 1024;  // most rows times positions of each factor: about 8 MB in float64
+
+/// Returns the options of a float64 tensor on the device of the gradients.
+at::TensorOptions doubles_of(const GradientBlock& x) {
+  return x.layers.empty() ? at::TensorOptions(at::kDouble) : doubles_like(x.layers.front().delta);
+}
 
 /// Returns one term for each pair of a position of a row of x and a position of a row of y. K of the two rows
 /// is the sum of their p_x p_y terms. x has b_x rows of p_x positions, y has b_y rows of p_y.
@@ -57,7 +63,7 @@ void add_by_position(const LayerGradients& x, const LayerGradients& y, const at:
 }  // namespace
 
 at::Tensor kernel_tile(const GradientBlock& x, const GradientBlock& y) {
-  const at::Tensor out = at::zeros({x.to - x.from, y.to - y.from}, at::kDouble);
+  const at::Tensor out = at::zeros({x.to - x.from, y.to - y.from}, doubles_of(x));
   for (size_t layer = 0; layer < x.layers.size(); ++layer) {
     const LayerGradients &one = x.layers[layer], &other = y.layers[layer];
     if (one.form == GradientForm::vector)
@@ -69,7 +75,7 @@ at::Tensor kernel_tile(const GradientBlock& x, const GradientBlock& y) {
 }
 
 at::Tensor kernel_diagonal(const GradientBlock& x) {
-  const at::Tensor out = at::zeros({x.to - x.from}, at::kDouble);
+  const at::Tensor out = at::zeros({x.to - x.from}, doubles_of(x));
   for (const LayerGradients& layer : x.layers) {
     const at::Tensor& d = layer.delta;
     if (layer.form == GradientForm::vector) {

@@ -207,8 +207,7 @@ Layers batch_gradients(const PlannedRows& planned, int64_t from, int64_t to) {
 /// Returns the gradients of a model whose layers are not known, by one backward pass for each row.
 Layers row_by_row(const GradientModel& model, const GradientRows& rows, int64_t from, int64_t to) {
   const at::AutoGradMode with_graph(true);
-  const at::Tensor all =
-      at::zeros({to - from, model.parameter_count()}, at::TensorOptions().dtype(model.type()));
+  const at::Tensor all = at::zeros({to - from, model.parameter_count()}, model.doubles().dtype(model.type()));
   for (int64_t i = from; i < to; ++i) {
     const at::Tensor y = chosen_outputs(model.output(rows.inputs(i, i + 1)), rows, i, i + 1).sum();
     const auto gradients = torch::autograd::grad({y}, model.parameters, {}, {}, false, /*allow_unused=*/true);

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <vector>
 
+#include "slimbayes/core/device.h"
 #include "slimbayes/ntk/vector_products.h"
 
 namespace slimbayes {
@@ -37,8 +38,6 @@ struct LayerSum {
   at::Tensor by_token;  // tokens: [vocabulary, r, out]
 };
 
-at::Tensor zeros(at::IntArrayRef sizes) { return at::zeros(sizes, at::kDouble); }
-
 /// Adds Q^T G to `sum` [r, numbers] for gradients G [b, numbers] that are held as vectors.
 void add_vectors(const at::Tensor& gradients, const at::Tensor& q, const at::Tensor& sum) {
   const int64_t step = units(q.size(1));
@@ -53,8 +52,8 @@ void add_product(const LayerGradients& layer, const at::Tensor& q, LayerSum& sum
                 in = layer.input.size(2);
   const double s = std::sqrt(layer.weight2), t = std::sqrt(layer.bias2);
   if (!sum.weight.defined()) {
-    sum.weight = zeros({r, out, in});
-    if (t != 0) sum.bias = zeros({r, out});
+    sum.weight = at::zeros({r, out, in}, doubles_like(q));
+    if (t != 0) sum.bias = at::zeros({r, out}, doubles_like(q));
   }
   if (t != 0) sum.bias.add_(q.t().mm(layer.delta.sum(1)), t);
   if (positions == 1) {
@@ -81,7 +80,7 @@ void add_product(const LayerGradients& layer, const at::Tensor& q, LayerSum& sum
 
 void add_tokens(const LayerGradients& layer, const at::Tensor& q, LayerSum& sum) {
   const int64_t b = q.size(0), r = q.size(1), positions = layer.delta.size(1), out = layer.delta.size(2);
-  if (!sum.by_token.defined()) sum.by_token = zeros({layer.vocabulary, r, out});
+  if (!sum.by_token.defined()) sum.by_token = at::zeros({layer.vocabulary, r, out}, doubles_like(q));
   const int64_t rows = std::min(b, units(positions * r * out)), columns = units(rows * positions * out);
   for (int64_t i = 0; i < b; i += rows) {
     const at::Tensor tokens = layer.input.slice(0, i, std::min(b, i + rows)).flatten(),
@@ -105,7 +104,7 @@ void add_block(const GradientBlock& block, const at::Tensor& q, std::vector<Laye
     } else if (layer.form == GradientForm::tokens) {
       add_tokens(layer, q, sum);
     } else {
-      if (!sum.weight.defined()) sum.weight = zeros({q.size(1), layer.delta.size(1)});
+      if (!sum.weight.defined()) sum.weight = at::zeros({q.size(1), layer.delta.size(1)}, doubles_like(q));
       add_vectors(layer.delta, q, sum.weight);
     }
   }
@@ -128,7 +127,7 @@ at::Tensor summed_gram(const PlannedRows& planned, const at::Tensor& q, int64_t 
   const int64_t r = q.size(1), step = std::min(kTileRows, rows_at_once(plan, model, rows.size, kept));
   const int64_t first = share.first, end = first + q.size(0);
   std::vector<LayerSum> sums;
-  const at::Tensor weights = q.to(model.type());
+  const at::Tensor weights = on_device(q, model.device()).to(model.type());
   share.sum([&] {
     for (int64_t from = first; from < end; from += step) {
       for (const GradientBlock& block : gradient_blocks(planned, from, std::min(end, from + step)))
@@ -136,7 +135,7 @@ at::Tensor summed_gram(const PlannedRows& planned, const at::Tensor& q, int64_t 
     }
     return tensors_of(sums);
   });
-  const at::Tensor gram = zeros({r, r});
+  const at::Tensor gram = at::zeros({r, r}, model.doubles());
   for (const LayerSum& sum : sums) {
     if (sum.weight.defined()) add_square(sum.weight.flatten(1), gram);
     if (sum.bias.defined()) add_square(sum.bias, gram);
@@ -145,7 +144,7 @@ at::Tensor summed_gram(const PlannedRows& planned, const at::Tensor& q, int64_t 
     for (int64_t k = 0; k < tokens; k += piece)
       add_square(sum.by_token.slice(0, k, std::min(tokens, k + piece)).transpose(0, 1).flatten(1), gram);
   }
-  return gram;
+  return on_cpu(gram);
 }
 
 }  // namespace slimbayes

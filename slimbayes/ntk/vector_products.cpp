@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "slimbayes/core/device.h"
+
 namespace slimbayes {
 
 namespace {
@@ -29,7 +31,7 @@ constexpr int64_t kSquareColumns = 1 << 16;  // columns of X in one product: r *
 void for_each_product(const PlannedRows& planned, const at::Tensor& q, const GradientShare& share,
                       const std::function<void(int64_t, const std::vector<at::Tensor>&)>& add) {
   const auto& [model, rows, plan] = planned;
-  const at::Tensor weights = q.to(model.type());
+  const at::Tensor weights = on_device(q, model.device()).to(model.type());
   const int64_t r = q.size(1), first = share.first, end = first + q.size(0);
   for (int64_t from = first; from < end; from += plan.batch) {
     const int64_t to = std::min(end, from + plan.batch);
@@ -68,7 +70,7 @@ void add_square(const at::Tensor& x, const at::Tensor& gram) {
 at::Tensor weighted_gram(const PlannedRows& planned, const at::Tensor& q, const GradientShare& share) {
   const GradientModel& model = planned.model;
   const int64_t r = q.size(1), p = model.parameter_count();
-  const at::Tensor columns = at::zeros({r, p}, at::kDouble);  // A^T
+  const at::Tensor columns = at::zeros({r, p}, model.doubles());  // A^T
   const auto add = [&](int64_t c, const std::vector<at::Tensor>& gradients) {
     const at::Tensor column = columns.select(0, c);
     int64_t offset = 0;
@@ -82,9 +84,9 @@ at::Tensor weighted_gram(const PlannedRows& planned, const at::Tensor& q, const 
     for_each_product(planned, q, share, add);
     return std::vector{columns};
   });
-  const at::Tensor gram = at::zeros({r, r}, at::kDouble);
+  const at::Tensor gram = at::zeros({r, r}, model.doubles());
   add_square(columns, gram);
-  return gram;
+  return on_cpu(gram);
 }
 
 at::Tensor sketched_gram(const PlannedRows& planned, const at::Tensor& q, int64_t kept, const Stream& stream,
@@ -104,7 +106,7 @@ at::Tensor sketched_gram(const PlannedRows& planned, const at::Tensor& q, int64_
     for (size_t i = 0; i < gradients.size(); ++i) {
       const int64_t size = model.parameters[i].numel();
       if (gradients[i].defined()) {
-        const at::Tensor g = gradients[i].contiguous();
+        const at::Tensor g = on_cpu(gradients[i]).contiguous();
         if (g.scalar_type() == at::kDouble)
           add_hashed(g.const_data_ptr<double>(), hash + offset, size, out);
         else

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 
 // The evidence l depends on the features only through S = Phi^T Phi and c = Phi^T (y - constant). Let G =
 // dl/dS and g = dl/dc be its derivatives, which are known after pass 1. Then the gradient with respect to the
@@ -26,9 +27,10 @@ ExactSums added(const ExactSums& sums, const LinearRows& rows, const at::Tensor&
   check_features(phi);
   ExactSums out = sums;
   out.statistics = added(sums.statistics, rows);
+  const at::Tensor weight = on_device(rows.weight, phi.device());
   const auto total = [&](const at::Tensor& x) {
     const at::Tensor each = x.to(at::kDouble);
-    return (rows.weight.defined() ? each * rows.weight : each).sum().item<double>();
+    return (weight.defined() ? each * weight : each).sum().item<double>();
   };
   if (correction.defined()) out.correction += total(correction);
   if (phi.size(0) == 0) return out;
@@ -80,15 +82,17 @@ ExactRowGradient row_gradient(const ExactBound& bound, const LinearRows& rows, i
   at::NoGradGuard no_grad;
   const FeatureDerivative of = feature_derivative(bound);
   at::Tensor phi = rows.features.to(at::kDouble);
-  at::Tensor y = rows.y.to(at::kDouble) - of.constant;
+  const at::Device device = phi.device();
+  at::Tensor y = on_device(rows.y, device).to(at::kDouble) - of.constant;
+  const at::Tensor weight = on_device(rows.weight, device);
   ExactRowGradient out;
-  out.features = at::mm(phi, of.S).addr_(y, of.c);
-  if (rows.weight.defined()) out.features.mul_(rows.weight.unsqueeze(1));
+  out.features = at::mm(phi, on_device(of.S, device)).addr_(y, on_device(of.c, device));
+  if (weight.defined()) out.features.mul_(weight.unsqueeze(1));
   const int64_t largest = bound.largest_row - first;
   if (of.largest != 0 && largest >= 0 && largest < phi.size(0))
     out.features.select(0, largest).add_(phi.select(0, largest), of.largest);
   const double each = -0.5 / bound.posterior.model.sigma2;
-  out.correction = rows.weight.defined() ? rows.weight * each : at::full({}, each, at::kDouble);
+  out.correction = weight.defined() ? weight * each : at::full({}, each, phi.options());
   return out;
 }
 

@@ -56,9 +56,9 @@ FeatureDerivative feature_derivative(const ExactBound& bound);
 /// Throws NumericalError unless the sum of the features, or of their products, is finite.
 void check_features(const at::Tensor& features);
 
-/// The result of pass 2 of exact training for a batch: the derivative of evidence - penalty with respect to
-/// the features and corrections of its rows, in closed form. Automatic differentiation of the bound over all
-/// rows at once would give the same.
+/// The result of pass 2 of exact training for a batch, on the device of its features: the derivative of
+/// evidence - penalty with respect to the features and corrections of its rows, in closed form. Automatic
+/// differentiation of the bound over all rows at once would give the same.
 struct ExactRowGradient {
   at::Tensor features;    // [b, r] float64
   at::Tensor correction;  // scalar, the same for every row; [b] of rows with weights

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 
 // Notation: Phi [b, r] are the features of the batch, L is the Cholesky factor of the posterior covariance of
 // the weights, A = Phi L, u_i = |A_i|^2 + correction_i is the variance of f at row i, and e_i = y_i - mean_i
@@ -34,13 +35,28 @@ namespace slimbayes {
 
 namespace {
 
+// A number of the formulas, such as the noise variance: a double where the parameters are on the CPU, else a
+// float64 scalar on their device, which no formula reads.
+double log_of(double x) { return std::log(x); }
+at::Tensor log_of(const at::Tensor& x) { return x.log(); }
+double lgamma_of(double x) { return std::lgamma(x); }
+at::Tensor lgamma_of(const at::Tensor& x) { return x.lgamma(); }
+double digamma_of(double x) { return boost::math::digamma(x); }
+at::Tensor digamma_of(const at::Tensor& x) { return x.digamma(); }
+
+/// Returns a tensor like `like` that holds x everywhere.
+at::Tensor filled(const at::Tensor& like, double x) { return at::full_like(like, x); }
+at::Tensor filled(const at::Tensor& like, const at::Tensor& x) {
+  return x.to(like.scalar_type()).expand_as(like);
+}
+
 /// The data term of each row before averaging, and the derivatives of its mean over the batch.
 struct DataGradient {
   at::Tensor loss;        // [b], not yet averaged
   at::Tensor grad_var;    // d/du [b]
   at::Tensor grad_noise;  // d/dnoise [b]
   at::Tensor grad_f;      // d/dmean [b]
-  double grad_dof = 0;    // d/dnu
+  at::Tensor grad_dof;    // d/dnu
 };
 
 /// The weights of the rows: v^focus, divided by their mean over the batch, which processes may share.
@@ -58,17 +74,20 @@ struct RowWeights {
 
 /// Returns the totals of a batch, as far as the gradient of a share of its rows depends on them. latent_var
 /// [b]
-BatchTotals totals_of(const HeadBatch& batch, const at::Tensor& latent_var, double noise, double focus,
+template <class Number>
+BatchTotals totals_of(const HeadBatch& batch, const at::Tensor& latent_var, const Number& noise, double focus,
                       double alpha) {
   const at::Tensor& phi = batch.features;
   BatchTotals own{.rows = static_cast<double>(phi.size(0))};
   if (!batch.join) return own;
-  if (focus > 0) own.weights = at::pow(latent_var + noise, focus).sum(at::kDouble).item<double>();
+  const at::Tensor var = latent_var + noise;
+  if (focus > 0) own.weights = at::pow(var, focus).sum(at::kDouble).item<double>();
   if (alpha != 0) own.largest = at::linalg_vecdot(phi, phi).max().item<double>();
   return batch.join(own);
 }
 
-DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, double noise,
+template <class Number>
+DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, const Number& noise,
                         const RowWeights& row_weights) {
   double b = static_cast<double>(error.size(0));
   at::Tensor var = latent_var + noise;     // v
@@ -88,14 +107,15 @@ DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, d
 }
 
 /// Computed in float64: for many degrees of freedom the terms of the derivative with respect to nu cancel.
-DataGradient student(const at::Tensor& error, const at::Tensor& latent_var, double noise, double dof,
-                     const RowWeights& row_weights) {
+template <class Number>
+DataGradient student(const at::Tensor& error, const at::Tensor& latent_var, const Number& noise,
+                     const Number& dof, const RowWeights& row_weights) {
   const auto b = static_cast<double>(error.size(0));
   const at::Tensor e = error.to(at::kDouble), var = latent_var.to(at::kDouble) + noise;
   const at::Tensor q = e.square() / ((dof - 2) * var), share = q / (1 + q), log_q = at::log1p(q);
-  const double constant = std::lgamma(dof / 2) - std::lgamma((dof + 1) / 2) +
-                          0.5 * std::log(std::numbers::pi * (dof - 2)),
-               slope = boost::math::digamma(dof / 2) - boost::math::digamma((dof + 1) / 2) + 1 / (dof - 2);
+  const Number constant =
+      lgamma_of(dof / 2) - lgamma_of((dof + 1) / 2) + 0.5 * log_of(std::numbers::pi * (dof - 2));
+  const Number slope = digamma_of(dof / 2) - digamma_of((dof + 1) / 2) + 1 / (dof - 2);
   at::Tensor loss = constant + 0.5 * var.log() + 0.5 * (dof + 1) * log_q,
              grad_var = (1 - (dof + 1) * share) / (2 * b * var),
              grad_f = -(dof + 1) * e / (b * (dof - 2) * var * (1 + q)),
@@ -104,30 +124,59 @@ DataGradient student(const at::Tensor& error, const at::Tensor& latent_var, doub
     for (at::Tensor* each : {&loss, &grad_var, &grad_f, &grad_dof}) each->mul_(weight);
   const auto type = error.scalar_type();
   const at::Tensor of_var = grad_var.to(type);
-  return {loss.to(type), of_var, of_var, grad_f.to(type), grad_dof.mean().item<double>()};
+  return {loss.to(type), of_var, of_var, grad_f.to(type), grad_dof.mean()};
 }
 
-DataGradient expected(const at::Tensor& error, const at::Tensor& latent_var, double noise) {
+template <class Number>
+DataGradient expected(const at::Tensor& error, const at::Tensor& latent_var, const Number& noise) {
   double b = static_cast<double>(error.size(0));
   at::Tensor surprise = (error.square() + latent_var).div_(noise);  // (e^2 + u) / noise
   DataGradient out;
-  out.grad_var = at::full_like(error, 0.5 / (b * noise));
+  out.grad_var = filled(error, 0.5 / (b * noise));
   out.grad_noise = (1 - surprise).mul_(0.5 / (b * noise));
   out.grad_f = error * (-1 / (b * noise));
-  out.loss = surprise.add(std::log(2 * std::numbers::pi * noise)).mul_(0.5);
+  out.loss = surprise.add(log_of(2 * std::numbers::pi * noise)).mul_(0.5);
   return out;
 }
 
-}  // namespace
+/// Adds alpha times the trace regulariser and its gradient.
+void add_trace(HeadGradient& out, const HeadBatch& batch, double noise, double alpha,
+               const BatchTotals& totals) {
+  const at::Tensor& phi = batch.features;
+  const auto b = static_cast<double>(phi.size(0));
+  at::Tensor prior_var = at::linalg_vecdot(phi, phi);  // |phi|^2 [b]
+  auto [most, which] = prior_var.max(0);
+  const double spread = (batch.join ? totals.largest : most.item<double>()) - prior_var.mean().item<double>();
+  out.loss.total.add_(alpha * spread / (2 * noise));
+  int64_t largest = which.item<int64_t>();
+  out.grad_features.add_(phi, -alpha / (noise * b));
+  out.grad_features.select(0, largest).add_(phi.select(0, largest), totals.largest_weight * alpha / noise);
+  out.grad_noise_var.sub_(alpha * spread / (2 * noise * noise));
+}
 
-HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const HeadObjective& objective,
-                           double focus) {
-  at::NoGradGuard no_grad;
+/// The same without reading the maximum or its row.
+void add_trace(HeadGradient& out, const HeadBatch& batch, const at::Tensor& noise, double alpha,
+               const BatchTotals&) {
+  const at::Tensor& phi = batch.features;
+  const at::Tensor prior_var = at::linalg_vecdot(phi, phi);  // |phi|^2 [b]
+  const auto [most, which] = prior_var.max(0);
+  const at::Tensor penalty = alpha * (most.to(at::kDouble) - prior_var.mean().to(at::kDouble)) / (2 * noise);
+  out.loss.total.add_(penalty.to(phi.scalar_type()));
+  out.grad_noise_var.sub_((penalty / noise).to(phi.scalar_type()));
+  const at::Tensor is_largest = at::arange(phi.size(0), which.options()) == which;
+  const at::Tensor of_row =
+      (is_largest.to(at::kDouble) - 1 / static_cast<double>(phi.size(0))) * (alpha / noise);
+  out.grad_features.addcmul_(phi, of_row.to(phi.scalar_type()).unsqueeze(1));
+}
+
+/// head_gradient() with the noise variance and the degrees of freedom, if there are any, as numbers.
+template <class Number>
+HeadGradient gradient_of(const HeadBatch& batch, const HeadValues& head, const HeadObjective& objective,
+                         double focus, const Number& noise, const std::optional<Number>& dof) {
   const at::Tensor &phi = batch.features, &correction = batch.correction;
   const VariationalPosterior& posterior = head.posterior;
-  double b = static_cast<double>(phi.size(0)), r = static_cast<double>(phi.size(1));
-  double noise = head.noise_var.item<double>(), alpha = objective.alpha;
-  double kl_weight = objective.beta / batch.rows;
+  const auto r = static_cast<double>(phi.size(1));
+  const double kl_weight = objective.beta / batch.rows, alpha = objective.alpha;
   const at::Tensor m = posterior.mean.squeeze(0);                           // [r]
   const at::Tensor diagonal = at::exp(posterior.log_diagonal).squeeze_(0);  // [r]
   at::Tensor factor = at::tril(posterior.lower, -1).squeeze_(0);            // [r, r]
@@ -137,16 +186,13 @@ HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const
   at::Tensor latent_var = at::linalg_vecdot(a, a);  // u [b]
   if (correction.defined()) latent_var.add_(correction);
   at::Tensor error = batch.y - at::mv(phi, m).add_(head.offset);  // e [b]
-  const bool gaussian = std::isinf(head.dof), of_predictive = objective.data == DataTerm::predictive;
-  if (!((gaussian || of_predictive) && head.dof > 2))
-    refuse("head_gradient", "more than 2 degrees of freedom, infinite unless the data term is predictive",
-           fmt::format("{}", head.dof));
+  const bool of_predictive = objective.data == DataTerm::predictive;
   const BatchTotals totals = totals_of(batch, latent_var, noise, of_predictive ? focus : 0, alpha);
   const RowWeights row_weights{focus,
                                batch.join ? std::optional(totals.weights / totals.rows) : std::nullopt};
   DataGradient data = !of_predictive ? expected(error, latent_var, noise)
-                      : gaussian     ? predictive(error, latent_var, noise, row_weights)
-                                     : student(error, latent_var, noise, head.dof, row_weights);
+                      : dof          ? student(error, latent_var, noise, *dof, row_weights)
+                                     : predictive(error, latent_var, noise, row_weights);
 
   HeadGradient out;
   out.loss.data = data.loss.mean();
@@ -159,17 +205,7 @@ HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const
   if (correction.defined()) out.grad_correction = data.grad_var;
 
   out.loss.total = out.loss.data + kl_weight * out.loss.kl;
-  if (alpha != 0) {
-    at::Tensor prior_var = at::linalg_vecdot(phi, phi);  // |phi|^2 [b]
-    auto [most, which] = prior_var.max(0);
-    const double spread =
-        (batch.join ? totals.largest : most.item<double>()) - prior_var.mean().item<double>();
-    out.loss.total.add_(alpha * spread / (2 * noise));
-    int64_t largest = which.item<int64_t>();
-    out.grad_features.add_(phi, -alpha / (noise * b));
-    out.grad_features.select(0, largest).add_(phi.select(0, largest), totals.largest_weight * alpha / noise);
-    out.grad_noise_var.sub_(alpha * spread / (2 * noise * noise));
-  }
+  if (alpha != 0) add_trace(out, batch, noise, alpha, totals);
 
   out.grad_mean = at::mv(phi.t(), data.grad_f).add_(m, kl_weight).unsqueeze_(0);
   at::Tensor grad_factor = at::mm(phi.t(), grad_a).add_(factor, kl_weight);  // [r, r]
@@ -177,6 +213,33 @@ HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const
   out.grad_lower = grad_factor.tril_(-1).unsqueeze_(0);
   out.grad_offset = data.grad_f.sum().reshape({1});
   return out;
+}
+
+void check_data_term(const HeadValues& head, const HeadObjective& objective) {
+  check(!head.dof.defined() || objective.data == DataTerm::predictive, "head_gradient",
+        "a predictive data term beside degrees of freedom", "an expected one");
+}
+
+}  // namespace
+
+HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const HeadObjective& objective,
+                           double focus) {
+  if (!batch.features.device().is_cpu()) return pending_head_gradient(batch, head, objective, focus);
+  at::NoGradGuard no_grad;
+  check_data_term(head, objective);
+  std::optional<double> dof;
+  if (head.dof.defined()) dof = head.dof.item<double>();
+  if (dof && !(*dof > 2)) refuse("head_gradient", "more than 2 degrees of freedom", fmt::format("{}", *dof));
+  return gradient_of<double>(batch, head, objective, focus, head.noise_var.item<double>(), dof);
+}
+
+HeadGradient pending_head_gradient(const HeadBatch& batch, const HeadValues& head,
+                                   const HeadObjective& objective, double focus) {
+  at::NoGradGuard no_grad;
+  check_data_term(head, objective);
+  internal_check(!batch.join, "head_gradient", "a shared batch on", name_of(batch.features.device()));
+  const std::optional<at::Tensor> dof = head.dof.defined() ? std::optional(head.dof) : std::nullopt;
+  return gradient_of<at::Tensor>(batch, head, objective, focus, head.noise_var.to(at::kDouble), dof);
 }
 
 }  // namespace slimbayes

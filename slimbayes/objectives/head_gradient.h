@@ -1,7 +1,5 @@
 #pragma once
 
-#include <limits>
-
 #include "slimbayes/density/batch_totals.h"
 #include "slimbayes/objectives/variational_bound.h"
 
@@ -34,9 +32,9 @@ struct HeadValues {
   VariationalPosterior posterior;  // q(w) of one function, k = 1
   at::Tensor offset;               // [1]
   at::Tensor noise_var;            // scalar
-  /// Degrees of freedom of a StudentLikelihood, > 2; infinite: Gaussian. Finite only with
+  /// Degrees of freedom of a StudentLikelihood, > 2, a float64 scalar; undefined: Gaussian. Defined only with
   /// DataTerm::predictive.
-  double dof = std::numeric_limits<double>::infinity();
+  at::Tensor dof = {};
 };
 
 /// The loss of a batch and its gradient, in closed form and without an autograd graph. The caller propagates
@@ -51,7 +49,7 @@ struct HeadGradient {
   at::Tensor grad_lower;         // [1, r, r], strictly lower triangular
   at::Tensor grad_offset;        // [1]
   at::Tensor grad_noise_var;     // scalar
-  double grad_dof = 0;           // 0 for infinite degrees of freedom
+  at::Tensor grad_dof;           // float64 scalar; undefined without degrees of freedom
 };
 
 /// Returns the loss and gradient of the objectives of a regression. With focus = 0 the gradient in every
@@ -59,8 +57,15 @@ struct HeadGradient {
 /// row i of a predictive data term has the weight v_i^focus / mean(v^focus), where v are the predictive
 /// variances, held constant (Seitzer et al. 2022, eq. 5). Without these weights a row with a large predicted
 /// variance hardly moves the mean; with focus = 1 it moves the mean as under the squared error. An expected
-/// data term has one variance for all rows and ignores `focus`.
+/// data term has one variance for all rows and ignores `focus`. Throws std::invalid_argument for degrees of
+/// freedom with an expected data term or of at most 2; on another device than the CPU it calls
+/// pending_head_gradient().
 HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const HeadObjective& objective,
                            double focus = 0);
+
+/// The same by tensor operations that read no number of the device, so that a step does not wait for it. The
+/// degrees of freedom are not checked, and processes cannot share the batch (HeadBatch::join).
+HeadGradient pending_head_gradient(const HeadBatch& batch, const HeadValues& head,
+                                   const HeadObjective& objective, double focus = 0);
 
 }  // namespace slimbayes

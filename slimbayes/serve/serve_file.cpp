@@ -25,10 +25,13 @@ namespace {
 using nlohmann::json;
 
 const std::string kServe(kServeKey);
-constexpr int kServeVersion = 1;  // of what store_served() writes
+// Versions of what store_served() writes. A reader of the first one alone would leave the weights of a
+// calibration out, and so give intervals and sets of another level: it refuses the second.
+constexpr int kServeVersion = 1, kWeightedVersion = 2;
 constexpr const char *kVersion = "version", *kNoise = "least_noise", *kEpistemic = "epistemic",
                      *kRows = "rows", *kInterrupted = "interrupted", *kPartsNote = "parts_note",
-                     *kDamaged = "the model file is damaged";
+                     *kScores = "calibration.scores", *kGroups = "calibration.groups",
+                     *kWeights = "calibration.weights", *kDamaged = "the model file is damaged";
 
 /// Returns the elements of a list of the file, which must have this type.
 template <class Number>
@@ -44,8 +47,6 @@ std::vector<Number> list_of(const TensorFile& file, const char* name) {
 
 /// As ConformalScores: groups are numbered from 0 in the order of their numbers.
 CalibrationScores calibration_of(const TensorFile& file) {
-  constexpr const char *kScores = "calibration.scores", *kGroups = "calibration.groups",
-                       *kWeights = "calibration.weights";
   if (!file.tensors.contains(kScores)) return {};
   CalibrationScores scores{list_of<double>(file, kScores), {}, 0};
   const bool sane = !scores.value.empty() &&
@@ -104,7 +105,8 @@ TaskKind task_of(const engine::AnswerSpec& rows) {
 }  // namespace
 
 void store_served(const ServedFile& parts, TensorFile& file) {
-  json serve = {{kVersion, kServeVersion}, {kNoise, parts.least_noise}, {kEpistemic, parts.epistemic}};
+  const int version = file.tensors.contains(kWeights) ? kWeightedVersion : kServeVersion;
+  json serve = {{kVersion, version}, {kNoise, parts.least_noise}, {kEpistemic, parts.epistemic}};
   if (parts.interrupted) serve[kInterrupted] = true;
   if (parts.parts_note) serve[kPartsNote] = *parts.parts_note;
   serve[kRows] = engine::store_rows(parts.rows, file);
@@ -132,8 +134,10 @@ ServedFile served_file(const TensorFile& file) {
   parts.encoder = served_encoder(stored_json(file, "encoder"));
   const Task& task = schema_of(parts.encoder).task;
   const json serve = stored_json(file, kServe);
-  check(serve.value(kVersion, 0) == kServeVersion, "serve", "a file of this version of the library",
-        "one of another", "`slimbayes predict` and `slimbayes export` of the newer version read it");
+  const int version = serve.value(kVersion, 0);
+  check(version == kServeVersion || version == kWeightedVersion, "serve",
+        "a file of this version of the library", "one of another",
+        "`slimbayes predict` and `slimbayes export` of the newer version read it");
   parts.least_noise = serve.at(kNoise).get<double>();
   check(parts.least_noise >= 0 && std::isfinite(parts.least_noise), "serve", "a noise variance of at least 0",
         "another value", kDamaged);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "slimbayes/core/check.h"
 #include "slimbayes/kernels/kernels.h"
 
 namespace slimbayes {
@@ -33,8 +34,13 @@ kernels::AdamWStep constants(const ParameterGroup& group, double beta2, double f
 }  // namespace
 
 AdamW::AdamW(std::vector<ParameterGroup> groups, double beta2)
-    : groups_(std::move(groups)), beta2_(beta2), count_(at::zeros({}, at::kFloat)) {
+    : groups_(std::move(groups)),
+      beta2_(beta2),
+      count_(at::zeros(
+          {},
+          at::dtype(at::kFloat).device(groups_.empty() ? at::Device(at::kCPU) : groups_[0].value.device()))) {
   for (const ParameterGroup& group : groups_) {
+    internal_check(group.value.device() == count_.device(), "AdamW", "groups on several devices");
     first_.push_back(at::zeros_like(group.value));
     second_.push_back(at::zeros_like(group.value));
   }

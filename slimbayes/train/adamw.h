@@ -9,7 +9,7 @@
 namespace slimbayes {
 
 /// AdamW (Loshchilov and Hutter 2019) over flat groups, with one fused update per group; beta1 is 0.9,
-/// eps 1e-8.
+/// eps 1e-8. All groups are on one device, where the moments and the step count are too.
 class AdamW {
  public:
   explicit AdamW(std::vector<ParameterGroup> groups, double beta2 = 0.999);

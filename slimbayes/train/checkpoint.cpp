@@ -1,14 +1,18 @@
 #include "slimbayes/train/checkpoint.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/error.h"
 #include "slimbayes/storage/json_depth.h"
 #include "slimbayes/storage/printable.h"
 #include "slimbayes/storage/tensor_file.h"
@@ -20,6 +24,9 @@ namespace slimbayes {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr int kSavingShare = 20;  // a pause lasts at least this many times its save, so saving takes 5 %
+constexpr int kRarest = 10;       // longest such pause, as a multiple of every_seconds
 
 /// Returns whether `name` is `stem` followed by numbers, such as "m.ckpt.3" or "m.ckpt.3.1" for "m.ckpt".
 bool is_part(const std::string& name, const std::string& stem) {
@@ -64,6 +71,39 @@ std::string difference_in(const std::string& key, const nlohmann::json& found, c
   return key;
 }
 
+/// Returns the names of the targets of a fit, quoted and with commas between them, and their number. Returns
+/// "" if the fingerprint does not tell them.
+std::pair<std::string, size_t> targets_in(const nlohmann::json& print) {
+  if (!print.is_object()) return {};
+  const auto several = print.find(kTargetsKey), one = print.find(kTargetKey);
+  const bool has_several = several != print.end() && several->is_array();
+  const nlohmann::json names = has_several          ? *several
+                               : one != print.end() ? nlohmann::json::array({*one})
+                                                    : nlohmann::json::array();
+  std::string listed;
+  for (const nlohmann::json& name : names) {
+    if (!name.is_string() || name.get_ref<const std::string&>().empty()) return {};
+    listed += fmt::format("{}'{}'", listed.empty() ? "" : ", ", foreign_text(name.get<std::string>()));
+  }
+  return {listed, names.size()};
+}
+
+/// Refuses the file of a fit of other targets: it names those of both. Other differences follow from this one,
+/// such as the columns that are no inputs.
+void check_targets(const nlohmann::json& found, const nlohmann::json& own, const std::string& what,
+                   const std::string& hint) {
+  const auto [theirs, their_count] = targets_in(found);
+  const auto [ours, our_count] = targets_in(own);
+  if (theirs.empty() || ours.empty() || theirs == ours) return;
+  const auto named = [](const std::string& names, size_t count) {
+    return (count == 1 ? "target " : "targets ") + names;
+  };
+  refuse("train", what,
+         fmt::format("one of the {}, where this fit is of the {}", named(theirs, their_count),
+                     named(ours, our_count)),
+         fmt::format("name the same in `.target`{}, or {}", their_count > 1 ? ", in that order" : "", hint));
+}
+
 /// Returns the names of the keys in which two fingerprints differ, comma-separated. If one of them is not an
 /// object, returns a general list. If no key differs, returns "kind": the fingerprints then differ in the
 /// text that Jobs appends.
@@ -80,10 +120,37 @@ std::string difference(const nlohmann::json& found, const nlohmann::json& own) {
 
 }  // namespace
 
+at::Tensor& LossSum::on_device_of(const at::Tensor& x) {
+  if (!pending_.defined()) pending_ = at::full({}, sum_, doubles_like(x));
+  return pending_;
+}
+
+void LossSum::add(const StepLoss& loss) {
+  const at::NoGradGuard no_grad;
+  if (const at::Tensor& x = loss.pending(); x.defined())
+    on_device_of(x).add_(x.reshape({}));
+  else if (pending_.defined())
+    pending_.add_(loss.value());
+  else
+    sum_ += loss.value();
+}
+
+void LossSum::watch(const at::Tensor& x) {
+  const at::NoGradGuard no_grad;
+  on_device_of(x).add_(x.reshape({}).mul(0));  // 0, or NaN
+}
+
+double LossSum::value() {
+  if (pending_.defined()) sum_ = std::exchange(pending_, at::Tensor()).item<double>();
+  return sum_;
+}
+
 void check_fingerprint(const std::string& found, const std::string& own, const std::string& what,
                        const std::string& hint) {
   if (found == own) return;
-  refuse("train", what, "one of another: " + difference(parts_of(found), parts_of(own)), hint);
+  const nlohmann::json theirs = parts_of(found), ours = parts_of(own);
+  check_targets(theirs, ours, what, hint);
+  refuse("train", what, "one of another: " + difference(theirs, ours), hint);
 }
 
 void remove_parts(const fs::path& path) {
@@ -129,6 +196,34 @@ void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem
   for (size_t i = 0; i < moments.size(); ++i)
     file.tensors[fmt::format("optimiser.{}", i)] = to_stored(moments[i]);
   write_tensor_file(policy.path, file);
+}
+
+CheckpointWriter::CheckpointWriter(const CheckpointPolicy& policy, const TrainProblem& problem,
+                                   const AdamW& optimiser)
+    : policy_(policy), problem_(problem), optimiser_(optimiser) {
+  constexpr double kLongest = 1e8;  // seconds; ten times as many nanoseconds still fit an int64
+  every_ = std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(std::clamp(policy.every_seconds, 0.0, kLongest)));
+  next_ = Clock::now() + every_;
+}
+
+bool CheckpointWriter::writes() const { return !policy_.path.empty() && RankFiles(problem_.ranks).writes(); }
+
+bool CheckpointWriter::write(TrainState state, Callback* callback) {
+  if (!writes() || !can_be_saved(problem_, optimiser_)) return false;
+  const auto began = Clock::now();
+  // `stopped` is not saved: a resumed run reaches the same decision from the other fields.
+  state.summary.stopped = Stopped::budget;
+  bool written = true;
+  try {
+    save_checkpoint(policy_, problem_, optimiser_, state);
+  } catch (const DataError& error) {
+    written = false;
+    if (callback) callback->note(fmt::format("{}; the fit goes on and tries again later", error.what()));
+  }
+  const auto now = Clock::now();
+  next_ = now + std::max(every_, std::min(kSavingShare * (now - began), kRarest * every_));
+  return written;
 }
 
 std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainProblem& problem,

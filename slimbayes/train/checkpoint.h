@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,14 +26,34 @@ struct TrainState {
   std::vector<at::Tensor> best;  // changing_tensors() at the best score; empty without a finite score so far
 };
 
+/// The sum of the losses since a validation. Those that a device computes are added up there, and read when
+/// value() is called.
+class LossSum {
+ public:
+  explicit LossSum(double sum = 0) : sum_(sum) {}
+  void add(const StepLoss& loss);
+  /// Makes the sum NaN if `x`, one number on a device, is not finite.
+  void watch(const at::Tensor& x);
+
+  bool pending() const { return pending_.defined(); }  // whether value() waits for a device
+  double value();
+
+ private:
+  at::Tensor& on_device_of(const at::Tensor& x);
+  double sum_;
+  at::Tensor pending_;  // the sum as a scalar float64 on the device; undefined if sum_ is it
+};
+
 // Keys of a fingerprint, of which a refusal says how they differ.
 inline constexpr const char* kRowsKey = "number of rows";
 inline constexpr const char* kColumnsKey = "columns";
+inline constexpr const char* kTargetKey = "target";    // the name of the target that was fitted
+inline constexpr const char* kTargetsKey = "targets";  // the names of all, of a fit of several targets
 
 /// Throws std::invalid_argument if a file's fingerprint `found` differs from the fingerprint `own` of this
 /// fit. The message says that `what` was expected, such as "the checkpoint 'm.ckpt' of this fit", and ends
-/// with `hint`. If both fingerprints are JSON objects, it names the keys that differ, and
-/// of the data what is known of the difference.
+/// with `hint`. If both fingerprints are JSON objects, it names the targets of both where these differ;
+/// otherwise the keys that differ, and of the data what is known of the difference.
 void check_fingerprint(const std::string& found, const std::string& own, const std::string& what,
                        const std::string& hint);
 
@@ -50,6 +71,29 @@ bool can_be_saved(const TrainProblem& problem, const AdamW& optimiser);
 /// written.
 void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem, const AdamW& optimiser,
                      const TrainState& state);
+
+/// Writes the checkpoints of a training: after CheckpointPolicy::every_seconds, or later if writing one is
+/// slow, so that it takes at most a twentieth of the time. Policy, problem and optimiser must outlive it.
+class CheckpointWriter {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  CheckpointWriter(const CheckpointPolicy& policy, const TrainProblem& problem, const AdamW& optimiser);
+
+  bool writes() const;  // whether there are checkpoints, and this process writes them
+  bool due() const { return writes() && Clock::now() >= next_; }
+
+  /// Writes a checkpoint if can_be_saved(), and returns whether it did. If the file cannot be written (for
+  /// example, the disk is full), the callback gets a note and the fit goes on: a later attempt may succeed.
+  bool write(TrainState state, Callback* callback);
+
+ private:
+  const CheckpointPolicy& policy_;
+  const TrainProblem& problem_;
+  const AdamW& optimiser_;
+  Clock::duration every_;
+  Clock::time_point next_;
+};
 
 /// Restores the parameters of `problem` and the optimiser in place from the file policy.path, which rank 0 of
 /// TrainProblem::ranks reads for all, and returns the rest of the state. Returns nothing if there is no file

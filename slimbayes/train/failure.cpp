@@ -1,12 +1,15 @@
 #include "slimbayes/train/failure.h"
 
-#include <c10/util/Exception.h>
+#include <fmt/format.h>
 
 #include <new>
 #include <stdexcept>
+#include <string_view>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/refused_memory.h"
+#include "slimbayes/data/table/limits.h"
 
 namespace slimbayes {
 
@@ -17,6 +20,8 @@ std::optional<std::string> failure_of(const std::exception_ptr& thrown) {
   } catch (const NumericalError& error) {
     return error.what();
   } catch (const std::invalid_argument& error) {
+    return error.what();
+  } catch (const OutOfMemory& error) {
     return error.what();
   } catch (const std::bad_alloc&) {
     return "out of memory";
@@ -36,6 +41,30 @@ bool is_numerical(const std::exception_ptr& thrown) {
   } catch (...) {
     return false;
   }
+}
+
+void throw_infinite_loss(double loss, int64_t first, int64_t last, int64_t steps, double rate) {
+  const char* expected = first == last ? "a finite loss" : "finite losses and gradients";
+  const std::string where =
+      first == last ? fmt::format("at step {}", last) : fmt::format("in the steps {} to {}", first, last);
+  throw NumericalError(fmt::format(
+      "[train] expected {}; received {} {} of {}; lower the learning rate ({}) or look for extreme "
+      "inputs",
+      expected, loss, where, steps, rate));
+}
+
+void throw_device_is_full(const c10::OutOfMemoryError& error, at::Device device, int64_t batch,
+                          std::optional<int64_t> saved) {
+  std::string_view why = error.what_without_backtrace();
+  why = why.substr(0, why.find('\n'));
+  why = why.substr(0, why.find(". GPU"));  // the numbers of the whole card
+  std::string text = fmt::format("[train] expected room for {} in the memory of the device {}; received '{}'",
+                                 batch > 0 ? fmt::format("a batch of {} rows", batch) : "a pass over rows",
+                                 name_of(device), why);
+  if (batch > 1) text += fmt::format("; a fit with `.batch={}` takes about half of it", batch / 2);
+  text += saved ? fmt::format("; nothing is lost: `.resume` with `.device=cpu` goes on from step {}", *saved)
+                : "; `.device=cpu` fits on the processor";
+  throw OutOfMemory(text);
 }
 
 }  // namespace slimbayes

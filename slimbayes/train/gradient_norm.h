@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <vector>
 
 #include "slimbayes/train/problem.h"
@@ -8,7 +10,9 @@ namespace slimbayes {
 
 /// Scales the gradient of all groups together so that its Euclidean norm is at most `most` (Pascanu, Mikolov
 /// and Bengio 2013, algorithm 1). Computes the norm in float64, in which the squares of large float32 numbers
-/// do not overflow. Throws NumericalError if the norm is not finite.
-void clip_gradients(std::vector<ParameterGroup>& groups, double most);
+/// do not overflow. Throws NumericalError if the norm is not finite. On the CPU
+/// the result is undefined. On a device nothing waits for the norm: it is returned as a scalar float64 there,
+/// and the caller sees to it that it is finite (LossSum::watch).
+at::Tensor clip_gradients(std::vector<ParameterGroup>& groups, double most);
 
 }  // namespace slimbayes

@@ -88,13 +88,13 @@ using BatchPlan = std::function<EpochBatches(const Stream& stream)>;
 /// A training problem as the trainer sees it: flat buffers, a gradient step and a validation score. The
 /// trainer does not know layers or likelihoods.
 struct TrainProblem {
-  std::vector<ParameterGroup> groups;
+  std::vector<ParameterGroup> groups;  // on one device
   /// Tensors outside the groups that steps change, such as running averages. They are saved and restored with
   /// the best parameters.
   std::vector<at::Tensor> buffers = {};
   /// Those of `buffers` that the rows of a batch change, such as running averages of batch normalisation.
   std::vector<at::Tensor> batch_buffers = {};
-  /// The processes that train this problem together; not owned; nullptr: this process alone.
+  /// The processes that train this problem together, on the CPU; not owned; nullptr: this process alone.
   const Collective* ranks = nullptr;
   /// Whether the loss is a mean over the rows of a batch, plus terms that no row enters. Ranks then share the
   /// rows of every batch. Otherwise each of them takes all rows: correct, but no faster.
@@ -130,5 +130,10 @@ struct TrainProblem {
 /// Returns the tensors that steps change, as views: the values of each group, then the buffers. Checkpoints
 /// and the best parameters are copies of them.
 SLIMBAYES_EXPORT std::vector<at::Tensor> changing_tensors(const TrainProblem& problem);
+
+/// Returns where the parameters of the groups are.
+inline at::Device device_of(const TrainProblem& problem) {
+  return problem.groups.empty() ? at::Device(at::kCPU) : problem.groups[0].value.device();
+}
 
 }  // namespace slimbayes

@@ -15,6 +15,12 @@ namespace slimbayes {
 
 namespace {
 
+constexpr int64_t kInterrupts = 1000;  // more than the other numbers of a sum of AgreedEnd
+
+Stopped meaning(int64_t sum) {
+  return sum >= kInterrupts ? Stopped::interrupted : sum > 0 ? Stopped::time : Stopped::budget;
+}
+
 std::vector<at::Tensor> shared_tensors(const TrainProblem& problem) {
   std::vector<at::Tensor> all;
   for (const ParameterGroup& group : problem.groups) all.push_back(group.grad);
@@ -51,6 +57,22 @@ std::function<at::Tensor(const at::Tensor&)> total_of(const Collective& ranks, d
 }
 
 }  // namespace
+
+int64_t AgreedEnd::message() const {
+  const Stopped own = asked_();
+  if (own == Stopped::interrupted) return kInterrupts;
+  return own == Stopped::time && ranks_->rank() == 0 ? 1 : 0;
+}
+
+void AgreedEnd::tell(int64_t sum) { told_ = meaning(sum); }
+
+Stopped AgreedEnd::operator()() const {
+  if (ranks_ == nullptr) return asked_();
+  if (in_steps_ && told_) return *told_;
+  const at::Tensor sum = at::full({1}, message(), at::kLong);
+  ranks_->sum(sum);
+  return meaning(sum.item<int64_t>());
+}
 
 at::Tensor total_over_ranks(const at::Tensor& x, const Collective& ranks, double share) {
   return RankTotal::apply(x, reinterpret_cast<int64_t>(&ranks), share);

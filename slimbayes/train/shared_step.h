@@ -2,11 +2,37 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "slimbayes/train/problem.h"
+#include "slimbayes/train/summary.h"
 
 namespace slimbayes {
+
+/// How the ranks of a training agree on whether it is to end: an interrupt counts on every rank, the time on
+/// rank 0 alone, whose clock decides.
+class AgreedEnd {
+ public:
+  /// `asked` returns why this process wants the training to end, Stopped::budget if it does not. Without
+  /// ranks (nullptr) that decides. `in_steps`: the ranks' steps carry message() and tell their sum.
+  AgreedEnd(const Collective* ranks, bool in_steps, std::function<Stopped()> asked)
+      : ranks_(ranks), in_steps_(in_steps), asked_(std::move(asked)) {}
+
+  /// Returns what asked() says as a number of which all ranks get the sum.
+  int64_t message() const;
+  /// Keeps what the sum of the messages of a step means.
+  void tell(int64_t sum);
+  /// Returns why the training is to end: what the last step told, if the steps tell it; else asks all ranks.
+  Stopped operator()() const;
+
+ private:
+  const Collective* ranks_;
+  bool in_steps_;
+  std::function<Stopped()> asked_;
+  std::optional<Stopped> told_ = {};  // nothing before the first step of this process
+};
 
 /// Sums tensors over ranks in one message, and with them a loss and a number.
 class RankSum {

@@ -12,13 +12,14 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/denormals.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/adamw.h"
 #include "slimbayes/train/checkpoint.h"
 #include "slimbayes/train/early_stopping.h"
+#include "slimbayes/train/failure.h"
 #include "slimbayes/train/gradient_norm.h"
 #include "slimbayes/train/plan.h"
-#include "slimbayes/train/rank_files.h"
 #include "slimbayes/train/remaining.h"
 #include "slimbayes/train/schedule.h"
 #include "slimbayes/train/shared_step.h"
@@ -38,16 +39,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kReportEvery = std::chrono::seconds(1);
-constexpr int kSavingShare = 20;       // a pause lasts at least this many times its save, so saving takes 5 %
-constexpr int kRarest = 10;            // longest such pause, as a multiple of every_seconds
-constexpr int64_t kInterrupts = 1000;  // see message(); more than the other numbers of a sum
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// Returns every_seconds as a duration, limited so that ten times its value does not overflow.
-Clock::duration save_interval(const CheckpointPolicy& policy) {
-  constexpr double kLongest = 1e8;  // seconds; ten times as many nanoseconds still fit an int64
-  return std::chrono::duration_cast<Clock::duration>(
-      std::chrono::duration<double>(std::clamp(policy.every_seconds, 0.0, kLongest)));
+std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& all) {
+  std::vector<at::Tensor> copies;
+  for (const at::Tensor& x : all) copies.push_back(x.clone());
+  return copies;
 }
 
 /// One fit in progress: its problem and options, and the state that checkpoints save.
@@ -60,13 +57,19 @@ class Run {
         stream_(stream),
         callback_(callback),
         checkpoint_(checkpoint),
+        device_(device_of(problem)),
         plan_(training_plan(options, problem.rows, problem.plan)),
         batches_(problem.plan ? problem.plan : plan_of_equal_batches(problem.rows, plan_.steps_per_epoch)),
+        shares_(problem.ranks != nullptr && problem.mean_of_rows && problem.source != nullptr),
+        end_(problem.ranks, shares_, [this] { return asked(); }),
         step_(step_of(problem)),
         optimiser_(problem.groups, options.beta2),
         start_(Clock::now()),
-        next_save_(start_ + save_interval(checkpoint)),
+        saving_(checkpoint, problem, optimiser_),
         reported_(start_) {
+    if (problem.ranks != nullptr && !device_.is_cpu())
+      refuse("train", "the processor for a fit of several processes", "the device " + name_of(device_),
+             "leave `.device` out");
     state_.summary.rows = problem.rows;
     state_.summary.best_score = kNan;
     if (shares_ && options.sync_every > 1)
@@ -76,6 +79,8 @@ class Run {
   Summary run() {
     if (auto found = load_checkpoint(checkpoint_, problem_, optimiser_, plan_.steps, plan_.steps_per_epoch))
       state_ = std::move(*found);
+    losses_ = LossSum(state_.loss);
+    settled_ = state_.step;
     if (callback_ && state_.step > 0)
       callback_->note(fmt::format("resumed from step {} of {}", state_.step, plan_.steps));
     state_.summary.score = problem_.score;
@@ -95,11 +100,10 @@ class Run {
 
   /// Returns the problem's step; of ranks that share the rows of a batch, and sharpness-aware, where it is.
   GradientStep step_of(const TrainProblem& problem) {
-    shares_ = problem.ranks != nullptr && problem.mean_of_rows && problem.source != nullptr;
     GradientStep step = problem.step;
     if (shares_ && options_.sync_every == 1)
       step = shared_step(
-          problem, [this] { return message(); }, [this](int64_t sum) { told_ = meaning(sum); });
+          problem, [this] { return end_.message(); }, [this](int64_t sum) { end_.tell(sum); });
     return problem.sharpness > 0 ? sharpness_aware(problem, std::move(step)) : step;
   }
 
@@ -111,31 +115,11 @@ class Run {
     return over || (callback_ && callback_->late()) ? Stopped::time : Stopped::budget;
   }
 
-  /// Returns asked() as a number of which all ranks get the sum: the time counts on rank 0 alone, whose clock
-  /// decides, an interrupt on every rank.
-  int64_t message() {
-    const Stopped own = asked();
-    if (own == Stopped::interrupted) return kInterrupts;
-    return own == Stopped::time && problem_.ranks->rank() == 0 ? 1 : 0;
-  }
-  static Stopped meaning(int64_t sum) {
-    return sum >= kInterrupts ? Stopped::interrupted : sum > 0 ? Stopped::time : Stopped::budget;
-  }
-
-  /// Returns asked(); of several ranks what they were asked together, before the last step if they share the
-  /// steps.
-  Stopped decided() {
-    if (problem_.ranks == nullptr) return asked();
-    if (shares_ && told_) return *told_;
-    const at::Tensor sum = at::full({1}, message(), at::kLong);
-    problem_.ranks->sum(sum);
-    return meaning(sum.item<int64_t>());
-  }
-
   /// Returns whether something has ended the fit. If the callback did, saves a checkpoint.
   bool ended() {
-    const Stopped why = state_.summary.stopped = decided();
+    const Stopped why = state_.summary.stopped = end_();
     if (why == Stopped::budget) return false;
+    settle();
     if (why == Stopped::interrupted) save();
     if (callback_ && problem_.ranks != nullptr) callback_->follow(why);
     return true;
@@ -160,7 +144,21 @@ class Run {
       state_.summary.notes.push_back(
           fmt::format("training ended early and the best parameters so far are kept: {}", error.what()));
       return false;
+    } catch (const c10::OutOfMemoryError& error) {
+      device_is_full(error);
     }
+  }
+
+  /// Throws OutOfMemory. If a step was in progress, takes back what it has changed and saves a checkpoint.
+  [[noreturn]] void device_is_full(const c10::OutOfMemoryError& error) {
+    bool saved = false;
+    try {
+      for (size_t i = 0; batch_ > 0 && i < before_.size(); ++i) problem_.batch_buffers[i].copy_(before_[i]);
+      saved = batch_ > 0 && save();
+    } catch (const NumericalError&) {
+    } catch (const c10::OutOfMemoryError&) {
+    }
+    throw_device_is_full(error, device_, batch_, saved ? std::optional(state_.step) : std::nullopt);
   }
 
   /// Runs the steps up to the next validation, then validates. Returns false if the fit ended before that.
@@ -181,20 +179,22 @@ class Run {
       }
       const StepContext context{state_.step, plan_.steps, epoch,
                                 own.split("step").split(static_cast<uint64_t>(state_.step))};
-      state_.loss += step(batches[i], own.split("rows"), context);
+      step(batches[i], own.split("rows"), context);
       if (problem_.after_epoch && i + 1 == plan_.steps_per_epoch) problem_.after_epoch(context);
     }
+    settle();
     score_ = validate(epochs_done() >= problem_.select_from);
     report(last - first);
+    losses_ = LossSum();
     state_.loss = 0;
     patience_spent();
-    save_if_due();
+    if (saving_.due()) save();
     return true;
   }
 
   /// Saves and reports at intervals of time within a round, because a round may take hours.
   void between_validations(int64_t steps_done) {
-    save_if_due();
+    if (saving_.due()) save();
     const auto now = Clock::now();
     if (now - reported_ > kReportEvery) report(steps_done);
   }
@@ -207,33 +207,49 @@ class Run {
     return own;
   }
 
-  /// Updates the parameters from one batch and returns its loss. Throws NumericalError if the loss is not
-  /// finite.
-  double step(const at::Tensor& rows, const Stream& augmentation, StepContext context) {
+  /// Updates the parameters from one batch. Throws NumericalError if the loss is known and not finite; a loss
+  /// that a device computes is checked by settle().
+  void step(const at::Tensor& rows, const Stream& augmentation, StepContext context) {
+    batch_ = rows.size(0);
+    if (!device_.is_cpu()) before_ = copies_of(problem_.batch_buffers);
     optimiser_.zero_grad();
     const Batch batch = shares_           ? batch_of_share(problem_, rows, augmentation, context)
                         : problem_.source ? problem_.source->rows(rows, {true, augmentation})
                                           : Batch{};
     if (apart_) {
       context.total = {};
-      return step_apart(batch, context);
+      losses_.add(step_apart(batch, context));
+      return;
     }
-    const double loss = step_(batch, context).value();
-    check_loss(shares_ ? loss : of_rank_0(loss), context.step);
+    StepLoss loss = step_(batch, context);
+    if (!loss.pending().defined()) {
+      loss = shares_ ? loss.value() : of_rank_0(loss.value());
+      check_loss(loss.value(), context.step);
+    }
     update(context.step);
-    return loss;
+    losses_.add(loss);
   }
 
   void check_loss(double loss, int64_t step) const {
-    if (std::isfinite(loss)) return;
-    throw NumericalError(
-        fmt::format("[train] expected a finite loss; received {} at step {} of {}; lower the learning rate "
-                    "({}) or look for extreme inputs",
-                    loss, step, plan_.steps, options_.learning_rate));
+    if (!std::isfinite(loss)) throw_infinite_loss(loss, step, step, plan_.steps, options_.learning_rate);
+  }
+
+  /// Reads the losses since the last call, for which it waits where a device computes them. Throws
+  /// NumericalError if one of them, or a gradient that was to be clipped, was not finite.
+  void settle() {
+    const bool unchecked = losses_.pending();
+    state_.loss = losses_.value();
+    const int64_t first = std::exchange(settled_, state_.step);
+    if (unchecked && !std::isfinite(state_.loss))
+      throw_infinite_loss(state_.loss, first, state_.step - 1, plan_.steps, options_.learning_rate);
   }
 
   void update(int64_t step) {
-    if (options_.clip_norm > 0) clip_gradients(problem_.groups, options_.clip_norm);
+    if (options_.clip_norm > 0) {
+      const at::Tensor norm = clip_gradients(problem_.groups, options_.clip_norm);
+      if (norm.defined()) losses_.watch(norm);
+    }
+    batch_ = 0;  // from here on the step cannot be taken back
     optimiser_.step(schedule_factor(options_, step, plan_.steps, state_.scores));
   }
 
@@ -242,8 +258,8 @@ class Run {
   double step_apart(const Batch& batch, const StepContext& context) {
     apart_->take(step_, batch, context, [&] { update(context.step); });
     if (!apart_->together(context.step + 1)) return 0;
-    const auto [loss, sum] = apart_->join(message());
-    told_ = meaning(sum);
+    const auto [loss, sum] = apart_->join(end_.message());
+    end_.tell(sum);
     check_loss(loss, context.step);
     return loss;
   }
@@ -266,8 +282,7 @@ class Run {
       summary.best_score = score;
       summary.best_epoch = epochs_done();
       state_.since_best.clear();
-      state_.best.clear();
-      for (const at::Tensor& x : changing_tensors(problem_)) state_.best.push_back(x.clone());
+      state_.best = copies_of(changing_tensors(problem_));
     } else {
       state_.since_best.push_back(score);
     }
@@ -278,51 +293,22 @@ class Run {
   void report(int64_t steps) {
     reported_ = Clock::now();
     if (!callback_) return;
+    settle();
     const double here = std::chrono::duration<double>(reported_ - start_).count();
     const double rate = static_cast<double>(state_.step - first_step_) / std::max(here, 1e-9);
     callback_->report({state_.step, plan_.steps, epochs_done(), plan_.epochs,
                        state_.loss / static_cast<double>(steps), score_, state_.summary.best_score, rate,
-                       seconds(), std::ssize(state_.since_best), remaining(standing(rate))});
+                       seconds(), std::ssize(state_.since_best),
+                       remaining(standing(plan_, state_, problem_, options_, rate, seconds()))});
   }
 
-  /// Returns the state of the training for remaining(). Without validation its patience is 0 (no limit),
-  /// because only validation scores use patience up.
-  Standing standing(double steps_per_second) const {
-    return {state_.step,
-            plan_.steps,
-            plan_.epochs_per_round * plan_.steps_per_epoch,
-            problem_.select_from * plan_.steps_per_epoch,
-            problem_.validate ? options_.patience : 0,
-            std::ssize(state_.since_best),
-            !std::isnan(state_.summary.best_score) || !state_.since_best.empty(),
-            steps_per_second,
-            seconds(),
-            options_.time_limit};
-  }
-
-  bool writes() const { return RankFiles(problem_.ranks).writes(); }
-
-  void save_if_due() {
-    if (!checkpoint_.path.empty() && Clock::now() >= next_save_) save();
-  }
-
-  /// Writes a checkpoint. If that fails (for example, the disk is full), the fit goes on: a later attempt may
-  /// succeed.
-  void save() {
-    if (!writes() || checkpoint_.path.empty() || !can_be_saved(problem_, optimiser_)) return;
-    const auto began = Clock::now();
+  /// Writes a checkpoint and returns whether it is there.
+  bool save() {
+    if (!saving_.writes()) return false;
+    settle();
     TrainState state = state_;
     state.seconds = seconds();
-    // `stopped` is not saved: a resumed run reaches the same decision from the other fields.
-    state.summary.stopped = Stopped::budget;
-    try {
-      save_checkpoint(checkpoint_, problem_, optimiser_, state);
-    } catch (const DataError& error) {
-      if (callback_) callback_->note(fmt::format("{}; the fit goes on and tries again later", error.what()));
-    }
-    const auto now = Clock::now();
-    const auto every = save_interval(checkpoint_);
-    next_save_ = now + std::max(every, std::min(kSavingShare * (now - began), kRarest * every));
+    return saving_.write(std::move(state), callback_);
   }
 
   /// Keeps the parameters of the last step, whose score and epoch the summary then has.
@@ -376,14 +362,21 @@ class Run {
   const Stream& stream_;
   Callback* callback_;
   const CheckpointPolicy& checkpoint_;
+  at::Device device_;
   TrainingPlan plan_;
   BatchPlan batches_;
-  bool shares_ = false;          // the ranks share the rows of every batch
-  std::optional<Stopped> told_;  // what shared_step() has told of the last step of this process
+  bool shares_;  // the ranks share the rows of every batch
+  AgreedEnd end_;
   GradientStep step_;
   AdamW optimiser_;
   TrainState state_;
-  Clock::time_point start_, next_save_, reported_;
+  LossSum losses_;                  // TrainState::loss where it is known already
+  int64_t settled_ = 0;             // step of the last settle()
+  int64_t batch_ = 0;               // rows of the step in progress; 0 between steps
+  std::vector<at::Tensor> before_;  // on a device: batch_buffers before that step
+  Clock::time_point start_;
+  CheckpointWriter saving_;
+  Clock::time_point reported_;
   int64_t first_step_ = 0;           // step at which this process started
   double score_ = kNan;              // score of the last validation in this process
   std::optional<StepsApart> apart_;  // with TrainingOptions::sync_every above 1
@@ -394,6 +387,9 @@ class Run {
 Summary train(TrainProblem& problem, const TrainingOptions& options, const Stream& stream, Callback* callback,
               const CheckpointPolicy& checkpoint) {
   const FlushDenormals flush;
+  const ReproducibleDevice reproducible(device_of(problem), [callback](const std::string& note) {
+    if (callback) callback->note(note);
+  });
   return Run(problem, options, stream, callback, checkpoint).run();
 }
 

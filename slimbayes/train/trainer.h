@@ -33,12 +33,17 @@ struct CheckpointPolicy {
 /// (without validation or with TrainingOptions::select_by "last", the last ones). The same problem, options
 /// and stream give the same bits, also after a kill and a resume.
 ///
+/// The groups may be on a device. Steps then do not wait for the device: their losses are read, and a loss or
+/// a norm to be clipped that is not finite is found, at the next validation, report or checkpoint.
+/// Checkpoints are those of the CPU, and a fit may go on elsewhere, with other rounding. A device without
+/// memory for a step ends the fit with OutOfMemory (data/table/limits.h), after a checkpoint.
+///
 /// A numerical failure, such as a loss that is not finite, ends the fit with the best parameters so far and a
 /// note. Throws NumericalError if there are none yet, if no validation score was finite, or if that of last
 /// parameters that are to be kept is not finite. If the callback stops the fit, it saves a checkpoint and
 /// returns the best parameters so far; before the first validation Summary::best_score is NaN. If a
 /// checkpoint cannot be written, the callback gets a note and the fit goes on. Throws std::invalid_argument
-/// for no training rows or options out of range, and as load_checkpoint.
+/// for no training rows, options out of range or ranks with groups on a device, and as load_checkpoint.
 SLIMBAYES_EXPORT Summary train(TrainProblem& problem, const TrainingOptions& options, const Stream& stream,
                                Callback* callback, const CheckpointPolicy& checkpoint);
 

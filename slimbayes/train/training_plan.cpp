@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/train/checkpoint.h"
 
 namespace slimbayes {
 
@@ -29,6 +31,20 @@ TrainingPlan training_plan(const TrainingOptions& options, int64_t rows, const B
   plan.epochs_per_round = options.epochs > 0 ? 1 : std::max<int64_t>(1, plan.epochs / kRounds);
   plan.steps = plan.epochs * plan.steps_per_epoch;
   return plan;
+}
+
+Standing standing(const TrainingPlan& plan, const TrainState& state, const TrainProblem& problem,
+                  const TrainingOptions& options, double steps_per_second, double seconds) {
+  return {state.step,
+          plan.steps,
+          plan.epochs_per_round * plan.steps_per_epoch,
+          problem.select_from * plan.steps_per_epoch,
+          problem.validate ? options.patience : 0,
+          std::ssize(state.since_best),
+          !std::isnan(state.summary.best_score) || !state.since_best.empty(),
+          steps_per_second,
+          seconds,
+          options.time_limit};
 }
 
 }  // namespace slimbayes

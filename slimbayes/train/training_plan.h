@@ -4,6 +4,7 @@
 
 #include "slimbayes/catalog/training_options.h"
 #include "slimbayes/train/problem.h"
+#include "slimbayes/train/remaining.h"
 
 namespace slimbayes {
 
@@ -23,5 +24,12 @@ int64_t batch_size(const TrainingOptions& options, int64_t rows);
 /// `batches` is the problem's own batch plan, if it has one. Throws std::invalid_argument for no rows or
 /// options out of range.
 TrainingPlan training_plan(const TrainingOptions& options, int64_t rows, const BatchPlan& batches = {});
+
+struct TrainState;  // checkpoint.h
+
+/// Returns where a training stands in its plan, for remaining(), after so many seconds. Without validation
+/// its patience is 0 (no limit), because only validation scores use patience up.
+Standing standing(const TrainingPlan& plan, const TrainState& state, const TrainProblem& problem,
+                  const TrainingOptions& options, double steps_per_second, double seconds);
 
 }  // namespace slimbayes

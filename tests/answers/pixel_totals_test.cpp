@@ -75,6 +75,7 @@ TEST(PixelTotals, AreThoseOfAllRowsHoweverTheyAreCut) {
   double rows_of_bins = 0;
   for (const json& one : report["reliability"]["rows"]) rows_of_bins += one.get<double>();
   EXPECT_EQ(rows_of_bins, n);
+  EXPECT_FALSE(report["reliability"].contains("weight"));  // each pixel counts once
 }
 
 TEST(PixelTotals, OfVoidPixelsAloneAreRefused) {

@@ -140,6 +140,16 @@ TEST(Methods, FactsForHelpComeFromTheCatalogue) {
   EXPECT_FALSE(takes(find_method("ensemble"), InputKind::segmentation, {{"of", "vbll"}}));
 }
 
+TEST(Methods, AllButThoseWithoutNetworksComputeOnADevice) {
+  std::vector<std::string> host;
+  for (const MethodInfo& info : method_catalog())
+    if (!info.device) host.push_back(info.name);
+  EXPECT_EQ(host, (std::vector<std::string>{"ridge", "logistic", "extra-trees", "constant"}));
+  EXPECT_NE(methods_that(&MethodInfo::device).find("gp-exact"), std::string::npos);
+  const MethodInfo& ensemble = find_method("ensemble");  // its members do, if they are of such a method
+  EXPECT_TRUE(ensemble.device && !inner_method(ensemble, {{"of", "ridge"}}).device);
+}
+
 TEST(Methods, OnlyARankOfFeaturesIsBoundedByTheRows) {
   for (const MethodInfo& info : method_catalog()) {
     for (const OptionDoc& doc : info.options) {

@@ -69,7 +69,7 @@ TEST(Option, ADeepValueIsNamedNotPrinted) {
   json given = json::object();
   given["rank"] = deep_list(200000);
   EXPECT_EQ(complaint(given),
-            "[toy] expected rank to be an integer; received an array of 1 entries; the default is 8");
+            "[toy] expected `.rank` to be an integer; received an array of 1 entries; the default is 8");
   EXPECT_NE(complaint(deep_list(200000)).find("received an array of 1 entries"), std::string::npos);
 }
 
@@ -104,7 +104,9 @@ TEST(Option, BoundsAreInclusiveAndNamed) {
   EXPECT_EQ(complaint({{"rank", 1}}), "");
   EXPECT_EQ(complaint({{"rank", 16}}), "");
   EXPECT_EQ(complaint({{"rank", 17}}),
-            "[toy] expected rank to be an integer from 1 to 16; received 17; the default is 8");
+            "[toy] expected `.rank` to be an integer from 1 to 16; received 17; the default is 8");
+  EXPECT_EQ(complaint({{"basis", "cubes"}}),
+            "[toy] expected `.basis` to be one of silu, rbf; received \"cubes\"; known: silu, rbf");
   EXPECT_NE(complaint({{"rank", std::numeric_limits<uint64_t>::max()}}), "");
   EXPECT_NE(complaint({{"rate", -1e-9}}), "");
   EXPECT_NE(complaint({{"rate", std::numeric_limits<double>::quiet_NaN()}}), "");

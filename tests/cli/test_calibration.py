@@ -53,7 +53,7 @@ def test_the_calibration_rows_can_be_scored(calibrated):
     done = run(calibrated, "evaluate", "m", "toy.csv", "--split", "calibration", "--level", 0.9, "--json")
     report = json.loads(done.stdout)
     assert report["n"] == 60 and report["coverage"] == pytest.approx(55 / 60)
-    assert run(calibrated, "fit", "toy.csv", "--target", "y", "--model", "plain", "--threads", 1, *FEW).returncode == 0
+    assert run(calibrated, "fit", "toy.csv", "--target", "y", "--method", "dnn", "--model", "plain", "--threads", 1, *FEW).returncode == 0
     assert "fit with --calibrate conformal" in refused(calibrated, "evaluate", "plain", "toy.csv", "--split", "calibration")
 
 
@@ -150,7 +150,7 @@ def test_wrong_use(tmp_path, calibrated):
 
 
 def test_scale_on_all_is_said(tmp_path, calibrated):
-    words = ["fit", calibrated / "toy.csv", "--target", "y", "--threads", 1, *FEW]
+    words = ["fit", calibrated / "toy.csv", "--target", "y", "--method", "dnn", "--threads", 1, *FEW]
     done = run(tmp_path, *words, "--scale-on", "all", "--model", "all")
     assert done.returncode == 0 and "range of every row" in done.stderr
     assert "scaled on" in run(tmp_path, "describe", "all").stdout

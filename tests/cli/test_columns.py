@@ -8,9 +8,10 @@ import pytest
 from conftest import FEW, TOOL, refused, run, toy_rows, write_csv
 
 
-def fitted(folder, columns, rows, *words):
+def fitted(folder, columns, rows, *words, method="dnn"):
+    """A fit, whose method matters little: what is read and said comes before it."""
     write_csv(folder / "t.csv", columns, rows)
-    done = run(folder, "fit", "t.csv", "--target", columns[-1], "--model", "m", "--threads", 1, "--json", *FEW, *words)
+    done = run(folder, "fit", "t.csv", "--target", columns[-1], "--method", method, "--model", "m", "--threads", 1, "--json", *FEW, *words)
     assert done.returncode == 0, done.stderr
     return done, json.loads(done.stdout)["notes"]
 
@@ -79,7 +80,7 @@ def test_notes_stand_before_the_training_and_once(tmp_path):
     rows = [[i + 1, row[0], f'"${1000 + 7 * i},000"', f"{i % 28 + 1}.{i // 28 + 1}.2021", ["Colonial", "colonial ", "Ranch"][i % 3],
              row[2]] for i, row in enumerate(toy_rows(200))]
     rows[16][1], rows[20][-1] = 999999, 1e6
-    done, notes = fitted(tmp_path, ["id", "x", "pay", "day", "style", "y"], rows, "--valid-fraction", 0)
+    done, notes = fitted(tmp_path, ["id", "x", "pay", "day", "style", "y"], rows, "--valid-fraction", 0, method="auto")
     for part in ["column 'id' numbers the rows (1, 2, 3, ...): no input",
                  "column 'x': 999999 (data row 17) lies far beyond", "the target 'y': 1000000 (data row 21) lies far beyond",
                  "column 'pay': its categories look like numbers ('$1000,000')", "column 'pay': 198 of 198 training cells differ",
@@ -107,7 +108,7 @@ def test_times_with_offsets_where_training_had_none_are_noted_and_the_reverse(tm
         for command in ("predict", "evaluate"):
             assert f"column 'when': expected times {sentence}" in run(tmp_path, command, "m", "new.csv").stderr
             assert "UTC" not in run(tmp_path, command, "m", "t.csv").stderr
-        said = run(tmp_path, "fit", "t.csv", "--target", "y", "--valid", "new.csv", "--model", "other", *FEW).stderr
+        said = run(tmp_path, "fit", "t.csv", "--target", "y", "--method", "dnn", "--valid", "new.csv", "--model", "other", *FEW).stderr
         assert f"validation data: column 'when': expected times {sentence}" in said
 
 
@@ -115,7 +116,7 @@ def test_times_without_an_offset_beside_others_with_one_are_noted(tmp_path):
     rows = [[f"2021-03-{i % 28 + 1:02}T{i % 24:02}:00" + ("Z" if i % 4 != 2 else ""), *row[1:]] for i, row in enumerate(toy_rows(120))]
     write_csv(tmp_path / "t.csv", ["when", "x1", "y"], rows)
     sentence = "column 'when': 30 of 120 times without an offset from UTC (the first in data row 3) beside others with one: read as UTC"
-    assert sentence in run(tmp_path, "fit", "t.csv", "--target", "y", "--model", "m", *FEW).stderr
+    assert sentence in run(tmp_path, "fit", "t.csv", "--target", "y", "--method", "dnn", "--model", "m", *FEW).stderr
     for command in ("predict", "evaluate"):
         assert sentence in run(tmp_path, command, "m", "t.csv").stderr
 

@@ -70,6 +70,20 @@ def test_an_unknown_target_is_named_by_every_command(table):
     assert "fit it again" not in done.stderr
 
 
+def test_without_kernels_libtorch_computes(table):
+    known = [with_kernels(table, "m", "none", "--method", method, "--json") for method in ("ridge", "dnn", "dbk", "sv-rbf")]
+    assert all(done.returncode == 0 for done in known), known
+    assert [json.loads(done.stdout)["summary"]["trained_by"] for done in known[1:3]] == ["libtorch", "libtorch"]
+    engine = with_kernels(table, "dbk", "", "--method", "dbk", "--engine", "libtorch", "--json")
+    ours, theirs = (json.loads(done.stdout)["summary"]["best_score"] for done in (known[2], engine))
+    assert abs(ours - theirs) < 0.1
+    off = subprocess.run([TOOL, "predict", "dbk", "t.csv"], cwd=table, capture_output=True, text=True,
+                         env={**os.environ, "SLIMBAYES_KERNELS": "none"})
+    assert off.returncode == 0, off.stderr
+    numbers = [[float(line.split(",")[0]) for line in text.splitlines()[1:]] for text in (off.stdout, run(table, "predict", "dbk", "t.csv").stdout)]
+    assert len(numbers[0]) == 300 and numbers[0] == pytest.approx(numbers[1], rel=1e-3, abs=1e-4)
+
+
 def test_auto_says_what_trained_its_networks(table):
     for engine, wanted in (("auto", "engine"), ("libtorch", "libtorch")):
         found = fitted(table, "--method", "auto", "--candidates", "dnn", "--engine", engine)

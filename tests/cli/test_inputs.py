@@ -126,9 +126,10 @@ def test_all_columns_constant_is_refused(tmp_path):
     refused(tmp_path, "fit", "flat.csv", "--target", "y", *FEW)
 
 
-def fitted(folder, columns, rows, *words):
+def fitted(folder, columns, rows, *words, method="dnn"):
+    """The report of a fit, whose method matters little: what is read and said comes before it."""
     write_csv(folder / "t.csv", columns, rows)
-    done = run(folder, "fit", "t.csv", "--target", columns[-1], "--model", "m", "--threads", 1, "--json", *FEW, *words)
+    done = run(folder, "fit", "t.csv", "--target", columns[-1], "--method", method, "--model", "m", "--threads", 1, "--json", *FEW, *words)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -163,7 +164,7 @@ def test_columns_that_nobody_needs_cannot_fail(tmp_path):
     columns = ["x0", "x1", "ref", "y"]
     write_csv(tmp_path / "t.csv", columns, rows)
     assert "t.csv:9:3" in refused(tmp_path, "fit", "t.csv", "--target", "y", *FEW)
-    fitted(tmp_path, columns, rows, "--ignore", "ref", "--test-fraction", 0.2)
+    fitted(tmp_path, columns, rows, "--ignore", "ref", "--test-fraction", 0.2, method="auto")
     assert run(tmp_path, "evaluate", "m", "t.csv", "--split", "test").returncode == 0
     assert len(answers(tmp_path, columns[:3], [row[:3] for row in rows])) == 60
     for more in ([], ["--ignore", "x0"], ["--ignore", "ref"]):
@@ -185,7 +186,7 @@ def test_a_column_of_codes_is_declared(tmp_path):
 
 def test_a_name_with_a_comma(tmp_path):
     (tmp_path / "t.csv").write_text('x,"a, b",c,y\n' + "".join(f"{i},{i * i},{-i},{i}\n" for i in range(30)))
-    words = ["fit", "t.csv", "--target", "y", "--json", *FEW]
+    words = ["fit", "t.csv", "--target", "y", "--method", "dnn", "--json", *FEW]
     done = run(tmp_path, *words, "--ignore", "a, b", "--ignore", "c")
     assert done.returncode == 0, done.stderr
     assert json.loads(run(tmp_path, "describe", "model.safetensors", "--json").stdout)["encoder"]["ignore"] == ["a, b", "c"]
@@ -207,7 +208,7 @@ def test_rows_without_a_target_are_left_out(tmp_path):
 def test_few_inputs_in_many_rows(tmp_path):
     """A validation part of whole categories would say nothing of the others."""
     draw = random.Random(5)
-    report = fitted(tmp_path, ["city", "y"], [["abc"[i % 3], i % 3 + draw.gauss(0, 0.1)] for i in range(300)], "--method", "dbk")
+    report = fitted(tmp_path, ["city", "y"], [["abc"[i % 3], i % 3 + draw.gauss(0, 0.1)] for i in range(300)], method="dbk")
     assert report["rows"]["valid"] == 30
     assert any("--split grouped" in note for note in report["notes"])
     again = run(tmp_path, "fit", "t.csv", "--target", "y", "--method", "dbk", "--model", "m", "--threads", 1, "--json", *FEW, "--resume")
@@ -240,5 +241,5 @@ def test_kept_columns_stand_before_the_answer(tmp_path):
 
 def test_notes_stand_in_the_json(tmp_path):
     rows = [[row[0], "" if i % 7 == 0 else row[1], 1, row[2]] for i, row in enumerate(toy_rows(60))]
-    notes = "\n".join(fitted(tmp_path, ["x0", "x1", "k", "y"], rows)["notes"])
+    notes = "\n".join(fitted(tmp_path, ["x0", "x1", "k", "y"], rows, method="auto")["notes"])
     assert "'x1'" in notes and "missing" in notes and "'k' is constant" in notes

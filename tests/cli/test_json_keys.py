@@ -34,8 +34,6 @@ FITS = {
 RARE = {"evaluate --json": ("ood.projectors", "ood.residual_gain", "ood.left_out", "expected_error", "errors.absent", "left_out",
                              "persistence.season"),
         "fit --json": ("ranks", "tuning.interrupted", "tuning.untried", "noise.interrupted", "tuning.tried[].failed", "tuning.best.failed")}
-# Fields of which the text of a section tells, because its table has those of another task under this name.
-TOLD = {"evaluate --json": {"reliability.weight"}}
 # Objects of describe whose keys are names: of options, of tensors, of layers. `tuning` is that of fit.
 OPEN = ("options", "fit", "fingerprint", "network", "tensors", "tuning", "presets", "preset_notes")
 
@@ -104,7 +102,7 @@ def test_the_page_lists_every_field_and_each_field_is_there(reports, command):
     known = fields(section)
     found = {name: paths(one[command], known) for name, one in reports.items()}
     for name, own in found.items():
-        assert own <= set(known) | TOLD.get(section, set()), name
+        assert own <= set(known), name
     top = {path for path, absent in known.items() if not absent and not re.search(r"[.\[]", path)}
     assert all(top <= own for own in found.values())
     missing = set(known) - set().union(*found.values())

@@ -80,18 +80,18 @@ def write_large(folder, name, column, values):
 def test_integers_beyond_2_53_are_said(tmp_path, name):
     """As inputs and as a target; as labels they stay apart."""
     write_large(tmp_path, name, "id", [2**63 + i for i in range(60)])
-    done = run(tmp_path, "fit", name, "--target", "y", "--model", "m", *FEW)
+    done = run(tmp_path, "fit", name, "--target", "y", "--method", "dnn", "--model", "m", *FEW)
     assert done.returncode == 0 and "column 'id': integers beyond 2^53 are rounded" in done.stderr
     assert f"{2**63} (data row 1) to {2**63}: all training cells become one number" in done.stderr
     write_large(tmp_path, name, "id", [LARGE + 40 * i for i in range(60)])
-    done = run(tmp_path, "fit", name, "--target", "y", "--model", "m", *FEW)
+    done = run(tmp_path, "fit", name, "--target", "y", "--method", "dnn", "--model", "m", *FEW)
     assert f"{LARGE} (data row 1) to {LARGE - 1}: different ones may become equal" in done.stderr
     assert "column 'id': integers beyond 2^53" in run(tmp_path, "predict", "m", name).stderr
     write_large(tmp_path, name, "y", [LARGE + 40 * i for i in range(60)])
-    assert "the target 'y': integers beyond 2^53" in run(tmp_path, "fit", name, "--target", "y", "--model", "m", *FEW).stderr
+    assert "the target 'y': integers beyond 2^53" in run(tmp_path, "fit", name, "--target", "y", "--method", "dnn", "--model", "m", *FEW).stderr
     labels = [2**53, LARGE, LARGE + 1]
     write_large(tmp_path, name, "y", [labels[i % 3] for i in range(90)])
-    done = run(tmp_path, "fit", name, "--target", "y", "--likelihood", "softmax", "--model", "m", *FEW)
+    done = run(tmp_path, "fit", name, "--target", "y", "--likelihood", "softmax", "--method", "dnn", "--model", "m", *FEW)
     assert done.returncode == 0, done.stderr
     answer = run(tmp_path, "predict", "m", name).stdout.splitlines()[0]
     assert answer.startswith(",".join(f"p_{label}" for label in labels))

@@ -37,7 +37,7 @@ def test_noise_folds_can_be_chosen_and_left_out(tmp_path):
     assert "noise_folds" in refused(tmp_path, *WORDS, "--noise-folds", 3, "--resume")
     assert fitted(tmp_path, "--noise-folds", 3)[0]["noise"]["folds"] == 3
     assert "at least 2 noise folds" in refused(tmp_path, *WORDS, "--noise-folds", 1)
-    assert "noise_folds to be an integer from 0 to 1000" in refused(tmp_path, *WORDS, "--noise-folds", -1)
+    assert "--noise-folds to be an integer from 0 to 1000" in refused(tmp_path, *WORDS, "--noise-folds", -1)
 
 
 def test_compare_takes_them_too(tmp_path):

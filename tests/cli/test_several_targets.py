@@ -5,6 +5,7 @@ import io
 import json
 import math
 import random
+import re
 import signal
 import statistics
 import subprocess
@@ -166,6 +167,15 @@ def test_bounds_of_counts_are_exact(tmp_path):
     assert "a whole number of the counts 'visits'" in refused(tmp_path, "predict", "m", "t.csv", "--probability", "visits=1.5")
 
 
+def test_a_class_that_is_a_number_may_be_spelt_in_another_way(tmp_path):
+    write_csv(tmp_path / "t.csv", ["x", "a", "alarm"], [[x, a, int(c == "yes")] for x, _, a, _, c in rows(120, missing=False)])
+    done = run(tmp_path, "fit", "t.csv", "--target", "a,alarm", "--method", "constant", "--model", "m", "--threads", 1)
+    assert done.returncode == 0, done.stderr
+    one, spelt, other = (predicted(tmp_path, "m", "t.csv", "--probability", f"alarm={value}")["probability"][0] for value in ("1", "1.0", "0"))
+    assert one == spelt and math.isclose(one + other, 1)
+    assert "a class of the target 'alarm'" in refused(tmp_path, "predict", "m", "t.csv", "--probability", "alarm=2")
+
+
 def test_evaluate_has_a_column_for_each_target_and_the_joint_scores(folder):
     report = report_of(folder, "evaluate", "pair", "t.csv", "--split", "test")
     fit = json.loads((folder / "pair.json").read_text())
@@ -177,7 +187,11 @@ def test_evaluate_has_a_column_for_each_target_and_the_joint_scores(folder):
     assert text.splitlines()[0].split() == ["a", "b", "c"] and text.splitlines()[1].split() == ["rows", "400", "400", "400"]
     accuracy = next(line for line in text.splitlines() if line.startswith("accuracy"))
     assert accuracy.split()[1:3] == ["-", "-"] and float(accuracy.split()[3]) > 0.5
-    assert "energy score" in text and "lower nll: joint, by" in text and "joint regions at 95 %" in text
+    assert "joint regions at 95 %" in text
+    energy = next(line for line in text.splitlines() if line.startswith("energy score")).split()[2:]
+    assert all(re.fullmatch(r"0\.[1-9]\d\d|[1-9]\.\d\d", score) for score in energy), energy  # three digits, by draws
+    gain, error = re.search(r"lower nll: joint, by (\S+) \+- (\S+) \(", text).groups()
+    assert len(gain.split(".")[1]) == len(error.split(".")[1]) and len(error.replace(".", "").lstrip("0")) in (2, 3), text
     done = run(folder, "evaluate", "pair", "t.csv")
     assert "these data were fitted on" in done.stderr
 
@@ -224,6 +238,22 @@ def test_killed_and_resumed_it_ends_in_the_same_bits(tmp_path):
     assert done.returncode == 0 and "m is finished already" in done.stderr and "joint nll" in done.stdout
 
 
+def test_a_fit_of_other_targets_is_not_gone_on_from(folder, tmp_path):
+    write_csv(tmp_path / "t.csv", HEADER, rows(150))
+    other = ["fit", "t.csv", "--target", "b,a", "--ignore", "c", "--method", "ridge", "--threads", 1, "--resume", "--model"]
+    (tmp_path / "pair").write_bytes((folder / "pair").read_bytes())
+    error = refused(tmp_path, *other, "pair")
+    assert "one of the targets 'a', 'b', where this fit is of the targets 'b', 'a'" in error, error
+    assert "name the same in --target, in that order, or leave --resume out to fit anew, or name another --model" in error, error
+    assert "ignore" not in error
+    fit = ["fit", "t.csv", "--method", "dnn", "--steps", 10000000, "--patience", 0, "--threads", 1, "--checkpoint-every", 0, "--model", "m"]
+    process = begun(tmp_path, "m.target-1.ckpt", *fit, "--target", "a,b")
+    process.kill()
+    process.communicate()
+    error = refused(tmp_path, *fit, "--target", "a,x2", "--resume")
+    assert "target a: " in error and "one of the targets 'a', 'b', where this fit is of the targets 'a', 'x2'" in error, error
+
+
 def test_an_interrupted_fit_keeps_its_parts(tmp_path):
     write_csv(tmp_path / "t.csv", HEADER, rows(150))
     words = ["fit", "t.csv", "--target", "a,b", "--ignore", "c", "--method", "dnn", "--steps", 10000000, "--patience", 0, "--threads", 1]
@@ -251,6 +281,7 @@ def test_a_column_with_a_comma_in_its_name_is_one_target(tmp_path):
     (["--target", "a,b", "--cache", "rows", "--method", "dnn"], "several targets keeps all rows in memory, without --cache"),
     (["--target", "a,c", "--method", "ridge"], "target c: "),
     (["--target", "a,b", "--valid-fraction", 0], "held-out rows"),
+    (["--target", "a,b", "--likelihood", "a=student,b=gaussian"], "expected one --likelihood, which holds for all targets; received 'a=student,b=gaussian'"),
 ], ids=lambda value: value[1] if isinstance(value, list) else None)
 def test_a_fit_that_cannot_be_is_refused(folder, words, text):
     error = refused(folder, "fit", "t.csv", "--model", "never", *words)
@@ -271,6 +302,8 @@ def test_a_command_for_one_target_says_so(folder, words):
     (["predict", "pair", "few.csv", "--keep-outside"], "for --keep-outside"),
     (["predict", "pair", "few.csv", "--region", "--level", "0.5,0.9"], "one --level for --region"),
     (["predict", "pair", "few.csv", "--draws", 3, "--region"], "without columns of the answer"),
+    (["predict", "pair", "few.csv", "--draws", 3, "--level", 0.9], "--draws without --level: draws are of the whole distribution; received both"),
+    (["predict", "pair", "few.csv", "--level", 0.95, "--draws", 3], "--draws without --level"),
     (["predict", "pair", "few.csv", "--draws", 0], "--draws"),
     (["predict", "pair", "few.csv", "--seed", 3], "--draws"),
     (["predict", "pair", "few.csv", "--probability", "zz>3"], "the targets are a, b"),
@@ -291,6 +324,7 @@ def test_a_question_that_cannot_be_answered_is_refused(folder, words, text):
 
 
 def test_help_shows_an_example(folder):
-    assert "--target no2,pm10,alarm" in run(folder, "fit", "--help").stdout
+    text = run(folder, "fit", "--help").stdout
+    assert "--target no2,pm10,alarm" in text and "It holds for all of several targets" in " ".join(text.split())
     text = run(folder, "predict", "--help").stdout
     assert "--probability" in text and "--draws" in text and "Several targets" in text

@@ -180,7 +180,7 @@ def test_what_cannot_be_read_from_disk_is_refused(folder):
 
 
 def test_a_kill_leaves_no_rows_behind_and_the_fit_goes_on(folder):
-    whole = [*DNN, "--steps", "20000", "--patience", "0", "--cache", "cache"]
+    whole = [*DNN, "--steps", "10000", "--patience", "0", "--cache", "cache"]
     fitted(folder, "parts", *whole)
     expected = run(folder, "predict", "model.safetensors", "new.parquet").stdout
     (folder / "model.safetensors").unlink()

@@ -106,7 +106,9 @@ def test_windows_have_the_weight_of_the_row_that_they_predict(tmp_path):
     assert "'w'" not in run(tmp_path, "predict", "m", "s.csv").stderr
 
 
-@pytest.mark.parametrize(("cell", "text"), [("-1", "received -1"), ("", "received a missing cell"), ("heavy", "heavy"), ("inf", "inf")])
+@pytest.mark.parametrize(("cell", "text"), [("-1", "received -1"), ("", "received a missing cell"), ("heavy", "heavy"), ("inf", "inf"),
+                                            ("1e308", "received 1e+308; sums of larger ones overflow: divide all weights by one number (only their "
+                                             "proportions count, unless --weights-are counts)")])
 def test_a_bad_weight_is_named(tmp_path, cell, text):
     table = rows(30, [1])
     table[11][2] = cell
@@ -123,7 +125,7 @@ def test_refused_weights(tmp_path):
     assert "a column of weights beside the target" in refused(tmp_path, *words, "--target", "w", "--weights", "w")
     assert "expected --weights, a column, with --weights-are" in refused(tmp_path, *words, *PLAIN, "--weights-are", "counts")
     assert "received an empty name" in refused(tmp_path, *words, *PLAIN, "--weights", "")
-    assert "weights_are" in refused(tmp_path, *words, *PLAIN, "--weights", "w", "--weights-are", "shares")
+    assert "expected --weights-are to be one of importance, counts; received" in refused(tmp_path, *words, *PLAIN, "--weights", "w", "--weights-are", "shares")
     assert "no weights for --likelihood cox" in refused(tmp_path, *words, "--likelihood", "cox", "--domain", "0:1", "--weights", "w")
     (tmp_path / "rows").mkdir()
     error = refused(tmp_path, *words, *PLAIN, "--weights", "w", "--cache", "rows", "--method", "dnn")

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <stdexcept>
 
 namespace slimbayes {
@@ -50,6 +51,23 @@ TEST(NoiseVariance, TheClampedFormsStayAtTheFloorAndLeaveItAgain) {
       EXPECT_EQ(variance(theta), 1e-4);
       EXPECT_EQ(variance.gradient(scalar(theta), scalar(2)).item<double>(), 0) << "down";
       EXPECT_LT(variance.gradient(scalar(theta), scalar(-2)).item<double>(), 0) << "back up";
+    }
+  }
+}
+
+TEST(NoiseVariance, TensorOperationsGiveTheSameNumbers) {
+  for (const char* form : kForms) {
+    for (double theta : {-30.0, -0.3, 0.0, 5e-5, 0.02, 0.7, 4.0, 30.0}) {
+      SCOPED_TRACE(form);
+      SCOPED_TRACE(theta);
+      const NoiseVariance variance = noise(form);
+      const double value = variance(theta);
+      EXPECT_NEAR(variance.pending(scalar(theta)).item<double>(), value, 1e-14 * value);
+      for (double g : {-2.0, 0.0, 2.0}) {
+        const double gradient = variance.gradient(theta, g);
+        EXPECT_NEAR(variance.pending_gradient(scalar(theta), scalar(g)).item<double>(), gradient,
+                    1e-14 * std::abs(gradient));
+      }
     }
   }
 }

@@ -10,6 +10,8 @@
 #include <map>
 #include <set>
 
+#include "slimbayes/core/device_random.h"
+
 namespace slimbayes {
 namespace {
 
@@ -104,6 +106,18 @@ TEST(Random, TensorsHoldTheStreamsNumbersInOrder) {
   EXPECT_EQ(s.uniform({0, 4}).numel(), 0);
   EXPECT_EQ(s.uniform({}).dim(), 0);
   EXPECT_THROW(s.normal({2}, at::kHalf), std::invalid_argument);
+}
+
+TEST(Random, TensorOperationsGiveTheNumbersOfOtherDevices) {
+  constexpr uint64_t kKey = 0x9e3779b97f4a7c15;
+  const Stream stream(kKey);
+  for (const int64_t n : {0, 1, 7, 10000}) {
+    for (const at::ScalarType type : {at::kDouble, at::kFloat})
+      EXPECT_TRUE(at::equal(uniform_of(kKey, {n, 3}, type), stream.uniform({n, 3}, type))) << n;
+    EXPECT_TRUE(
+        at::allclose(normal_float32_of(kKey, {n, 3}, at::kCPU), stream.normal_float32({n, 3}), 1e-5, 1e-6))
+        << n;
+  }
 }
 
 TEST(Random, MomentsOfUniformsAndNormals) {

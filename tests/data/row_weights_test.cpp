@@ -64,6 +64,9 @@ TEST(row_weights, name_the_row_of_a_bad_weight) {
   expect_has(error(-0.5), "received -0.5");
   expect_has(error(kNone), "received a missing cell");
   expect_has(error(std::numeric_limits<double>::infinity()), "received inf");
+  expect_has(error(1e308),
+             "data row 3: expected a weight up to 1e+100 in the column 'w'; received 1e+308; sums of larger");
+  EXPECT_EQ(values(row_weights(with_weights({1, 1e100}), weighted_by())), (std::vector<double>{1, 1e100}));
 }
 
 TEST(row_weights, refuse_a_column_that_can_be_none) {

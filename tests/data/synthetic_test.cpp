@@ -60,9 +60,9 @@ TEST(generate, seeds_and_prefixes) {
 TEST(generate, errors) {
   expect_has(error_of([] { generate("stepz", 10, Stream(0)); }), "received 'stepz'; did you mean 'steps'?");
   expect_has(error_of([] { generate("steps", 0, Stream(0)); }),
-             "rows to be an integer from 1 to 100000000; received 0");
+             "`.rows` to be an integer from 1 to 100000000; received 0");
   expect_has(error_of([] { generate("steps", 5, Stream(0), -1); }),
-             "amplitude to be a number of at least 0 and below 1000000; received -1");
+             "`.amplitude` to be a number of at least 0 and below 1000000; received -1");
   for (const std::string& name : generator_names()) {
     int64_t rows = generate(name, 3, Stream(0)).rows;
     EXPECT_TRUE(rows == 3 || (name == "cox" && rows > 0)) << name;

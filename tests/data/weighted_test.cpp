@@ -72,6 +72,8 @@ TEST(Weighted, RefusesWhatIsNoWeight) {
   for (const double wrong : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
     EXPECT_THROW(weighted(data, doubles_of({1, wrong, 1})), std::invalid_argument) << wrong;
   EXPECT_THROW(weighted(data, doubles_of({1, 2})), std::invalid_argument);
+  EXPECT_THROW(weighted(data, doubles_of({1, 1e101, 1})), std::invalid_argument);
+  EXPECT_EQ(weighted(data, doubles_of({1, 1e100, 1})).total_weight(), 1e100);
 }
 
 TEST(Weighted, JoinedRowsWithoutWeightsCountOnce) {

@@ -196,8 +196,9 @@ TEST(JointFit, LeavesRowsOfWeight0OutOfTheDealtParts) {
   std::vector<int64_t> counted;
   for (int64_t row = 0; row < 200; ++row)
     if (row % 5 != 0) counted.push_back(row);
-  const JointModel model = *fitted(table, request).model,
-                   without = *fitted(take_rows(table, counted), request).model;
+  const JointOutcome all = fitted(table, request);
+  expect_has(all.notes.front(), "40 of 200 rows have the weight 0 in 'w': left out");
+  const JointModel model = *all.model, without = *fitted(take_rows(table, counted), request).model;
   for (const auto part : {&SplitRows::train, &SplitRows::valid}) {
     std::vector<int64_t> expected;
     for (const int64_t place : without.parts().split.*part)

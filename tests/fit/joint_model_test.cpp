@@ -3,7 +3,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "slimbayes/fit/joint_fit.h"
 #include "slimbayes/model/answer_table.h"
@@ -114,6 +116,64 @@ TEST(JointModel, ProbabilitiesAreTheSharesOfTheDraws) {
   const at::Tensor numbers = draws.narrow(2, 0, 2);
   const at::Tensor inside = (numbers >= region.lower).logical_and(numbers <= region.upper).all(2);
   EXPECT_NEAR(share(inside).mean().item<double>(), 0.9, 0.01);
+}
+
+TEST(JointModel, AConditionIsReadByTheKindOfItsTarget) {
+  const auto read = [](const char* target, const char* sign, const char* value) {
+    return mixed_model().conditions(target, sign, value);
+  };
+  for (const auto& [sign, holds] : {std::pair(">", Holds::above), std::pair(">=", Holds::above),
+                                    std::pair("<", Holds::at_most), std::pair("<=", Holds::at_most)}) {
+    const std::vector<JointCondition> one = read("a", sign, "-1.5");
+    ASSERT_EQ(one.size(), 1U);
+    EXPECT_EQ(one[0].target, "a");
+    EXPECT_EQ(one[0].holds, holds);
+    EXPECT_EQ(one[0].value, -1.5);
+  }
+  const std::vector<JointCondition> is = read("c", "==", "v");
+  ASSERT_EQ(is.size(), 1U);
+  EXPECT_EQ(is[0].holds, Holds::is);
+  EXPECT_EQ(is[0].label, "v");
+  EXPECT_THROW(read("a", "=", "1"), std::invalid_argument);
+  EXPECT_THROW(read("a", ">", "high"), std::invalid_argument);
+  EXPECT_THROW(read("a", "<", "inf"), std::invalid_argument);
+  EXPECT_THROW(read("a", "!=", "1"), std::invalid_argument);
+  EXPECT_THROW(read("c", ">", "v"), std::invalid_argument);
+  EXPECT_THROW(read("z", ">", "1"), std::invalid_argument);
+}
+
+TEST(JointModel, AClassThatIsANumberMayBeSpeltInAnotherWay) {
+  Table rows = joint_rows(120);
+  rows.columns.back() = categories("c", rows.columns.back().values, {"1", "2", "07"});
+  JointRequest request;
+  request.fit.target = "a,b,c";
+  request.fit.method = "constant";
+  Callback silent;
+  const JointModel model = *fit_joint(rows, request, nullptr, {}, silent).model;
+  const JointAnswers answers = model.answers(Examples(rows));
+  const auto p = [&](const char* label) {
+    return model.probability(answers, model.conditions("c", "=", label));
+  };
+  EXPECT_TRUE(at::equal(p("1.0"), p("1")));
+  EXPECT_TRUE(at::equal(p("2e0"), p("2")));
+  EXPECT_FALSE(at::equal(p("1"), p("2")));
+  EXPECT_GT(p("07").min().item<double>(), 0);
+  EXPECT_THROW(p("7"), std::invalid_argument);  // 07 is a text
+  EXPECT_THROW(p("3.0"), std::invalid_argument);
+}
+
+TEST(JointModel, AnswersTellHowMuchIsDone) {
+  const Table rows = joint_rows(10);
+  std::vector<double> shares;
+  PredictOptions options;
+  options.progress = [&](double share) { shares.push_back(share); };
+  const JointAnswers told = mixed_model().answers(rows, {}, options), silent = mixed_model().answers(rows);
+  ASSERT_GE(shares.size(), 3u);  // at least one for each target
+  EXPECT_LE(shares.front(), 1.0 / 3 + 1e-12);
+  EXPECT_TRUE(std::ranges::is_sorted(shares));
+  EXPECT_DOUBLE_EQ(shares.back(), 1);
+  EXPECT_TRUE(
+      at::equal(std::get<Regression>(told.joint[0]).mean, std::get<Regression>(silent.joint[0]).mean));
 }
 
 TEST(JointModel, RefusesConditionsThatDoNotSuit) {

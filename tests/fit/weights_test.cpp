@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "slimbayes/fit/fit_model.h"
+#include "slimbayes/fit/left_out.h"
 #include "slimbayes/fit/network_at_hand.h"
 #include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/model/model.h"
@@ -55,6 +56,23 @@ void expect_same_bits(const Model& a, const Model& b, const Table& rows) {
   EXPECT_TRUE(at::equal(p.mean, q.mean));
   EXPECT_TRUE(at::equal(p.aleatoric_var, q.aleatoric_var));
   EXPECT_TRUE(at::equal(p.epistemic_var, q.epistemic_var));
+}
+
+TEST(SplitAmongPlaces, HasTheRowsThereAndComesBack) {
+  const SplitRows all{
+      .train = {0, 2, 5}, .valid = {3}, .test = {6, 7}, .calibration = {1, 4}, .notes = {"n"}};
+  const std::vector<int64_t> places = {0, 3, 4, 6, 7};
+  const auto lists = [](const SplitRows& of) {
+    return std::vector{of.train, of.valid, of.test, of.calibration};
+  };
+  using Lists = std::vector<std::vector<int64_t>>;
+  const SplitRows some = among_places(all, places), back = among_all(some, places);
+  EXPECT_EQ(lists(some), (Lists{{0}, {1}, {3, 4}, {2}}));
+  EXPECT_EQ(lists(back), (Lists{{0}, {3}, {6, 7}, {4}}));
+  EXPECT_EQ(lists(among_places(back, places)), lists(some));
+  EXPECT_EQ(some.notes, all.notes);
+  EXPECT_EQ(lists(among_places(all, {})), lists(all));
+  EXPECT_EQ(lists(among_all(all, {})), lists(all));
 }
 
 TEST(FitWithWeights, ARowOfWeight0IsAMissingRow) {

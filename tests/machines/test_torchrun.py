@@ -61,14 +61,29 @@ def held_out_nll(folder):
     return json.loads(done.stdout)["nll"]
 
 
-@pytest.fixture(name="folders")
-def two_folders(tmp_path):
-    """Two machines: what one writes the other does not see."""
-    made = [tmp_path / "first", tmp_path / "second"]
+def two_machines(within):
+    """Two folders with the data: what one machine writes the other does not see."""
+    made = [within / "first", within / "second"]
     for folder in made:
         folder.mkdir()
         table(folder / "data.csv")
     return made
+
+
+@pytest.fixture(name="folders")
+def two_folders(tmp_path):
+    return two_machines(tmp_path)
+
+
+LONG = [*DBK, "--steps", "3000", "--patience", "0"]
+
+
+@pytest.fixture(name="answers_of_two_ranks", scope="module")
+def undisturbed_ranks(tmp_path_factory):
+    """The answers of LONG, fitted by two ranks that nobody disturbs."""
+    folders = two_machines(tmp_path_factory.mktemp("undisturbed"))
+    assert [code for code, *_ in fitted(folders, *LONG)] == [0, 0]
+    return answers(folders[0])
 
 
 def test_one_process_is_the_tool(folders):
@@ -115,15 +130,11 @@ def test_the_report_of_a_fit_has_its_ranks(folders):
     assert set(ranks) == {"size", "share", "waiting_seconds"}
 
 
-def test_torchrun_starts_the_ranks_and_restarts_them(folders):
+def test_torchrun_starts_the_ranks_and_restarts_them(folders, answers_of_two_ranks):
     """A rank that is killed: torchrun starts all of them again, and the model is that of a fit without a kill."""
     folder = folders[0]
-    whole = [*DBK, "--steps", "3000", "--patience", "0"]
-    assert [code for code, *_ in fitted(folders, *whole)] == [0, 0]
-    expected = answers(folder)
-    (folder / "model.safetensors").unlink()
     process = subprocess.Popen([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--max-restarts", "2", "-m",
-                                "slimbayes", "fit", "data.csv", *whole, "--checkpoint-every", "0.1", "--resume", "--timeout", "60"], cwd=folder,
+                                "slimbayes", "fit", "data.csv", *LONG, "--checkpoint-every", "0.1", "--resume", "--timeout", "60"], cwd=folder,
                                env=SETTINGS, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     checkpoint = folder / "model.safetensors.ckpt"
     until = time.monotonic() + 60
@@ -136,11 +147,21 @@ def test_torchrun_starts_the_ranks_and_restarts_them(folders):
     assert process.poll() is None and not set(children(process)) & set(workers)  # new ranks
     _, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
-    assert answers(folder) == expected
+    assert answers(folder) == answers_of_two_ranks
 
 
 ENSEMBLE = ["--target", "y", "--method", "ensemble", "--of", "dbk", "--members", "4", "--hidden", "16", "--rank", "16", "--batch", "100", "--threads", "1",
             "--patience", "0"]
+SERIES = [*ENSEMBLE, "--steps", "4000"]
+
+
+@pytest.fixture(name="answers_of_one_process", scope="module")
+def undisturbed_series(tmp_path_factory):
+    """The answers of SERIES, fitted by one process."""
+    folder = tmp_path_factory.mktemp("series")
+    table(folder / "data.csv")
+    subprocess.run([TOOL, "fit", "data.csv", *SERIES], cwd=folder, check=True, capture_output=True, timeout=120)
+    return answers(folder)
 
 
 @pytest.mark.parametrize("words", [[*ENSEMBLE, "--steps", "300"], [*DBK, "--steps", "60", "--tune"]], ids=["ensemble", "tune"])
@@ -196,14 +217,11 @@ def test_ranks_share_the_candidates_of_auto_within_its_time(folders):
     assert held_out_nll(folders[0]) < 0.5  # that of the noise is 0.21, that of the target's mean 1.7
 
 
-def test_a_killed_rank_gives_its_job_back(folders):
+def test_a_killed_rank_gives_its_job_back(folders, answers_of_one_process):
     """torchrun starts the ranks again, the record knows what is finished, and the model is that of one process."""
-    folder, words = folders[0], [*ENSEMBLE, "--steps", "4000"]
-    subprocess.run([TOOL, "fit", "data.csv", *words], cwd=folder, check=True, capture_output=True, timeout=120)
-    expected = answers(folder)
-    (folder / "model.safetensors").unlink()
+    folder = folders[0]
     process = subprocess.Popen([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--max-restarts", "2", "-m",
-                                "slimbayes", "fit", "data.csv", *words, "--checkpoint-every", "0.1", "--resume", "--timeout", "60"], cwd=folder,
+                                "slimbayes", "fit", "data.csv", *SERIES, "--checkpoint-every", "0.1", "--resume", "--timeout", "60"], cwd=folder,
                                env=SETTINGS, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 90
     while not (folder / "model.safetensors.ckpt.1").exists() and time.monotonic() < until and process.poll() is None:
@@ -211,12 +229,11 @@ def test_a_killed_rank_gives_its_job_back(folders):
     assert process.poll() is None
     os.kill(children(process)[-1], signal.SIGKILL)
     _, said = process.communicate(timeout=120)
-    assert process.returncode == 0 and answers(folder) == expected, said
+    assert process.returncode == 0 and answers(folder) == answers_of_one_process, said
 
 
-def test_ctrl_c_in_a_series_keeps_what_is_finished(folders):
-    words = [*ENSEMBLE, "--steps", "4000"]
-    processes = started(folders, ["fit", "data.csv", *words, "--checkpoint-every", "0.1"])
+def test_ctrl_c_in_a_series_keeps_what_is_finished(folders, answers_of_one_process):
+    processes = started(folders, ["fit", "data.csv", *SERIES, "--checkpoint-every", "0.1"])
     until = time.monotonic() + 90
     while not (folders[0] / "model.safetensors.ckpt.1").exists() and time.monotonic() < until:
         time.sleep(0.02)
@@ -224,10 +241,8 @@ def test_ctrl_c_in_a_series_keeps_what_is_finished(folders):
     done = ended(processes)
     assert [code for code, *_ in done] == [130, 130], done
     assert (folders[0] / "model.safetensors.ckpt").exists()
-    assert [code for code, *_ in fitted(folders, *words, "--resume")] == [0, 0]
-    ours = answers(folders[0])
-    subprocess.run([TOOL, "fit", "data.csv", *words], cwd=folders[0], check=True, capture_output=True, timeout=120)
-    assert answers(folders[0]) == ours
+    assert [code for code, *_ in fitted(folders, *SERIES, "--resume")] == [0, 0]
+    assert answers(folders[0]) == answers_of_one_process
 
 
 def test_a_rank_that_dies_ends_the_others_with_a_sentence(folders):
@@ -244,12 +259,8 @@ def test_a_rank_that_dies_ends_the_others_with_a_sentence(folders):
     assert "--resume" in said and (folders[0] / "model.safetensors.ckpt").exists()
 
 
-def test_ctrl_c_on_rank_0_ends_all_and_the_fit_goes_on_elsewhere(folders, tmp_path):
-    long = ["--steps", "4000", "--patience", "0"]
-    assert [code for code, *_ in fitted(folders, *DBK, *long)] == [0, 0]
-    expected = answers(folders[0])
-    (folders[0] / "model.safetensors").unlink()
-    processes = started(folders, ["fit", "data.csv", *DBK, *long, "--checkpoint-every", "0.1"])
+def test_ctrl_c_on_rank_0_ends_all_and_the_fit_goes_on_elsewhere(folders, tmp_path, answers_of_two_ranks):
+    processes = started(folders, ["fit", "data.csv", *LONG, "--checkpoint-every", "0.1"])
     until = time.monotonic() + 60
     while not (folders[0] / "model.safetensors.ckpt").exists() and time.monotonic() < until:
         time.sleep(0.02)
@@ -260,9 +271,9 @@ def test_ctrl_c_on_rank_0_ends_all_and_the_fit_goes_on_elsewhere(folders, tmp_pa
     for name in "data.csv", "model.safetensors", "model.safetensors.ckpt":
         if name != "model.safetensors" or (folders[0] / name).exists():  # there is none before the first validation
             (alone / name).write_bytes((folders[0] / name).read_bytes())
-    assert [code for code, *_ in fitted(folders, *DBK, *long, "--resume")] == [0, 0]
-    assert answers(folders[0]) == expected
-    (code, _, said), = fitted([alone], *DBK, *long, "--resume")  # one process goes on, to other bits
+    assert [code for code, *_ in fitted(folders, *LONG, "--resume")] == [0, 0]
+    assert answers(folders[0]) == answers_of_two_ranks
+    (code, _, said), = fitted([alone], *LONG, "--resume")  # one process goes on, to other bits
     assert code == 0 and "starting anew" not in said and not (alone / "model.safetensors.ckpt").exists()
     assert abs(held_out_nll(alone) - held_out_nll(folders[0])) < 0.05
 

@@ -23,9 +23,14 @@ TEST(loss_gradient, IsThatOfAutomaticDifferentiation) {
     const at::Tensor loss = Head{head}.loss(f, y, 0).mean();
     loss.backward();
     const LossGradient found = loss_gradient(head, f, y);
-    EXPECT_NEAR(found.loss, loss.item<double>(), 1e-12);
+    EXPECT_NEAR(found.loss.value(), loss.item<double>(), 1e-12);
     EXPECT_TRUE(at::allclose(found.gradient, f.grad(), 1e-12, 1e-14)) << name_of(head.likelihood);
   }
+}
+
+TEST(LossGradient, AShareOfASumIsItsMean) {
+  EXPECT_EQ(share_of_sum(at::full({}, 6.0f), 0.25).value(), 1.5);
+  EXPECT_TRUE(share_of_sum(at::empty({}, at::device(at::kMeta)), 0.25).pending().defined());
 }
 
 }  // namespace

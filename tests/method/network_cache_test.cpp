@@ -93,7 +93,8 @@ TEST(NetworkCache, AKeyHoldsAllThatDecidesTheBits) {
         training_key(spec, options, {split.train, rows(8, 4)}, Stream(3)),
         training_key(spec, options, {split.train, {}}, Stream(3)),
         training_key(spec, options, {split.train.subset(at::arange(19, -1, -1)), split.valid}, Stream(3)),
-        training_key(spec, options, classes, Stream(3)), training_key(spec, options, split, Stream(4))})
+        training_key(spec, options, classes, Stream(3)), training_key(spec, options, split, Stream(4)),
+        training_key(spec, options, split, Stream(3), at::kCUDA)})
     EXPECT_NE(other, key);
 }
 

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/random.h"
-#include "slimbayes/method/batches.h"
 #include "tests/methods/whole_weights.h"
 
 namespace slimbayes {

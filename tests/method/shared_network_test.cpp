@@ -54,7 +54,7 @@ TEST(masked_loss_gradient, IsThatOfTheLossWrittenOut) {
   loss = loss / 4;
   loss.backward();
   const LossGradient found = masked_loss_gradient(f, y);
-  EXPECT_NEAR(found.loss, loss.item<double>(), 1e-12);
+  EXPECT_NEAR(found.loss.value(), loss.item<double>(), 1e-12);
   EXPECT_TRUE(at::allclose(found.gradient, f.grad(), 1e-12, 1e-14));
   EXPECT_EQ(found.gradient[2].abs().sum().item<double>(), 0);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "slimbayes/answers/answers.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/network_cache.h"
 #include "slimbayes/method/rank_rows.h"

@@ -29,12 +29,25 @@ struct Subject {
   /// Makes the method with fewer steps, for clauses that need fits of their own but no good ones. If empty,
   /// they take `make`.
   std::function<std::unique_ptr<Method>()> brief = {};
+  /// Makes the method with a few steps, for clauses that ask what a fit repeats or touches. If empty, they
+  /// take `brief`.
+  std::function<std::unique_ptr<Method>()> briefest = {};
 };
 
 /// Fits the method of the subject, with few steps.
 inline std::unique_ptr<Fitted> brief_fit(const Subject& subject, const Split& split, uint64_t seed) {
   return (subject.brief ? subject.brief : subject.make)()->fit(split, {Stream(seed), nullptr, {}});
 }
+
+/// Fits the method of the subject, with as few steps as it has a maker for.
+inline std::unique_ptr<Fitted> briefest_fit(const Subject& subject, const Split& split, uint64_t seed) {
+  if (!subject.briefest) return brief_fit(subject, split, seed);
+  return subject.briefest()->fit(split, {Stream(seed), nullptr, {}});
+}
+
+/// Steps of `briefest`: some epochs of the toy data. A method of candidates takes more: in few steps those
+/// that know the seed would have no weight.
+inline constexpr int64_t kBriefestSteps = 24;
 
 /// One clause of the contract of every method. `hold` throws Violation when the subject breaks it; `fitted`
 /// is the subject fitted on toy_split() with the seed kSeed.

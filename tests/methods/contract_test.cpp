@@ -68,8 +68,14 @@ Subject subject_of(const RegistryRow& row) {
   }
   nlohmann::json brief = quick;
   if (quick.contains("steps")) brief["steps"] = mini_batches ? 120 : 50;
-  return {&info, [&row, quick] { return row.make(quick); }, row.load, ask_another_process,
-          [&row, brief] { return row.make(brief); }};
+  nlohmann::json briefest = brief;
+  if (quick.contains("steps") && !info.candidates) briefest["steps"] = contract::kBriefestSteps;
+  return {&info,
+          [&row, quick] { return row.make(quick); },
+          row.load,
+          ask_another_process,
+          [&row, brief] { return row.make(brief); },
+          [&row, briefest] { return row.make(briefest); }};
 }
 
 /// Returns the indices in the registry of the methods that take the regression of a table.

@@ -23,4 +23,22 @@ inline nlohmann::json quick_options(const MethodInfo& info, TaskKind task) {
   return quick;
 }
 
+/// Returns options of a fit of a table's task with this likelihood in this many steps.
+inline nlohmann::json task_options(const MethodInfo& info, LikelihoodKind likelihood, int64_t steps) {
+  nlohmann::json quick = nlohmann::json::object();
+  if (info.candidates) quick["candidates"] = "constant,vbll";
+  if (!info.inner.empty()) {
+    quick["members"] = 2;
+    if (!takes(info, task_of(likelihood))) quick[info.inner] = "vbll";
+  }
+  for (const OptionDoc& option : options_of(info, quick)) {
+    if (option.name == "steps") quick["steps"] = steps;
+    if (option.name == "rank" || option.name == "hidden") quick[option.name] = 16;
+    if (option.name == "sketch") quick["sketch"] = 32;
+    if (option.name == "beta") quick["beta"] = 0.1;
+    if (option.name == "inducing_rows") quick["blocks"] = 1;
+  }
+  return quick;
+}
+
 }  // namespace slimbayes::contract

@@ -9,6 +9,7 @@
 #include "slimbayes/encoding/target.h"
 #include "slimbayes/method/registry.h"
 #include "tests/methods/once.h"
+#include "tests/methods/quick_options.h"
 
 namespace slimbayes {
 namespace {
@@ -20,26 +21,12 @@ constexpr LikelihoodKind kLikelihoods[] = {LikelihoodKind::bernoulli, Likelihood
 
 Subject subject_of(const RegistryRow& row, LikelihoodKind likelihood) {
   const MethodInfo& info = find_method(row.name);
-  nlohmann::json quick = nlohmann::json::object();
-  if (info.candidates) quick["candidates"] = "constant,vbll";
-  if (!info.inner.empty()) {
-    quick["members"] = 2;
-    if (!takes(info, task_of(likelihood))) quick[info.inner] = "vbll";
-  }
-  for (const OptionDoc& option : options_of(info, quick)) {
-    if (option.name == "steps") quick["steps"] = 300;
-    if (option.name == "rank" || option.name == "hidden") quick[option.name] = 16;
-    if (option.name == "sketch") quick["sketch"] = 32;
-    if (option.name == "beta") quick["beta"] = 0.1;
-    if (option.name == "inducing_rows") quick["blocks"] = 1;
-  }
-  nlohmann::json brief = quick;
-  if (quick.contains("steps")) brief["steps"] = 80;
-  return {&info,
-          [&row, quick] { return row.make(quick); },
-          row.load,
-          {},
-          [&row, brief] { return row.make(brief); }};
+  const nlohmann::json quick = contract::task_options(info, likelihood, 300),
+                       brief = contract::task_options(info, likelihood, 80),
+                       briefest = contract::task_options(info, likelihood,
+                                                         info.candidates ? 80 : contract::kBriefestSteps);
+  return {&info, [&row, quick] { return row.make(quick); }, row.load,
+          {},    [&row, brief] { return row.make(brief); }, [&row, briefest] { return row.make(briefest); }};
 }
 
 /// Returns every pair of the index in the registry of a method for tables and a likelihood that it takes.

@@ -61,9 +61,10 @@ def test_the_prior_sd_maximises_an_independent_evidence(tmp_path, table):
     phi = np.column_stack([forward(layers[:-1], tensors, "network", x), np.ones(len(x))])
     last = f"network.{len(layers) - 1}"
     w = np.append(tensors[f"{last}.weight"][0], tensors[f"{last}.bias"])
+    gram = phi.T @ phi / tensors["noise_var"]
 
     def log_evidence(sd):  # up to what does not depend on the prior; a determinant, not the tool's eigenvalues
-        h = np.eye(len(w)) + sd**2 * phi.T @ phi / tensors["noise_var"]
+        h = np.eye(len(w)) + sd**2 * gram
         return -0.5 * w @ w / sd**2 - 0.5 * np.linalg.slogdet(h)[1]
 
     low, high = np.log(1e-6), np.log(1e6)

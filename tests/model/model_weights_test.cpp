@@ -208,5 +208,27 @@ TEST(ModelWeights, OfCalibrationAreKeptAndServedToRows) {
   }
 }
 
+// The model reads its own parts of a file, whatever the version of those for serving is, and writes them
+// again.
+TEST(ModelWeights, OfCalibrationStandInAFileOfVersion2ForServing) {
+  const auto version_of = [](const TensorFile& file) {
+    return json::parse(file.metadata.at("serve")).at("version").get<int>();
+  };
+  FitOptions fit = plain_fit("y");
+  fit.ignore = {"c"};
+  fit.calibrate = "conformal";
+  fit.calibration_fraction = 0.3;
+  const Table table = weighed_table(300, 1);
+  for (const bool weighted : {false, true}) {
+    fit.weights = weighted ? "w" : "";
+    const Model model = fit_model(table, fit);
+    const TensorFile file = model.to_file();
+    EXPECT_EQ(version_of(file), weighted ? 2 : 1);
+    const Model loaded = Model::from_file(file, "weighed");
+    EXPECT_EQ(conformal_factor(loaded.calibration(), 0.8), conformal_factor(model.calibration(), 0.8));
+    EXPECT_EQ(to_bytes(loaded.to_file()), to_bytes(file));
+  }
+}
+
 }  // namespace
 }  // namespace slimbayes

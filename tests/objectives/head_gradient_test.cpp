@@ -5,7 +5,10 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numbers>
+#include <tuple>
+#include <vector>
 
 #include "slimbayes/core/random.h"
 #include "tests/objectives/plain_forms.h"
@@ -234,10 +237,12 @@ TEST(HeadGradient, OfAStudentPredictiveIsThatOfItsFormula) {
     };
     const at::Tensor whole = loss(dof);
     whole.backward();
-    const HeadGradient g =
-        head_gradient({c.phi.detach(), correction.detach(), c.y, 20},
-                      {{c.mean.detach(), c.log_diagonal, c.lower}, c.offset.detach(), noise.detach(), dof},
-                      {Data::predictive, 0, 0}, focus);
+    const HeadGradient g = head_gradient({c.phi.detach(), correction.detach(), c.y, 20},
+                                         {{c.mean.detach(), c.log_diagonal, c.lower},
+                                          c.offset.detach(),
+                                          noise.detach(),
+                                          at::scalar_tensor(dof, at::kDouble)},
+                                         {Data::predictive, 0, 0}, focus);
     const auto same = [](const at::Tensor& a, const at::Tensor& b) {
       return at::allclose(a, b, 1e-9, 1e-12);
     };
@@ -249,26 +254,64 @@ TEST(HeadGradient, OfAStudentPredictiveIsThatOfItsFormula) {
     EXPECT_TRUE(same(g.grad_noise_var, noise.grad()));
     const double step = 1e-4 * dof, high = loss(dof + step).item<double>(),
                  low = loss(dof - step).item<double>();
-    EXPECT_NEAR(g.grad_dof, (high - low) / (2 * step), 1e-3 * std::abs(g.grad_dof));
+    const double grad_dof = g.grad_dof.item<double>();
+    EXPECT_NEAR(grad_dof, (high - low) / (2 * step), 1e-3 * std::abs(grad_dof));
   }
 }
 
 TEST(HeadGradient, OfAStudentPredictiveTendsToTheGaussians) {
   Case c(9, 5);
-  const auto at_dof = [&](double dof) {
+  const auto at_dof = [&](const at::Tensor& dof) {
     return head_gradient({c.phi, {}, c.y, 20}, {c.posterior(), c.offset, at::exp(c.log_noise), dof},
                          {Data::predictive, 0.3, 0.7});
   };
-  const HeadGradient heavy = at_dof(1e6), gaussian = at_dof(INFINITY);
+  const HeadGradient heavy = at_dof(at::scalar_tensor(1e6, at::kDouble)), gaussian = at_dof({});
   EXPECT_TRUE(at::allclose(heavy.grad_features, gaussian.grad_features, 1e-4, 1e-5));
   EXPECT_NEAR(heavy.loss.total.item<double>(), gaussian.loss.total.item<double>(), 1e-4);
-  EXPECT_EQ(gaussian.grad_dof, 0);
+  EXPECT_FALSE(gaussian.grad_dof.defined());
+}
+
+TEST(HeadGradient, WithoutReadingANumberIsTheSame) {
+  const at::Tensor heavy = at::scalar_tensor(4.5, at::kDouble);
+  struct Choice {
+    HeadObjective objective;
+    at::Tensor dof;
+    double focus;
+  };
+  const std::vector<Choice> choices = {{{Data::predictive, 0.3, 0.7}, {}, 0.5},
+                                       {{Data::predictive, 0, 1}, {}, 0},
+                                       {{Data::expected, 0.4, 1}, {}, 0},
+                                       {{Data::predictive, 0.2, 1}, heavy, 0.5}};
+  for (const auto& [objective, dof, focus] : choices) {
+    Case c(9, 5);
+    const HeadBatch batch{c.phi, Stream(7).uniform(at::IntArrayRef{9}), c.y, 20};
+    const HeadValues head{c.posterior(), c.offset, at::exp(c.log_noise), dof};
+    const HeadGradient read = head_gradient(batch, head, objective, focus),
+                       pending = pending_head_gradient(batch, head, objective, focus);
+    const auto same = [](const at::Tensor& a, const at::Tensor& b) {
+      return at::allclose(a, b, 1e-12, 1e-14);
+    };
+    EXPECT_TRUE(same(pending.loss.data, read.loss.data));
+    EXPECT_TRUE(same(pending.loss.kl, read.loss.kl));
+    EXPECT_TRUE(same(pending.loss.total, read.loss.total));
+    for (at::Tensor HeadGradient::*field :
+         {&HeadGradient::grad_features, &HeadGradient::grad_correction, &HeadGradient::grad_mean,
+          &HeadGradient::grad_log_diagonal, &HeadGradient::grad_lower, &HeadGradient::grad_offset,
+          &HeadGradient::grad_noise_var})
+      EXPECT_TRUE(same(pending.*field, read.*field));
+    ASSERT_EQ(pending.grad_dof.defined(), dof.defined());
+    if (dof.defined()) {
+      EXPECT_TRUE(same(pending.grad_dof, read.grad_dof));
+    }
+  }
 }
 
 TEST(HeadGradient, RefusesAStudentExpectationAndTooFewDegreesOfFreedom) {
   Case c;
   const auto with = [&](double dof, Data data) {
-    return head_gradient({c.phi, {}, c.y, 20}, {c.posterior(), c.offset, at::exp(c.log_noise), dof}, {data});
+    return head_gradient({c.phi, {}, c.y, 20},
+                         {c.posterior(), c.offset, at::exp(c.log_noise), at::scalar_tensor(dof, at::kDouble)},
+                         {data});
   };
   EXPECT_THROW(with(4, Data::expected), std::invalid_argument);
   EXPECT_THROW(with(2, Data::predictive), std::invalid_argument);

@@ -83,6 +83,8 @@ def test_probabilities_are_those_of_a_normal_copula(model):
     low, high = model.predict_quantiles(X, [0.3, 0.7])[0, 0]
     assert model.probability(X, {"y0": ("<=", low)})[0] == pytest.approx(0.3, abs=1e-6)
     assert model.probability(X, {"y0": [(">", low), ("<=", high)]})[0] == pytest.approx(0.4, abs=1e-6)
+    for same, other in ((">=", ">"), ("<", "<=")):  # no row is exactly at a bound
+        assert model.probability(X, {"y0": (same, low)}) == model.probability(X, {"y0": (other, low)})
 
 
 def test_draws_have_the_marginals_and_the_correlation(model):
@@ -214,6 +216,40 @@ def test_a_conformal_region_holds_its_level():
     assert model.evaluate(X, Y)["region"] == "conformal"
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_targets_beside_a_frame_that_has_their_columns(library):
+    X, Y = targets()
+    frame = frame_of(X, Y)
+    to = {"pandas": lambda rows: rows, "polars": lambda rows: pytest.importorskip("polars").from_pandas(rows),
+          "pyarrow": lambda rows: pytest.importorskip("pyarrow").Table.from_pandas(rows)}[library]
+    model = sb.Regressor("ridge", valid_fraction=0.3).fit(frame, ["a", "b"])
+    named = model.evaluate(to(frame), ["a", "b"])
+    assert model.evaluate(to(frame), Y) == named == model.evaluate(to(frame[["u", "v", "w"]]), Y)
+    other = frame.assign(a=0.0, b="none")  # what is in them does not count
+    assert model.evaluate(to(other), frame[["b", "a"]]) == named and model.score(to(other), Y) == model.score(frame, Y)
+    one = sb.Regressor("ridge", ignore=["b"]).fit(frame, "a")
+    assert one.evaluate(to(other), Y[:, 0])["rmse"] == one.evaluate(frame)["rmse"]
+
+
+def test_targets_share_a_network(tmp_path):
+    X, Y = targets(200)
+    shared, apart = (sb.Regressor("bll", steps=60, valid_fraction=0.3, share_network=share).fit(X, Y) for share in (True, False))
+    assert shared.predict(X).shape == Y.shape and not np.allclose(shared.predict(X), apart.predict(X))
+    assert any("network is shared by 2 targets (share_network)" in note for note in shared.notes_), shared.notes_
+    shared.save(tmp_path / "m.safetensors")
+    again = sb.load(tmp_path / "m.safetensors")
+    assert again.share_network is True and np.array_equal(again.predict(X), shared.predict(X))
+    one = shared.models_["y0"]
+    assert one.share_network is False and np.array_equal(one.predict(X), shared.predict(X)[:, 0])
+    one.save(tmp_path / "one.safetensors")
+    assert sb.load(tmp_path / "one.safetensors").share_network is False
+    with pytest.raises(ValueError, match="several targets of a table for share_network; received one target"):
+        sb.Regressor("bll", share_network=True).fit(X, Y[:, 0])
+    for cls in sb.CountRegressor, sb.Classifier, sb.Forecaster:
+        with pytest.raises(TypeError, match="expected a keyword of this class; received share_network"):
+            cls(share_network=True)
+
+
 def test_counts_have_several_targets():
     X, _ = toys.matrix(150)
     draw = np.random.default_rng(0)
@@ -223,6 +259,11 @@ def test_counts_have_several_targets():
     assert model.predict(X).shape == (150, 2) and (np.stack(ends) == np.round(ends)).all()
     draws = model.sample(X, 2)
     assert (draws == np.round(draws)).all() and (draws >= 0).all()
+    below, exactly, above = (model.probability(X[:3], {"y0": (sign, 2)}) for sign in ("<", "=", ">"))
+    assert np.allclose(below + exactly + above, 1, atol=1e-6) and (exactly > 0.01).all()
+    assert np.array_equal(model.probability(X[:3], {"y0": (">=", 2)}), model.probability(X[:3], {"y0": (">", 1)}))
+    with pytest.raises(ValueError, match="a whole number of the counts 'y0'"):
+        model.probability(X[:3], {"y0": ("=", 1.5)})
 
 
 @pytest.mark.parametrize(("call", "error", "text"), [
@@ -236,7 +277,9 @@ def test_counts_have_several_targets():
     (lambda m, X, Y: m.export_onnx("m.onnx"), TypeError, "expected a model of one target"),
     (lambda m, X, Y: m.partial_fit(X, Y), AttributeError, "partial_fit: expected a model of one target"),
     (lambda m, X, Y: m.probability(X, {}), ValueError, "conditions as a dict"),
-    (lambda m, X, Y: m.probability(X, {"y0": (">=", 1)}), ValueError, "expected .'>', number. or"),
+    (lambda m, X, Y: m.probability(X, {"y0": ("!=", 1)}), ValueError, "expected .operator, number.*> >= < <= = ==; received"),
+    (lambda m, X, Y: m.probability(X, {"y0": ("=", 1)}), ValueError, "probability: expected a bound of the number 'y0'"),
+    (lambda m, X, Y: m.probability(X, {"y0": (">", float("nan"))}), ValueError, "a number after the operator of 'y0'"),
     (lambda m, X, Y: m.probability(X, {"y7": (">", 1)}), ValueError, "y7"),
     (lambda m, X, Y: m.probability(X, {"y0": (">", "high")}), ValueError, "a bound of y0"),
     (lambda m, X, Y: m.sample(X, -1), ValueError, "for n"),

@@ -94,7 +94,9 @@ def test_classes_whose_rows_have_no_weight_are_none():
 
 
 @pytest.mark.parametrize(("weight", "text"), [
-    (np.ones(9), r"sample_weight.shape == \(9,\), expected \(50,\)"), (-np.ones(50), "Negative values in data passed to `sample_weight`"),
+    (np.ones(9), r"sample_weight.shape == \(9,\), expected \(50,\)"),
+    (np.full(50, 1e308), r"fit: expected sample_weight up to 1e\+100; received 1e\+308 of row 1; .*divide all weights"),
+    (-np.ones(50), "Negative values in data passed to `sample_weight`"),
     (np.full(50, np.nan), "sample_weight contains NaN"), (np.full(50, np.inf), "sample_weight contains infinity"),
     (np.zeros(50), "at least one non-zero"), ("w", "the keyword weights='w'"), (np.ones((50, 2)), "1D array")])
 def test_a_wrong_weight_is_refused(weight, text):

@@ -65,9 +65,7 @@ std::string page_of_fields() {
          section(
              "evaluate --json",
              "[Metrics](metrics.md) explains them. Which there are depends on the target: a field that may "
-             "be absent is\nabsent where the data do not define it. Of classes with weights `reliability` "
-             "has the sums of "
-             "the weights\nof each bin too, `reliability.weight`.",
+             "be absent is\nabsent where the data do not define it.",
              field_docs<EvaluationReport>()) +
          section(
              "evaluate --folds --json",

@@ -59,6 +59,38 @@ TEST(ServedCalibrationWeights, MoveTheSetsOfClasses) {
   }
 }
 
+/// Sets the version of what the file holds for serving.
+void set_version(TensorFile& file, int version) {
+  json serve = json::parse(file.metadata.at("serve"));
+  serve["version"] = version;
+  file.metadata["serve"] = serve.dump();
+}
+
+int version_of(const TensorFile& file) {
+  return json::parse(file.metadata.at("serve")).at("version").get<int>();
+}
+
+// A reader that knows no weights knows version 1 alone, and refuses every other as this one does 3.
+TEST(ServedCalibrationWeights, HaveAVersionThatReadersWithoutThemRefuse) {
+  const Case plain{"", "ridge", json::object()}, calibrated{"", "ridge", json::object(), "conformal"};
+  for (const Case& one : {plain, calibrated})
+    EXPECT_EQ(version_of(fit_model(served_table(260, 1), request_of(one)).to_file()), 1) << one.calibrate;
+  const Model model = with_calibration_weights(calibrated);
+  TensorFile file = model.to_file();
+  EXPECT_EQ(version_of(file), 2);
+  const double factor = conformal_factor(model.calibration(), 0.8);
+  for (const int version : {2, 1}) {  // weights were in files of version 1 for a while
+    set_version(file, version);
+    EXPECT_EQ(served_file(file).calibration.factor(0.8), factor) << version;
+  }
+  for (const int version : {0, 3}) {
+    set_version(file, version);
+    const std::string message = error_of([&] { serve::Model::open(to_bytes(file), "other"); });
+    expect_has(message, "a file of this version of the library");
+    expect_has(message, "`slimbayes predict` and `slimbayes export` of the newer version read it");
+  }
+}
+
 TEST(ServedCalibrationWeights, OfADamagedFileAreRefused) {
   TensorFile file = with_calibration_weights({"", "ridge", json::object(), "conformal"}).to_file();
   EXPECT_NO_THROW(serve::Model::open(to_bytes(file), "whole"));

@@ -239,5 +239,30 @@ TEST_F(JobsTest, AForeignFingerprintIsNamedByWhatDiffers) {
   EXPECT_NE(message("old").find("data, options, seed or threads"), std::string::npos);
 }
 
+TEST(JobFiles, ARefusalOfOtherTargetsNamesBoth) {
+  const auto message = [](const std::string& found, const std::string& own) {
+    try {
+      check_fingerprint(found, own, "'m' of this fit", "remove it");
+    } catch (const std::invalid_argument& error) {
+      return without_functions(error.what());
+    }
+    return std::string("no error");
+  };
+  const std::string pair = R"({"ignore":["b"],"seed":1,"target":"a","targets":["a","b"]})";
+  EXPECT_EQ(
+      message(R"({"ignore":["c"],"seed":1,"target":"a","targets":["a","c"]})", pair),
+      "expected 'm' of this fit; received one of the targets 'a', 'c', where this fit is of the targets "
+      "'a', 'b'; name the same in `.target`, in that order, or remove it");
+  EXPECT_EQ(message(R"({"ignore":[],"seed":1,"target":"c"}, member 2)", pair),
+            "expected 'm' of this fit; received one of the target 'c', where this fit is of the targets "
+            "'a', 'b'; name the same in `.target`, or remove it");
+  // One kept before the target was recorded, and one whose targets agree, tell their keys.
+  EXPECT_NE(message(R"({"ignore":[],"seed":1})", pair).find("one of another: ignore, target, targets;"),
+            std::string::npos);
+  EXPECT_NE(message(R"({"ignore":["b"],"seed":2,"target":"a","targets":["a","b"]})", pair)
+                .find("one of another: seed;"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace slimbayes

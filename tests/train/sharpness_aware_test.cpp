@@ -33,7 +33,7 @@ struct Bowl {
 
   double step(std::vector<std::string> sharp_groups) {
     problem.sharp_groups = std::move(sharp_groups);
-    return sharpness_aware(problem, problem.step)({}, {0, 1});
+    return sharpness_aware(problem, problem.step)({}, {0, 1}).value();
   }
 };
 

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/data/table/cell.h"
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -121,7 +122,7 @@ std::vector<int64_t> row_hashes(const Dataset& data, const std::vector<uint64_t>
     std::vector<uint64_t> seeds(static_cast<size_t>(b), 0);
     if (!cells.empty()) std::copy_n(cells.begin() + low, b, seeds.begin());
     const auto mix = [&](const at::Tensor& rows, const at::Tensor& lengths) {
-      at::Tensor x = rows.reshape({b, -1}).contiguous();
+      at::Tensor x = on_cpu(rows).reshape({b, -1}).contiguous();
       if (!cells.empty())
         x = x + 0;  // turns -0 into 0. Without `cells`, -0 stays: older files have such hashes
       const auto* bytes = static_cast<const char*>(x.const_data_ptr());
@@ -133,7 +134,7 @@ std::vector<int64_t> row_hashes(const Dataset& data, const std::vector<uint64_t>
         seed = XXH3_64bits_withSeed(bytes + static_cast<size_t>(i) * width, used, seed);
       }
     };
-    const at::Tensor lengths = batch.mask.defined() ? batch.mask.sum(1) : at::Tensor();
+    const at::Tensor lengths = batch.mask.defined() ? on_cpu(batch.mask).sum(1) : at::Tensor();
     for (const at::Tensor& input : batch.inputs) mix(input, lengths);
     if (batch.target.defined()) mix(batch.target, {});
     for (uint64_t seed : seeds) hashes.push_back(static_cast<int64_t>(seed));

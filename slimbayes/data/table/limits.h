@@ -20,8 +20,8 @@ struct TableLimits {
   bool pieces = false;                 // the rows are read piece by piece, and the bound is that of one piece
 };
 
-/// Thrown when the machine has not enough memory for a table, although the file is valid. `what()` names the
-/// file.
+/// Thrown when the machine has not enough memory for a table, although the file is valid, or a device has not
+/// enough for a training. `what()` names the file or the device.
 class SLIMBAYES_EXPORT OutOfMemory : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

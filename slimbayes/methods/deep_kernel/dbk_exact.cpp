@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "slimbayes/answers/likelihood.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/network_file.h"
@@ -47,7 +49,7 @@ constexpr const char* kLargestPriorVar =
     "largest_prior_var";  // in the model file: M, the largest ||phi||^2 (E-12)
 constexpr int64_t kRank = 128;
 
-/// The sufficient statistics of the exact posterior, summed over the training rows.
+/// The sufficient statistics of the exact posterior, summed over the training rows. On the CPU.
 struct Conditioned {
   LinearStatistics statistics;
   at::Tensor largest;  // M, the largest ||phi||^2, scalar; undefined without the option `correction`
@@ -59,6 +61,7 @@ Conditioned conditioned(const ExactFeatures& model, const Dataset& all, const Db
                         const Collective* ranks) {
   at::NoGradGuard no_grad;
   Conditioned out{linear_statistics(model.map.rank()), {}};
+  at::Tensor largest;  // on the device of the rows
   double noise = model.noise_var();
   const RankRows own = rows_of_rank(all, ranks);
   const Dataset& rows = own.rows;
@@ -72,24 +75,27 @@ Conditioned conditioned(const ExactFeatures& model, const Dataset& all, const Db
         at::Tensor prior_var = phi.square().sum(1);
         if (measure) {
           at::Tensor here = prior_var.max();
-          out.largest = out.largest.defined() ? at::maximum(out.largest, here) : here;
+          largest = largest.defined() ? at::maximum(largest, here) : here;
           continue;
         }
         at::Tensor d;
-        if (options.correction) d = 1 + (out.largest - prior_var) / noise;
+        if (options.correction) d = 1 + (largest - prior_var) / noise;
         out.statistics = added(std::move(out.statistics), {phi, batch.target, d, batch.weight});
       }
     });
-    if (measure && own.ranks != nullptr) out.largest = own.ranks->gather(out.largest).max();
+    if (measure && own.ranks != nullptr) largest = own.ranks->gather(largest).max();
   }
+  out.largest = on_cpu(largest);
   out.statistics = summed(out.statistics, own.ranks);
   return out;
 }
 
-/// Returns the mean, noise variance and epistemic variance at the rows x. `largest` is Conditioned::largest.
+/// Returns the mean, noise variance and epistemic variance at the rows x, on the CPU. `largest` is
+/// Conditioned::largest. Only `model` is on the device of the rows.
 Regression answer(const ExactFeatures& model, const LinearPosterior& posterior, const at::Tensor& largest,
                   const Input& x) {
-  Expansion phi = model(x);
+  const Expansion given = model(x);
+  const Expansion phi{on_cpu(given.features), on_cpu(given.correction)};
   at::Tensor features = phi.features.to(at::kDouble);
   RoundedVariance extra = missing_prior_var(phi, largest);
   at::Tensor centre = mean(posterior, features);
@@ -110,10 +116,16 @@ class DbkExactFitted : public ExactPosterior {
                                     {model_.noise_var(), {}, /*fit_mean=*/true})) {}
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    if (const auto rows = row_model(); rows && are_rows(data))
+    const bool on_host = options.device.is_cpu();
+    if (const auto rows = on_host ? row_model() : nullptr; rows && are_rows(data))
       return predict_by_rows(*rows, data, spec_.input, at::kDouble, options, kDbkExact);
+    std::optional<ExactFeatures> moved;
+    if (!on_host)
+      moved.emplace(options_.basis, options_.noise, spec_,
+                    as_type(weights_, at::dtype(at::kDouble).device(options.device)));
+    const ExactFeatures& model = moved ? *moved : model_;
     return predict_rows(data, spec_.input, at::kDouble, options, kDbkExact,
-                        [this](const Input& x) { return answer(model_, posterior_, largest_, x); });
+                        [&](const Input& x) { return answer(model, posterior_, largest_, x); });
   }
 
   std::unique_ptr<ExactPosterior> updated(const Dataset& add, const Dataset& drop) const override {
@@ -203,14 +215,14 @@ class DbkExactMethod : public Method {
   }
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    const Dataset rows = training_rows(split.train, kDbkExact);
+    const Dataset rows = training_rows(split.train, kDbkExact, context.device);
     const Dataset held_out = validation_rows(split.valid, rows, kDbkExact);
     DbkExactOptions options = resolved(rows.size());
     const Schema& schema = split.train.schema;
     NetworkSpec spec = network_for(options.network, schema.input, schema.tokens);
     check_exact_network(spec, kDbkExact);
-    Parameters parameters =
-        exact_parameters({options.basis, options.rank, options.noise}, spec, context.stream.split("start"));
+    Parameters parameters = exact_parameters({options.basis, options.rank, options.noise}, spec,
+                                             context.stream.split("start"), rows.device());
     ExactFeatures model(
         options.basis, options.noise, spec, [&](const std::string& name) { return parameters[name]; },
         context.execution);
@@ -233,8 +245,9 @@ class DbkExactMethod : public Method {
                                : exact.bound().posterior;
         const auto loss = [&](const Input& x, const at::Tensor& y) {
           Regression p = answer(model, posterior, now.largest, x);
-          return -GaussianLikelihood{p.aleatoric_var}.log_predictive({p.mean, p.epistemic_var},
-                                                                     y.to(at::kDouble));
+          const at::Tensor log_density = GaussianLikelihood{p.aleatoric_var}.log_predictive(
+              {p.mean, p.epistemic_var}, on_cpu(y).to(at::kDouble));
+          return on_device(-log_density, y.device());
         };
         return mean_over_rows(held_out, loss, context.ranks);
       };
@@ -247,7 +260,8 @@ class DbkExactMethod : public Method {
     if (summary.valid_rows == 0) summary.notes.emplace_back(evidence_overfits());
     summary.jitter = model.map.jitter();
     Weights weights = snapshot(parameters);
-    ExactFeatures final_model(options.basis, options.noise, spec, as_type(weights, at::kDouble));
+    ExactFeatures final_model(options.basis, options.noise, spec,
+                              as_type(weights, at::dtype(at::kDouble).device(rows.device())));
     Conditioned all = conditioned(final_model, rows, options, context.ranks);
     store_statistics(all.statistics, weights);
     if (all.largest.defined()) weights[kLargestPriorVar] = all.largest;

@@ -1,12 +1,14 @@
 #include "slimbayes/methods/deep_kernel/deep_kernel.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "slimbayes/catalog/json_reader.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/network_file.h"
@@ -22,11 +24,11 @@ namespace {
 constexpr const char* kLargest = "largest_prior_var";  // in the model file: M, the largest ||phi||^2 (E-12)
 constexpr const char* kDrawSeed = "draw_seed";         // in the model file: seed of the softmax draws
 
-/// Returns a lookup for prediction: the network and the expansion in float32, as they were trained, the head
-/// in float64.
-Network::Lookup for_prediction(const Weights& weights) {
-  return [as_trained = as_type(weights, at::kFloat),
-          exact = as_type(weights, at::kDouble)](const std::string& name) {
+/// Returns a lookup for prediction on this device: the network and the expansion in float32, as they were
+/// trained, the head in float64.
+Network::Lookup for_prediction(const Weights& weights, at::Device device = at::kCPU) {
+  return [as_trained = as_type(weights, at::dtype(at::kFloat).device(device)),
+          exact = as_type(weights, at::dtype(at::kDouble).device(device))](const std::string& name) {
     const bool features = name.starts_with("network.") || name.starts_with("basis.");
     return features ? as_trained(name) : exact(name);
   };
@@ -48,12 +50,20 @@ class DeepKernelFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    if (const auto rows = row_model(); rows && are_rows(data))
+    const bool on_host = options.device.is_cpu();
+    if (const auto rows = on_host ? row_model() : nullptr; rows && are_rows(data))
       return predict_by_rows(*rows, data, net_.spec.input, at::kFloat, options, kernel_.method);
-    const Latent f =
-        latent_rows(data, model_.features.input(), at::kFloat, options, kernel_.method,
-                    [this](const Input& input) { return model_.latent(input, {}, largest_, factor_); });
-    return predictive(likelihood_, f);
+    std::optional<FeatureMap> moved;
+    if (!on_host)
+      moved.emplace(kernel_.basis, kernel_.rank, net_.spec, for_prediction(net_.weights, options.device),
+                    kernel_.method);
+    const FeatureMap& features = moved ? *moved : model_.features;
+    const auto latent = [&](const Input& input) {
+      const Expansion phi = features(input);
+      return model_.latent({on_cpu(phi.features), on_cpu(phi.correction)}, largest_, factor_);
+    };
+    return predictive(likelihood_,
+                      latent_rows(data, features.input(), at::kFloat, options, kernel_.method, latent));
   }
 
   TensorFile save() const override {
@@ -131,12 +141,13 @@ class DeepKernelMethod : public Method {
   explicit DeepKernelMethod(DeepKernel kernel) : kernel_(std::move(kernel)) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    const Dataset rows = training_rows(split.train, kernel_.method),
+    const Dataset rows = training_rows(split.train, kernel_.method, context.device),
                   held_out = validation_rows(split.valid, rows, kernel_.method);
     const Task& task = rows.schema.task;
     NetworkSpec spec = kernel_.network(rows.schema.input, rows.schema.tokens);
-    const Parameters parameters = deep_kernel_parameters(
-        kernel_, spec, task.likelihood, constant_offsets(rows, context.ranks), context.stream.split("start"));
+    const Parameters parameters =
+        deep_kernel_parameters(kernel_, spec, task.likelihood, constant_offsets(rows, context.ranks),
+                               context.stream.split("start"), rows.device());
     const DeepKernelModel model(
         kernel_, spec, task.likelihood, task.outputs,
         [&](const std::string& name) { return parameters[name]; }, context.execution);
@@ -152,8 +163,9 @@ class DeepKernelMethod : public Method {
       summary.notes.push_back(std::move(note));
     Weights weights = snapshot(parameters);
     if (model.correction == DeepKernel::Correction::largest) {
-      const DeepKernelModel fitted(kernel_, spec, task.likelihood, task.outputs, for_prediction(weights));
-      weights[kLargest] = fitted.largest_prior_var(rows, context.ranks);
+      const DeepKernelModel fitted(kernel_, spec, task.likelihood, task.outputs,
+                                   for_prediction(weights, rows.device()));
+      weights[kLargest] = on_cpu(fitted.largest_prior_var(rows, context.ranks));
     }
     // The seed is below 2^53, so that every JSON reader keeps it exactly.
     const auto draw_seed = static_cast<int64_t>(draws.split("predict").bits(0) >> 11);

@@ -32,6 +32,12 @@ Correction correction_for(const DeepKernel& kernel, LikelihoodKind likelihood) {
   return lost ? Correction::none : kernel.correction;
 }
 
+/// Returns e^theta of a scalar parameter as a float64 scalar. On another device than the CPU nothing is read.
+at::Tensor exp_of(const at::Tensor& theta) {
+  if (theta.device().is_cpu()) return at::scalar_tensor(std::exp(theta.item<double>()), at::kDouble);
+  return theta.detach().to(at::kDouble).exp();
+}
+
 }  // namespace
 
 DeepKernelModel::DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood,
@@ -71,8 +77,8 @@ double DeepKernelModel::dof() const {
 
 at::Tensor DeepKernelModel::largest_prior_var(const Dataset& data, const Collective* ranks) const {
   if (correction != Correction::largest) return {};
-  at::Tensor largest = at::zeros({}, at::kDouble);
   const RankRows own = rows_of_rank(data, ranks);
+  at::Tensor largest = at::zeros({}, at::dtype(at::kDouble).device(data.device()));
   on_all_ranks(own.ranks, [&] {
     over_batches(own.rows, {}, [&](const Batch& batch) {
       const at::Tensor phi = expansion(input_of(batch)).features.to(at::kDouble);
@@ -84,7 +90,11 @@ at::Tensor DeepKernelModel::largest_prior_var(const Dataset& data, const Collect
 
 Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context, const at::Tensor& largest,
                                const at::Tensor& factor) const {
-  Expansion phi = expansion(input, context);
+  return latent(expansion(input, context), largest, factor);
+}
+
+Latent DeepKernelModel::latent(Expansion phi, const at::Tensor& largest, const at::Tensor& factor) const {
+  if (correction != Correction::kernel) phi.correction = at::Tensor();
   phi.features =
       phi.features.to(offset.scalar_type());  // in prediction the network is float32, the head float64
   Latent f = factor.defined() ? posterior.latent(phi.features, offset, factor)
@@ -122,15 +132,19 @@ VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& 
   // The network and the expansion need an autograd graph; all gradients after them are in closed form.
   Expansion phi = expansion(input, context);
   at::Tensor correction_only = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
+  at::Tensor excess;  // of the degrees of freedom over the least
+  if (dof_theta.defined()) excess = exp_of(dof_theta);
   HeadGradient g = head_gradient({phi.features.detach(), correction_only, y, rows, join},
-                                 {posterior, offset, noise_var().detach(), dof()}, objective, focus);
+                                 {posterior, offset, noise_var().detach(),
+                                  excess.defined() ? (excess + kLeastDof).clamp_max(kMostDof) : at::Tensor()},
+                                 objective, focus);
   slimbayes::backward(phi, g.grad_features, g.grad_correction);
   posterior.mean.grad().add_(g.grad_mean);
   posterior.log_diagonal.grad().add_(g.grad_log_diagonal);
   posterior.lower.grad().add_(g.grad_lower);
   offset.grad().add_(g.grad_offset);
   noise_theta.grad().add_(noise.gradient(noise_theta, g.grad_noise_var));
-  if (dof_theta.defined()) dof_theta.grad().add_(g.grad_dof * std::exp(dof_theta.item<double>()));
+  if (excess.defined()) dof_theta.grad().add_((g.grad_dof * excess).to(dof_theta.scalar_type()));
   return g.loss;
 }
 
@@ -150,7 +164,8 @@ VariationalLoss DeepKernelModel::backward(const Input& input, double rows, doubl
 }
 
 Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec,
-                                  LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream) {
+                                  LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream,
+                                  at::Device device) {
   const int64_t r = kernel.rank, k = offset.size(0);
   const double size = static_cast<double>(r);
   std::vector<ParameterSpec> specs = feature_parameters(kernel.basis, r, spec, stream);
@@ -163,7 +178,7 @@ Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& s
         {kNoise, "noise", at::full({}, NoiseVariance(kernel.noise).start(kernel.method), at::kDouble)});
   if (likelihood == LikelihoodKind::student)
     specs.push_back({kDof, "noise", at::full({}, std::log(kStartDof - kLeastDof), at::kDouble)});
-  return Parameters(specs, at::kFloat);
+  return Parameters(specs, at::dtype(at::kFloat).device(device));
 }
 
 }  // namespace slimbayes

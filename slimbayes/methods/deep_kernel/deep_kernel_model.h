@@ -48,7 +48,7 @@ struct DeepKernelModel {
 
   /// Returns M, the largest ||phi||^2 over these rows, which Correction::largest needs (E-12); undefined for
   /// other corrections. M does not depend on how the rows are divided into batches or shards. Each of
-  /// `ranks` passes over its own rows. Scalar, float64.
+  /// `ranks` passes over its own rows. Scalar, float64, on the device of the rows.
   at::Tensor largest_prior_var(const Dataset& data, const Collective* ranks = nullptr) const;
 
   /// Returns the mean and epistemic variance of f at the rows of `input`, correction included. `largest` is
@@ -56,6 +56,8 @@ struct DeepKernelModel {
   /// `factor` = posterior.factor() to save recomputing it. [b, k]
   Latent latent(const Input& input, const ForwardContext& context = {}, const at::Tensor& largest = {},
                 const at::Tensor& factor = {}) const;
+  /// The same for features phi, which another copy of the network may have computed.
+  Latent latent(Expansion phi, const at::Tensor& largest = {}, const at::Tensor& factor = {}) const;
 
   /// Computes the loss of a training step of a regression, adds its gradient to that of every parameter,
   /// and returns it. The gradient at the features phi is in closed form; automatic differentiation takes it
@@ -72,11 +74,12 @@ struct DeepKernelModel {
                            const ForwardContext& context = {true}) const;
 };
 
-/// Returns the initial parameters in float32 (paper N, appendix B). The posterior q(w) = N(m, L L^T) starts
-/// at m = 0, log L_ii = -1/2 log r, and a strictly lower part of L from N(0, 1) / r; the offsets [k] are as
-/// given. The groups are "network" (empty without a network), "head", and for a regression "noise".
-/// Throws std::invalid_argument unless noise_start > noise_floor.
+/// Returns the initial parameters in float32 on this device (paper N, appendix B). The posterior q(w) =
+/// N(m, L L^T) starts at m = 0, log L_ii = -1/2 log r, and a strictly lower part of L from N(0, 1) / r; the
+/// offsets [k] are as given. The groups are "network" (empty without a network), "head", and for a regression
+/// "noise". Throws std::invalid_argument unless noise_start > noise_floor.
 Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec,
-                                  LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream);
+                                  LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream,
+                                  at::Device device = at::kCPU);
 
 }  // namespace slimbayes

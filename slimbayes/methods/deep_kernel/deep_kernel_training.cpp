@@ -29,6 +29,7 @@
 #include <cmath>
 
 #include "slimbayes/core/cubature.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/disk_rows.h"
 #include "slimbayes/method/network_problem.h"
@@ -92,15 +93,15 @@ JoinTotals joined_by(const Collective& ranks, double share) {
 
 /// regression_step, rows_step (classes and counts) and events_step each run one training step:
 /// they add the gradient of the loss to those of the parameters and return the loss.
-double regression_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
+StepLoss regression_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   VariationalLoss loss =
       fit.model.backward(input_of(batch), batch.target.to(at::kFloat), fit.total, fit.kernel.objective,
                          focus_at(fit.kernel.focus, at.step, at.steps), {true, at.stream, false, at.total},
                          at.share < 1 ? joined_by(*fit.ranks, at.share) : JoinTotals());
-  return loss.total.item<double>();
+  return loss.total;
 }
 
-double rows_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
+StepLoss rows_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   const Likelihood likelihood =
       likelihood_of(fit.task().likelihood, fit.model, {step_stream(fit, at), kStepDraws, false});
   const at::Tensor y = batch.target.to(at::kFloat);
@@ -108,24 +109,30 @@ double rows_step(const DeepKernelFit& fit, const Batch& batch, const StepContext
       fit.model.backward(input_of(batch), fit.total, fit.kernel.objective.beta,
                          [&](const Latent& f) { return -expected_log_prob(likelihood, f, y).mean(); },
                          {true, at.stream, false, at.total});
-  return loss.total.item<double>();
+  return loss.total;
 }
 
-double events_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
-  const auto [nodes, weight] = random_nodes(places(batch).size(1), step_stream(fit, at));
-  const at::Tensor weights = at::full({nodes.size(0)}, weight, at::kFloat);
+StepLoss events_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
+  const at::Tensor events = places(batch);
+  const auto [drawn, weight] = random_nodes(events.size(1), step_stream(fit, at));
+  const at::Tensor nodes = on_device(drawn, events.device());
+  const at::Tensor weights = at::full({nodes.size(0)}, weight, nodes.options());
   const VariationalLoss loss = fit.model.backward(
-      at::cat({places(batch), nodes}), fit.total, fit.kernel.objective.beta,
+      at::cat({events, nodes}), fit.total, fit.kernel.objective.beta,
       [&](const Latent& f) { return cox_data(f, weights, fit.total); }, {true, at.stream, false, at.total});
-  return loss.total.item<double>();
+  return loss.total;
 }
+
+/// Returns the latent functions on the CPU, where answers are scored.
+Latent brought(const Latent& f) { return {on_cpu(f.mean), on_cpu(f.epistemic_var), f.zeroed}; }
 
 double rows_score(const DeepKernelFit& fit) {
   const Likelihood likelihood =
       likelihood_of(fit.task().likelihood, fit.model, {fit.draws.split("valid"), kKernelDraws, true});
   const at::Tensor largest = fit.model.largest_prior_var(fit.rows, fit.ranks);
   const auto loss = [&](const Input& input, const at::Tensor& y) {
-    return -log_predictive(likelihood, fit.model.latent(input, {}, largest), y);
+    const Latent f = brought(fit.model.latent(input, {}, largest));
+    return on_device(-log_predictive(likelihood, f, on_cpu(y)), y.device());
   };
   return mean_over_rows(fit.held_out, loss, fit.ranks);
 }
@@ -136,11 +143,11 @@ double rows_score(const DeepKernelFit& fit) {
 double events_score(const DeepKernelFit& fit) {
   at::NoGradGuard no_grad;
   const auto intensity = [&](const at::Tensor& x) {
-    const Latent f = fit.model.latent(x.to(at::kFloat));
+    const Latent f = brought(fit.model.latent(on_device(x.to(at::kFloat), fit.rows.device())));
     return expected_intensity({f.mean.squeeze(1), f.epistemic_var.squeeze(1)});
   };
   const Batch events = fit.rows.all(), others = fit.held_out.all();
-  const double expected = integral(intensity, event_probes(places(events)), kSelection).value;
+  const double expected = integral(intensity, event_probes(on_cpu(places(events))), kSelection).value;
   return expected / fit.total - fit.model.latent(places(others)).mean.mean(at::kDouble).item<double>();
 }
 
@@ -150,9 +157,9 @@ Likelihood likelihood_of(LikelihoodKind kind, const DeepKernelModel& model,
                          const SoftmaxLikelihood& softmax) {
   switch (kind) {
     case LikelihoodKind::gaussian:
-      return GaussianLikelihood{model.noise_var()};
+      return GaussianLikelihood{on_cpu(model.noise_var())};
     case LikelihoodKind::student:
-      return StudentLikelihood{model.noise_var(), model.dof()};
+      return StudentLikelihood{on_cpu(model.noise_var()), model.dof()};
     case LikelihoodKind::bernoulli:
       return BernoulliLikelihood{};
     case LikelihoodKind::softmax:
@@ -177,7 +184,7 @@ at::Tensor constant_offsets(const Dataset& rows, const Collective* ranks) {
   const RankRows own = rows_of_rank(rows, ranks);
   on_all_ranks(own.ranks, [&] {
     over_batches(own.rows, {}, [&](const Batch& batch) {
-      const at::Tensor &y = batch.target, &w = batch.weight;
+      const at::Tensor y = on_cpu(batch.target), w = on_cpu(batch.weight);
       sums += counts ? (w.defined() ? y * w : y).sum(at::kDouble).reshape({1})
                      : at::bincount(y.to(at::kLong), w, classes).to(at::kDouble);
     });

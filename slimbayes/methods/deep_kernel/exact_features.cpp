@@ -38,11 +38,12 @@ ExactFeatures::ExactFeatures(const std::string& basis_name, const NoiseOptions& 
 
 double ExactFeatures::noise_var() const { return noise(noise_theta.item<double>()); }
 
-Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, const Stream& stream) {
+Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, const Stream& stream,
+                            at::Device device) {
   std::vector<ParameterSpec> specs = feature_parameters(start.basis, start.rank, spec, stream);
   double noise_theta = NoiseVariance(start.noise).start(kFunction);
   specs.push_back({"log_noise", "noise", at::full({}, noise_theta, at::kDouble)});
-  return Parameters(specs, at::kFloat);
+  return Parameters(specs, at::dtype(at::kFloat).device(device));
 }
 
 std::vector<ParameterGroup> exact_groups(const Parameters& parameters, const TrainingOptions& training,
@@ -145,7 +146,7 @@ void ExactTraining::second_pass() {
     const at::Tensor grad = (g.features * scale_).to(phi.features.scalar_type());
     at::Tensor grad_correction;
     if (phi.correction.defined())
-      grad_correction = (g.correction * scale_).to(phi.correction.scalar_type()).expand_as(phi.correction);
+      grad_correction = (g.correction * scale_).to(phi.correction.options()).expand_as(phi.correction);
     backward(phi, grad, grad_correction);
   }
 }

@@ -49,9 +49,10 @@ struct ExactStart {
   NoiseOptions noise;
 };
 
-/// Returns the initial parameters in float32, in the groups "network", "head" and "noise". Throws
-/// std::invalid_argument unless noise_start > noise_floor.
-Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, const Stream& stream);
+/// Returns the initial parameters in float32 on this device, in the groups "network", "head" and "noise".
+/// Throws std::invalid_argument unless noise_start > noise_floor.
+Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, const Stream& stream,
+                            at::Device device = at::kCPU);
 
 /// Returns the parameter groups for the trainer. Weight decay applies to the network only, and the noise has
 /// its own learning rate.

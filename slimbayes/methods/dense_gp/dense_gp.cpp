@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/method/row_answers.h"
 
@@ -52,7 +53,7 @@ at::Tensor DenseHyper::kernel(const at::Tensor& a, const at::Tensor& b) const {
 
 at::Tensor DenseHyper::noisy_kernel(const at::Tensor& z, const at::Tensor& weights) const {
   if (weights.defined()) return kernel(z, z) + at::diag(noise_var / weights);
-  return kernel(z, z) + noise_var * at::eye(z.size(0), at::kDouble);
+  return kernel(z, z) + noise_var * at::eye(z.size(0), doubles_like(z));
 }
 
 at::Tensor checked_weights(const at::Tensor& stored, int64_t n, const std::string& method) {
@@ -73,16 +74,16 @@ at::Tensor dense_start(int64_t inputs, double log_noise) {
 
 namespace {
 
-// Rows of a block. Arrays of n numbers for each of them stay in the second cache while the operations on
-// elements pass over them one after another.
-constexpr int64_t kBlock = 64;
+/// Returns the rows of a block. On the CPU arrays of n numbers for each of them stay in the second cache
+/// while the operations on elements pass over them one after another; a device wants large operations.
+int64_t block_rows(const at::Tensor& u) { return u.device().is_cpu() ? 64 : 4096; }
 
 /// Returns K [n, n] for the points u.
 at::Tensor kernel_of(const at::Tensor& u, const at::Tensor& amplitude) {
-  const int64_t n = u.size(0);
+  const int64_t n = u.size(0), block = block_rows(u);
   at::Tensor kernel = at::empty({n, n}, u.options());
-  for (int64_t i = 0; i < n; i += kBlock) {
-    const int64_t rows = std::min(kBlock, n - i);
+  for (int64_t i = 0; i < n; i += block) {
+    const int64_t rows = std::min(block, n - i);
     at::Tensor part = kernel.narrow(0, i, rows);
     at::mul_out(part, squared_distances(u.narrow(0, i, rows), u).mul_(-0.5).exp_(), amplitude);
   }
@@ -106,7 +107,7 @@ struct RowCount {
 KernelGradient kernel_gradient(const at::Tensor& inverse, const at::Tensor& alpha, const at::Tensor& kernel,
                                const at::Tensor& u, const DenseHyper& hyper, double noise_floor,
                                const RowCount& count) {
-  const int64_t n = u.size(0);
+  const int64_t n = u.size(0), block = block_rows(u);
   const double share = 0.5 / count.total, noise = hyper.noise_var.item<double>();
   const double trace =
       share * (inverse.diagonal().sum().item<double>() - at::dot(alpha, alpha).item<double>());
@@ -116,8 +117,8 @@ KernelGradient kernel_gradient(const at::Tensor& inverse, const at::Tensor& alph
                         (count.total - static_cast<double>(n)) / noise);
   KernelGradient gradient{at::empty_like(u), hyper.amplitude.item<double>() * trace,
                           of_noise * (noise - noise_floor)};
-  for (int64_t i = 0; i < n; i += kBlock) {
-    const int64_t rows = std::min(kBlock, n - i);
+  for (int64_t i = 0; i < n; i += block) {
+    const int64_t rows = std::min(block, n - i);
     at::Tensor m = inverse.narrow(0, i, rows);  // G, then M
     m.addr_(alpha.narrow(0, i, rows), alpha, share, -share).mul_(kernel.narrow(0, i, rows));
     m.diagonal(i).zero_();
@@ -135,7 +136,7 @@ KernelGradient kernel_gradient(const at::Tensor& inverse, const at::Tensor& alph
 double dense_evidence_backward(const at::Tensor& theta, const at::Tensor& z, const at::Tensor& y,
                                double noise_floor, const at::Tensor& weights) {
   at::NoGradGuard no_grad;
-  const DenseHyper hyper(theta.detach(), noise_floor);
+  const DenseHyper hyper(on_device(theta.detach(), z.device()), noise_floor);
   const int64_t h = z.size(1);
   const auto n = static_cast<double>(z.size(0));
   const at::Tensor u = z.detach().to(at::kDouble) / hyper.lengthscale;
@@ -154,14 +155,14 @@ double dense_evidence_backward(const at::Tensor& theta, const at::Tensor& z, con
   const at::Tensor inverse = at::cholesky_inverse(factor).t();  // symmetric; transposed, it lies by rows
   const KernelGradient gradient = kernel_gradient(inverse, alpha, kernel, u, hyper, noise_floor, count);
 
-  const at::Tensor log_lengthscale = theta.detach().narrow(0, 0, h);
+  const at::Tensor log_lengthscale = on_cpu(theta.detach().narrow(0, 0, h));
   const at::Tensor inside = (log_lengthscale >= -kMostLog).logical_and(log_lengthscale <= kMostLog);
-  at::Tensor of_lengthscale = at::where(inside, -(u * gradient.points).sum(0), 0);
+  at::Tensor of_lengthscale = at::where(inside, -on_cpu((u * gradient.points).sum(0)), 0);
   const double of_offset = -alpha.sum().item<double>() / count.total;
   const at::Tensor rest = at::tensor({gradient.log_amplitude, gradient.log_noise, of_offset}, at::kDouble);
   const auto add = [](const at::Tensor& leaf, const at::Tensor& grad_of) {
     at::Tensor& sum = leaf.mutable_grad();
-    const at::Tensor cast = grad_of.to(leaf.scalar_type());
+    const at::Tensor cast = grad_of.to(leaf.options());
     sum = sum.defined() ? sum.add_(cast) : cast;
   };
   add(theta, at::cat({of_lengthscale, rest}));

@@ -15,6 +15,7 @@ namespace slimbayes {
 /// hyperparameters are trained as one vector theta [h + 3]: log l, log s, log(noise - floor), c. Everything
 /// is computed in float64. A row of weight w (Batch::weight) stands for w equal rows: its noise variance in
 /// the kernel matrix is noise / w. Below, `weights` [n] are those of the rows; undefined: each counts once.
+/// All tensors are on one device, that of the points z.
 struct DenseHyper {
   at::Tensor lengthscale;                   // l [h]
   at::Tensor amplitude, noise_var, offset;  // scalars: s (a variance), noise variance, mean c
@@ -38,8 +39,8 @@ at::Tensor checked_weights(const at::Tensor& stored, int64_t n, const std::strin
 at::Tensor dense_start(int64_t inputs, double log_noise);
 
 /// Returns -log evidence / n of the targets y [n] at the points z [n, h]. Adds the gradient of this value to
-/// those of theta and, if it requires one, of z. O(n^3). With weights it is the value of the repeated rows:
-/// their evidence, divided by the sum of the weights.
+/// those of theta and, if it requires one, of z. O(n^3), on the device of z; theta may be elsewhere. With
+/// weights it is the value of the repeated rows: their evidence, divided by the sum of the weights.
 double dense_evidence_backward(const at::Tensor& theta, const at::Tensor& z, const at::Tensor& y,
                                double noise_floor, const at::Tensor& weights = {});
 

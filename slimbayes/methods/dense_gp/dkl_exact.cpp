@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "slimbayes/answers/likelihood.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/noise_variance.h"
+#include "slimbayes/data/device_source.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/notes.h"
@@ -55,11 +58,16 @@ class DklExactFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    if (const auto rows = row_model())
+    const bool on_host = options.device.is_cpu();
+    if (const auto rows = on_host ? row_model() : nullptr)
       return predict_by_rows(*rows, data, spec_.input, at::kDouble, options, kDklExact);
+    std::optional<BoundNetwork> moved;
+    if (!on_host)
+      moved.emplace(spec_, "network", as_type(weights_, at::dtype(at::kDouble).device(options.device)));
+    const BoundNetwork& network = moved ? *moved : network_;
     const PredictOptions small = options.with_batch_at_most(1024);  // a batch needs two [b, n] matrices
     return predict_rows(data, spec_.input, at::kDouble, small, kDklExact,
-                        [this](const Input& x) { return posterior_(network_(x)); });
+                        [&](const Input& x) { return posterior_(on_cpu(network(x))); });
   }
 
   TensorFile save() const override {
@@ -103,15 +111,15 @@ class DklExactMethod : public Method {
   explicit DklExactMethod(DklExactOptions options) : options_(std::move(options)) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    const Dataset given = training_rows(split.train, kDklExact),
+    const Dataset given = training_rows(split.train, kDklExact, context.device),
                   held_out = validation_rows(split.valid, given, kDklExact);
-    const RowTensors rows = tensors_of(given, at::kFloat);
+    const RowTensors rows = tensors_of(split.train, at::kFloat);  // on the CPU, as the model keeps them
     int64_t n = rows.x.size(0);
     if (!(n <= options_.max_rows))
       refuse(kDklExact, fmt::format("at most {} rows (max_rows)", options_.max_rows), std::to_string(n),
              "raise max_rows if time (n^3) and memory (n^2) permit, or use dbk-exact");
     NetworkSpec spec = network_for(options_.network, split.train.schema.input);
-    Parameters parameters = start(spec, context.stream.split("start"));
+    Parameters parameters = start(spec, context.stream.split("start"), given.device());
     BoundNetwork network(
         spec, "network", [&](const std::string& name) { return parameters[name]; }, context.execution);
     const at::Tensor& theta = parameters["theta"];
@@ -121,7 +129,8 @@ class DklExactMethod : public Method {
     problem.ranks = context.ranks;
     problem.score = score_name(split.train.schema.task, "NLL");
     problem.trained_by = network.by_engine() ? "engine" : "libtorch";
-    problem.source = std::make_shared<TensorSource>(Batch{{rows.x}, rows.y, {}, rows.weight});
+    problem.source =
+        on_device(dataset_of(given.schema, Batch{{rows.x}, rows.y, {}, rows.weight}), given.device()).source;
     problem.step = [&](const Batch& batch, const StepContext&) {
       at::Tensor z = network(batch.inputs[0]);
       if (!at::isfinite(z.detach().sum()).item<bool>())
@@ -133,7 +142,7 @@ class DklExactMethod : public Method {
     if (held_out.size() > 0) {
       int64_t k = std::min(n, options_.evidence_rows);
       at::Tensor which = at::floor_divide(at::arange(k) * n, k);  // evenly spaced
-      const RowTensors some = rows.subset(which);
+      const RowTensors some = rows.subset(which).on(given.device());
       problem.validate = [&, some] {
         at::NoGradGuard no_grad;
         DensePosterior posterior(theta, network(some.x), some.y, floor, some.weight);
@@ -163,12 +172,12 @@ class DklExactMethod : public Method {
   }
 
  private:
-  Parameters start(const NetworkSpec& spec, const Stream& stream) const {
+  Parameters start(const NetworkSpec& spec, const Stream& stream, at::Device device) const {
     std::vector<ParameterSpec> specs =
         network_parameters(spec, "network", "network", stream.split("network"));
     double log_noise = NoiseVariance(options_.noise).start(kDklExact);
     specs.push_back({"theta", "kernel", dense_start(output(spec).width(), log_noise)});
-    return Parameters(specs, at::kFloat);
+    return Parameters(specs, at::dtype(at::kFloat).device(device));
   }
 
   TrainProblem make_problem(const Parameters& parameters, int64_t n) const {

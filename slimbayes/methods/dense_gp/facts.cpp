@@ -49,6 +49,7 @@ MethodInfo gp_exact() {
   info.seeded = false;
   info.needs_validation = false;
   info.variance_grows_away = true;
+  info.device = true;
   info.cost = gp_exact_cost;
   return with_options<GpExactOptions>(std::move(info));
 }

@@ -9,6 +9,8 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "slimbayes/core/check.h"
@@ -16,6 +18,7 @@
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/row_answers.h"
+#include "slimbayes/method/row_weights.h"
 #include "slimbayes/methods/dense_gp/dense_gp.h"
 #include "slimbayes/methods/dense_gp/gp_exact_options.h"
 #include "slimbayes/methods/dense_gp/rows.h"
@@ -33,6 +36,8 @@
 //             sum over all searches.
 // Cost        O(n^3) time and O(n^2) memory, at the fit and whenever a model file is opened; hence the option
 //             max_rows. O(n^2) per predicted variance.
+// Equal rows  The evidence takes rows with equal inputs and targets, and the count of a row, for targets
+//             without noise between them: its maximum may then have almost no noise (equal_rows_note).
 // Deviations  The hyperparameters are fitted on at most evidence_rows rows. Validation rows are not used,
 //             because nothing is selected; a score on them is unbiased.
 
@@ -64,7 +69,8 @@ constexpr size_t kFinalists = 2;      // searches that go on after them
 constexpr int64_t kChunk = 5;         // iterations between two callbacks
 constexpr int64_t kEvaluations = 25;  // most evaluations per iteration, for the line search
 
-/// Maximises the evidence from several starts and keeps the best theta.
+/// Maximises the evidence from several starts and keeps the best theta. The kernel matrices are on the device
+/// of the rows; theta, which is small, stays on the CPU.
 class EvidenceSearch {
  public:
   EvidenceSearch(const RowTensors& rows, const GpExactOptions& options, Callback* callback, Summary& summary)
@@ -187,6 +193,32 @@ class EvidenceSearch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+constexpr double kNoiseOfEqualRows = 0.01;  // of the targets' sd
+
+/// Returns a note if the noise of theta, learned from these rows, has an sd below 1 % of the targets' and the
+/// rows count more than once or some are equal, inputs and target alike; else "". Weights of importance have
+/// a mean of 1, so if they differ some are below 1; no row then counts as several.
+std::string equal_rows_note(const RowTensors& rows, const at::Tensor& theta, double noise_floor) {
+  const double noise = std::sqrt(DenseHyper(theta, noise_floor).noise_var.item<double>()),
+               spread = std::sqrt(weighted_var(rows.y, rows.weight));
+  if (!(noise < kNoiseOfEqualRows * spread)) return "";
+  const int64_t n = rows.x.size(0);
+  const at::Tensor& w = rows.weight;
+  const bool counted = w.defined() && w.min().item<double>() >= 1;
+  const int64_t heavy = counted ? (w > 1).sum().item<int64_t>() : 0;
+  const at::Tensor all = at::cat({rows.x, rows.y.unsqueeze(1)}, 1);
+  const int64_t copies = heavy > 0 ? 0 : n - std::get<0>(at::unique_dim(all, 0)).size(0);
+  if (heavy == 0 && copies == 0) return "";
+  const std::string which =
+      heavy > 0 ? fmt::format("{} of {} rows count{} more than once", heavy, n, heavy == 1 ? "s" : "")
+                : fmt::format("{} of {} rows equal{} another one", copies, n, copies == 1 ? "s" : "");
+  return fmt::format(
+      "the learned noise has {:.2g} % of the target's sd, because {}, which the evidence takes for targets "
+      "without noise: unless they have none, {} or take another method",
+      100 * noise / spread, which,
+      heavy > 0 ? "give the weights as `.weights_are=importance`" : "leave the copies out");
+}
+
 class GpExactFitted : public Fitted {
  public:
   GpExactFitted(const GpExactOptions& options, RowTensors rows, at::Tensor theta, Summary summary)
@@ -217,8 +249,9 @@ class GpExactFitted : public Fitted {
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     if (const auto rows = row_model())
-      return predict_by_rows(*rows, data, {{rows_.x.size(1)}}, at::kDouble, options, kGpExact);
-    const PredictOptions small = options.with_batch_at_most(1024);  // a batch needs two [b, n] matrices
+      return predict_by_rows(*rows, data, {{rows_.x.size(1)}}, at::kDouble, options.on_host(), kGpExact);
+    const PredictOptions small =
+        options.on_host().with_batch_at_most(1024);  // a batch needs two [b, n] matrices
     return predict_rows(data, {{rows_.x.size(1)}}, at::kDouble, small, kGpExact,
                         [this](const Input& x) { return posterior_(x.x); });
   }
@@ -260,7 +293,7 @@ class GpExactMethod : public Method {
              "raise max_rows if time (n^3) and memory (n^2) permit, or use dbk");
     int64_t k = std::min(n, options_.evidence_rows);
     at::Tensor which = at::floor_divide(at::arange(k) * n, k);  // evenly spaced
-    const RowTensors some = rows.subset(which);
+    const RowTensors some = rows.subset(which).on(context.device);
     Summary summary;
     summary.rows = n;
     at::Tensor theta = EvidenceSearch(some, options_, context.callback, summary).run();
@@ -268,6 +301,8 @@ class GpExactMethod : public Method {
       summary.notes.push_back(fmt::format("hyperparameters from {} of {} rows (evidence_rows)", k, n));
     }
     at::NoGradGuard no_grad;
+    if (std::string note = equal_rows_note(some, theta, options_.noise_floor); !note.empty())
+      summary.notes.push_back(std::move(note));
     return std::make_unique<GpExactFitted>(options_, std::move(rows), std::move(theta), std::move(summary));
   }
 

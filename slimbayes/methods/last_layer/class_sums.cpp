@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "slimbayes/core/device.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/methods/last_layer/fitted_last_layer.h"
 
@@ -36,7 +37,8 @@ std::vector<KeyedRows> drawn_by_class(const Dataset& rows, int64_t classes, int6
   int64_t from = 0;
   uint64_t number = 0;
   over_batches(rows, {}, [&](const Batch& batch) {
-    const at::Tensor y = batch.target.to(at::kLong), keys = stream.split(number++).uniform({y.size(0)});
+    const at::Tensor y = on_cpu(batch.target).to(at::kLong),
+                     keys = stream.split(number++).uniform({y.size(0)});
     for (int64_t c = 0; c < classes; ++c) {
       const at::Tensor here = at::nonzero(y == c).squeeze(1);
       if (here.size(0) > 0) all[static_cast<size_t>(c)].add(keys.index_select(0, here), here + from, most);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/registry.h"
@@ -49,10 +50,15 @@ class DnnFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    if (const auto rows = row_model(); rows && are_rows(data))
+    const bool here = options.device.is_cpu();
+    if (const auto rows = here ? row_model() : nullptr; rows && are_rows(data))
       return predict_by_rows(*rows, data, trained_->spec.input, at::kFloat, options, kDnn);
-    return predict_rows(data, trained_->spec.input, at::kFloat, options, kDnn, [this](const Input& input) {
-      return trained_->head.answer(network_(input).to(at::kDouble));
+    const BoundNetwork network =
+        here ? network_
+             : BoundNetwork(trained_->spec, "network",
+                            as_type(trained_->weights, at::dtype(at::kFloat).device(options.device)));
+    return predict_rows(data, trained_->spec.input, at::kFloat, options, kDnn, [&](const Input& input) {
+      return trained_->head.answer(on_cpu(network(input)).to(at::kDouble));
     });
   }
 

@@ -9,6 +9,7 @@
 
 #include "slimbayes/answers/likelihoods.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/row_answers.h"
@@ -38,10 +39,11 @@ std::vector<LinearPosterior> LastLayerPosterior::outputs() const {
   return all;
 }
 
-EvaluatedRows evaluated(const LastLayerFeatures& network, const Dataset& data) {
-  EvaluatedRows all{at::empty({data.size(), network.rank()}, at::kDouble),
-                    at::empty({data.size(), network.outputs()}, at::kDouble),
-                    at::empty({data.size()}, at::kDouble), data.weights()};
+EvaluatedRows evaluated(const LastLayerFeatures& network, const Dataset& data, at::Device device) {
+  const at::TensorOptions doubles = at::dtype(at::kDouble).device(device);
+  EvaluatedRows all{at::empty({data.size(), network.rank()}, doubles),
+                    at::empty({data.size(), network.outputs()}, doubles), at::empty({data.size()}, doubles),
+                    on_device(data.weights(), device)};
   int64_t from = 0;
   over_evaluated(network, data, [&](const EvaluatedRows& rows) {
     const int64_t b = rows.y.size(0);
@@ -72,7 +74,7 @@ LinearRows rows_of_output(const EvaluatedRows& rows, int64_t c, bool regression)
     features = features.index_select(0, own);
     if (weight.defined()) weight = weight.index_select(0, own);
   }
-  return {features, at::zeros({features.size(0)}, at::kDouble), {}, weight};
+  return {features, at::zeros({features.size(0)}, doubles_like(features)), {}, weight};
 }
 
 Latent latent_at(const std::vector<LinearPosterior>& outputs, const LastLayerRows& rows) {
@@ -205,12 +207,17 @@ engine::LinearHead FittedLastLayer::head_for_answers(const LinearPosterior& post
 }
 
 Predictive FittedLastLayer::predict(const Dataset& data, const PredictOptions& options) const {
-  if (const auto rows = row_model(); rows && are_rows(data))
-    return predict_by_rows(*rows, data, trained_->spec.input, network_.type(), options, layer_.method);
   PredictOptions own = options;
+  own.device = device_for(*trained_, options.device);
   own.gradients = network_.needs_gradients();
+  const bool here = own.device.is_cpu();
+  if (const auto rows = here ? row_model() : nullptr; rows && are_rows(data))
+    return predict_by_rows(*rows, data, trained_->spec.input, network_.type(), options, layer_.method);
+  const LastLayerFeatures features =
+      here ? network_
+           : answer_features(*trained_, is_wide(outputs_), layer_.method, layer_.sketch, own.device);
   return predict_rows(data, trained_->spec.input, network_.type(), own, layer_.method,
-                      [this](const Input& input) { return answer(network_(input)); });
+                      [&](const Input& input) { return answer(on_cpu(features(input))); });
 }
 
 Scores FittedLastLayer::ood(const Dataset& data) const {

@@ -28,14 +28,18 @@ struct LastLayerPosterior {
   std::vector<LinearPosterior> outputs() const;
 };
 
-/// The last layer's features, the network's outputs and the targets of all rows of a dataset. Float64.
+/// The last layer's features, the network's outputs and the targets of all rows of a dataset. Float64, all on
+/// one device.
 struct EvaluatedRows {
   at::Tensor features, output, y;  // [n, r], [n, k], [n]
   at::Tensor weight = {};          // [n] Batch::weight; undefined if every row counts once
 };
-EvaluatedRows evaluated(const LastLayerFeatures& network, const Dataset& data);
 
-/// Calls `each` with those of consecutive rows, block after block, so that few of them are in memory.
+/// Returns those of all rows, on `device`. `network` and `data` are on one device, this one or another.
+EvaluatedRows evaluated(const LastLayerFeatures& network, const Dataset& data, at::Device device = at::kCPU);
+
+/// Calls `each` with those of consecutive rows, block after block, so that few of them are in memory. They
+/// are on the device of `data`.
 void over_evaluated(const LastLayerFeatures& network, const Dataset& data,
                     const std::function<void(const EvaluatedRows& rows)>& each);
 
@@ -45,7 +49,7 @@ void over_evaluated(const LastLayerFeatures& network, const Dataset& data,
 LinearRows rows_of_output(const EvaluatedRows& rows, int64_t c, bool regression);
 
 /// Returns the network's outputs as the mean, and for each output the epistemic variance of its posterior.
-/// [b, k] each
+/// The rows are on the CPU. [b, k] each
 Latent latent_at(const std::vector<LinearPosterior>& outputs, const LastLayerRows& rows);
 
 /// Returns the class probabilities averaged over independent Gaussian logits with the mean and variance of f,
@@ -90,7 +94,7 @@ class FittedLastLayer : public ExactPosterior {
   void check_all_rows_known() const;
   bool regression() const { return trained_->head.is_regression(); }
   bool posterior_mean() const { return layer_.posterior.mean == "posterior"; }
-  Predictive answer(const LastLayerRows& rows) const;
+  Predictive answer(const LastLayerRows& rows) const;  // rows on the CPU
   /// Returns the head of one output as data, for the features that last_layer_spec() describes.
   engine::LinearHead head_for_answers(const LinearPosterior& posterior) const;
 

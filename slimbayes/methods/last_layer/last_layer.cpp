@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/data/device_source.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/disk_rows.h"
 #include "slimbayes/method/fit_jobs.h"
@@ -83,6 +85,17 @@ GradientShare gradient_share(const RankRows& own) {
           [ranks](const at::Tensor& rows) { return rows_of_all(rows, ranks); }};
 }
 
+/// Returns the features of this rank's rows, beside the rows, or on the CPU if a device should not hold so
+/// many.
+EvaluatedRows evaluated_on_rank(const LastLayerFeatures& features, const RankRows& own) {
+  const int64_t of_a_row = features.rank() * static_cast<int64_t>(sizeof(double));
+  const bool fit = own.rows.size() <= kRowsOnDevice / of_a_row;
+  EvaluatedRows all;
+  on_all_ranks(own.ranks,
+               [&] { all = evaluated(features, own.rows, fit ? own.rows.device() : at::Device(at::kCPU)); });
+  return all;
+}
+
 class LastLayerMethod : public Method {
  public:
   explicit LastLayerMethod(LastLayer layer) : layer_(std::move(layer)) {
@@ -141,8 +154,9 @@ class LastLayerMethod : public Method {
     if (!layer_.enriched || module || layer_.route == "auto") return;
     Weights start;  // values do not matter: only the sizes are checked
     for (const TensorShape& one : shapes_of(spec, "network"))
-      start[one.name] = at::zeros(one.sizes, at::kFloat);
-    const GradientModel model = gradient_model(spec, "network", as_type(start, at::kFloat), at::kFloat);
+      start[one.name] = at::zeros(one.sizes, at::dtype(at::kFloat).device(rows.device()));
+    const GradientModel model = gradient_model(
+        spec, "network", as_type(start, at::dtype(at::kFloat).device(rows.device())), at::kFloat);
     enrichment_flops(model,
                      {1, [&](int64_t, int64_t) { return input_of(rows.rows(at::zeros({1}, at::kLong))); }}, 1,
                      {layer_.route});
@@ -150,7 +164,7 @@ class LastLayerMethod : public Method {
 
   std::unique_ptr<FittedLastLayer> fitted(const Split& split, const FitContext& context,
                                           const std::optional<Known>& known) const {
-    const Dataset rows = training_rows(split.train, layer_.method),
+    const Dataset rows = training_rows(split.train, layer_.method, device_for(context)),
                   held_out = validation_rows(split.valid, rows, layer_.method);
     check_task(rows.schema.task);
     check_network(rows, context);
@@ -158,13 +172,13 @@ class LastLayerMethod : public Method {
         starting_network(layer_.network, split, context, layer_.method, /*takes_modules=*/true);
     if (known) network.head.noise_var = known->network_noise;
     Summary summary = network.summary;
-    const LastLayerFeatures features = statistics_features(network, layer_.method, layer_.sketch);
+    const LastLayerFeatures features =
+        statistics_features(network, layer_.method, layer_.sketch, rows.device());
     const at::Tensor index = subsample(rows, features.rank(), context.stream, summary);
     const Dataset used = index.defined() ? rows.subset(index) : rows;
     const bool regression = rows.schema.task.kind == TaskKind::regression, on_disk = are_on_disk(rows);
     const RankRows own = sample_of_rank(rows, index, context.ranks);
-    EvaluatedRows at_rows;  // of rows in memory
-    if (!on_disk) on_all_ranks(own.ranks, [&] { at_rows = evaluated(features, own.rows); });
+    const EvaluatedRows at_rows = keeps_features(rows) ? evaluated_on_rank(features, own) : EvaluatedRows{};
     const EvaluatedRows at_valid =
         held_out.size() > 0 && !known
             ? evaluated(features, choosing_rows(held_out, on_disk, features.rank(), context.stream))
@@ -238,6 +252,13 @@ class LastLayerMethod : public Method {
                 part_of(context, context.stream, {jobs.part(1), context.callback, {}}), first.known);
   }
 
+  /// Returns whether the features of all rows are kept: not those of rows on disk, and on a device not those
+  /// of a regression that needs their sums alone.
+  bool keeps_features(const Dataset& rows) const {
+    const bool sums_alone = rows.schema.task.kind == TaskKind::regression && !layer_.enriched;
+    return !are_on_disk(rows) && (rows.device().is_cpu() || !sums_alone);
+  }
+
   /// Returns how many of n rows the variance is computed from (option subsample).
   int64_t sampled_rows(int64_t n) const {
     const double given = layer_.posterior.subsample;
@@ -280,11 +301,13 @@ class LastLayerMethod : public Method {
     // Without a ridge the projector is large in directions in which the features hardly vary, and would
     // magnify the rounding errors of float32 gradients.
     const bool precise = layer_.ridge < kFloatRidge && !takes_images(network);
-    const GradientModel model = last_layer_gradients(network, precise ? at::kDouble : at::kFloat);
+    const GradientModel model =
+        last_layer_gradients(network, precise ? at::kDouble : at::kFloat, rows.device());
     GradientRows gradients{rows.size(), [&](int64_t from, int64_t to) {
                              return input_of(rows.rows(at::arange(from, to)), model.type());
                            }};
-    if (at_rows.output.size(1) > 1) gradients.output = rows_of_all(at_rows.output.argmax(1), own.ranks);
+    if (at_rows.output.size(1) > 1)
+      gradients.output = on_cpu(rows_of_all(at_rows.output.argmax(1), own.ranks));
     if (const at::Tensor lengths = rows.source->lengths(); lengths.defined())
       gradients.longest = lengths.argmax().item<int64_t>();
     const EnrichmentOptions options{layer_.route};
@@ -306,7 +329,7 @@ class LastLayerMethod : public Method {
   }
 
   /// Returns the statistics of the residuals of all rows, whose weights sum to n, from `own` rows of a share
-  /// 1 / scale of that. `kept` are the evaluated own rows; undefined for rows on disk.
+  /// 1 / scale of that. `kept` are the evaluated own rows, undefined if they are not kept (keeps_features).
   static LinearStatistics residual_statistics(const LastLayerFeatures& features, const RankRows& own,
                                               const EvaluatedRows& kept, double scale, double n) {
     LinearStatistics s = linear_statistics(features.rank());
@@ -342,12 +365,14 @@ class LastLayerMethod : public Method {
         at::Tensor own = at::nonzero(y == (classes == 1 ? c : k)).squeeze(1);
         if (own.size(0) > layer_.posterior.class_rows) {
           const Stream draw = stream.split("class").split(static_cast<uint64_t>(c + k));
-          own = own.index_select(0, draw.permutation(own.size(0)).narrow(0, 0, layer_.posterior.class_rows));
+          const at::Tensor some = draw.permutation(own.size(0)).narrow(0, 0, layer_.posterior.class_rows);
+          own = own.index_select(0, on_device(some, own.device()));
         }
         own = own.masked_select(own.ge(first).logical_and(own.lt(end))) - first;
         const at::Tensor weight = rows.weight.defined() ? rows.weight.index_select(0, own) : rows.weight;
-        sums = added(std::move(sums),
-                     {rows.features.index_select(0, own), at::zeros({own.size(0)}, at::kDouble), {}, weight});
+        sums = added(
+            std::move(sums),
+            {rows.features.index_select(0, own), at::zeros({own.size(0)}, rows.y.options()), {}, weight});
       }
       all.push_back(std::move(sums));
     }

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "slimbayes/answers/answers.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/log_range.h"
-#include "slimbayes/method/batches.h"
 
 namespace slimbayes {
 

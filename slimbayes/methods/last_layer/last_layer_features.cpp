@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 
 namespace slimbayes {
 
@@ -102,13 +103,14 @@ namespace {
 
 /// The features in `type`, where the network has a choice of types.
 LastLayerFeatures features_in(const TrainedNetwork& network, at::ScalarType type, std::string_view method,
-                              int64_t sketch) {
+                              int64_t sketch, at::Device device) {
   const LastLayerFeatures last =
-      network.module ? LastLayerFeatures(*network.module)
-                     : LastLayerFeatures(network.spec, as_type(network.weights, type), method);
+      network.module
+          ? LastLayerFeatures(*network.module)
+          : LastLayerFeatures(network.spec, as_type(network.weights, at::dtype(type).device(device)), method);
   if (sketch == 0) return last;
   return last.with_sketch(
-      GradientSketch(last_layer_gradients(network, type), sketch, Stream(0).split("sketch")));
+      GradientSketch(last_layer_gradients(network, type, device), sketch, Stream(0).split("sketch")));
 }
 
 }  // namespace
@@ -133,26 +135,37 @@ LastLayerFeatures LastLayerFeatures::with_sketch(const GradientSketch& sketch) c
   return out;
 }
 
-LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string_view method,
-                                      int64_t sketch) {
-  return features_in(network, at::kFloat, method, sketch);
+LastLayerRows on_cpu(const LastLayerRows& rows) { return {on_cpu(rows.features), on_cpu(rows.output)}; }
+
+at::Device device_for(const TrainedNetwork& network, at::Device wanted) {
+  return network.module ? at::Device(at::kCPU) : wanted;
 }
 
-LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method,
-                                      int64_t sketch) {
+at::Device device_for(const FitContext& context) {
+  return context.start ? device_for(*context.start, context.device) : context.device;
+}
+
+LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string_view method, int64_t sketch,
+                                      at::Device device) {
+  return features_in(network, at::kFloat, method, sketch, device);
+}
+
+LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method, int64_t sketch,
+                                      at::Device device) {
   const bool given = network.module || takes_images(network);
-  return features_in(network, given ? at::kFloat : at::kDouble, method, sketch);
+  return features_in(network, given ? at::kFloat : at::kDouble, method, sketch, device);
 }
 
 LastLayerFeatures answer_features(const TrainedNetwork& network, bool precise, std::string_view method,
-                                  int64_t sketch) {
-  return precise ? statistics_features(network, method, sketch)
-                 : last_layer_features(network, method, sketch);
+                                  int64_t sketch, at::Device device) {
+  return precise ? statistics_features(network, method, sketch, device)
+                 : last_layer_features(network, method, sketch, device);
 }
 
-GradientModel last_layer_gradients(const TrainedNetwork& network, at::ScalarType type) {
-  return network.module ? gradient_model(*network.module)
-                        : gradient_model(network.spec, "network", as_type(network.weights, type), type);
+GradientModel last_layer_gradients(const TrainedNetwork& network, at::ScalarType type, at::Device device) {
+  if (network.module) return gradient_model(*network.module);
+  return gradient_model(network.spec, "network", as_type(network.weights, at::dtype(type).device(device)),
+                        type);
 }
 
 bool takes_images(const TrainedNetwork& network) { return network.spec.input.sizes.size() == 3; }

@@ -49,18 +49,27 @@ class LastLayerFeatures {
   bool sketched_ = false;
 };
 
+/// Returns the rows on the CPU, where the posteriors are.
+LastLayerRows on_cpu(const LastLayerRows& rows);
+
+/// Returns where the passes of a network run if they shall run on `wanted`: there, but a module's on the CPU.
+at::Device device_for(const TrainedNetwork& network, at::Device wanted);
+at::Device device_for(const FitContext& context);  // of the network that the fit starts from or trains
+
 /// Returns the features of a trained network in the type in which it was trained, followed by `sketch` random
 /// features of the gradient with respect to the earlier layers (ntk/gradient_sketch.h; the same random signs
-/// for every network). The result may outlive `network`.
+/// for every network). The weights are copied to `device`, which is device_for() the network, and so must be
+/// the inputs. The result may outlive `network`.
 LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string_view method,
-                                      int64_t sketch = 0);
+                                      int64_t sketch = 0, at::Device device = at::kCPU);
 
 /// Returns the features from which a posterior's statistics are computed. They are float64, so that removing
 /// a row subtracts the same numbers that adding it added, whatever batch it was in. There are two exceptions,
 /// whose features differ by float32 rounding from batch to batch: images use float32, because float64
-/// convolutions take several times as long, and a module uses its own type.
+/// convolutions take several times as long, and a module uses its own type. `device` as in
+/// last_layer_features().
 LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method,
-                                      int64_t sketch = 0);
+                                      int64_t sketch = 0, at::Device device = at::kCPU);
 
 /// Returns h(x) and the network's output of single rows (engine/features.h), computed in `type`, as data;
 /// with a sketch the features of with_sketch(). Empty if the engine cannot compute it.
@@ -78,13 +87,14 @@ at::Tensor output_weights(const TrainedNetwork& network);
 /// Returns the features for answers: those of statistics_features if `precise`, else those of
 /// last_layer_features. Set `precise` if the prior is so wide compared with the noise that the float32
 /// rounding of a feature would show in the variance; the posterior's IdentityPlus then has no Cholesky
-/// factor.
+/// factor. `device` as in last_layer_features().
 LastLayerFeatures answer_features(const TrainedNetwork& network, bool precise, std::string_view method,
-                                  int64_t sketch = 0);
+                                  int64_t sketch = 0, at::Device device = at::kCPU);
 
 /// Returns the function that gives the gradients of the outputs with respect to all parameters except the
-/// last layer's. It computes in `type`; a module computes in its own type.
-GradientModel last_layer_gradients(const TrainedNetwork& network, at::ScalarType type = at::kFloat);
+/// last layer's. It computes in `type` on `device`; a module computes in its own type, on the CPU.
+GradientModel last_layer_gradients(const TrainedNetwork& network, at::ScalarType type = at::kFloat,
+                                   at::Device device = at::kCPU);
 
 /// Returns whether the rows of this network are images [channels, height, width].
 bool takes_images(const TrainedNetwork& network);

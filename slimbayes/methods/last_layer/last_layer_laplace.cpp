@@ -10,6 +10,7 @@
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/answers/likelihoods.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
@@ -77,9 +78,15 @@ class LaplaceFitted : public ExactPosterior {
         network_(answer_features(*trained_, posterior_.wide, kLastLayerLaplace)) {}
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, trained_->spec.input, network_.type(), bounded(options, network_.outputs()),
-                        kLastLayerLaplace, [&](const Input& input) {
-                          const LastLayerRows rows = network_(input);
+    PredictOptions own = bounded(options, network_.outputs());
+    own.device = device_for(*trained_, options.device);
+    const LastLayerFeatures features =
+        own.device.is_cpu()
+            ? network_
+            : answer_features(*trained_, posterior_.wide, kLastLayerLaplace, /*sketch=*/0, own.device);
+    return predict_rows(data, trained_->spec.input, features.type(), own, kLastLayerLaplace,
+                        [&](const Input& input) {
+                          const LastLayerRows rows = on_cpu(features(input));
                           return classes_of_gaussian(rows.output.to(at::kDouble), covariance_at(rows));
                         });
   }
@@ -157,7 +164,7 @@ class LaplaceFitted : public ExactPosterior {
 
  private:
   /// Returns the covariance of each row's logits minus their mean over the classes. Softmax ignores a common
-  /// shift of the logits, about which the training rows say nothing. [b, k, k]
+  /// shift of the logits, about which the training rows say nothing. The rows are on the CPU. [b, k, k]
   at::Tensor covariance_at(const LastLayerRows& rows) const {
     return centred_logit_covariance(posterior_, rows.features, network_.outputs());
   }
@@ -187,12 +194,13 @@ class LaplaceMethod : public Method {
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     if (split.train.schema.task.kind == TaskKind::regression)
       return last_layer_method(regression_of(options_))->fit(split, context);
-    const Dataset rows = training_rows(split.train, kLastLayerLaplace),
+    const Dataset rows = training_rows(split.train, kLastLayerLaplace, device_for(context)),
                   held_out = validation_rows(split.valid, rows, kLastLayerLaplace);
     check_size(split.train.schema, context);
     const auto network = std::make_shared<const TrainedNetwork>(
         starting_network(options_.network, split, context, kLastLayerLaplace, /*takes_modules=*/true));
-    const LastLayerFeatures features = statistics_features(*network, kLastLayerLaplace);
+    const LastLayerFeatures features =
+        statistics_features(*network, kLastLayerLaplace, /*sketch=*/0, rows.device());
     const int64_t k = features.outputs(), r = features.rank();
     const bool full = options_.structure == "full" || (options_.structure == "auto" && k * r <= kFullWeights);
     auto [matrix, log_likelihood] =
@@ -281,12 +289,12 @@ class LaplaceMethod : public Method {
     const Dataset some = valid.subset(at::arange(n));
     double sum = 0;
     over_batches(some, bounded({}, features.outputs()), [&](const Batch& batch) {
-      const LastLayerRows at = features(input_of(batch, features.type()));
+      const LastLayerRows at = on_cpu(features(input_of(batch, features.type())));
       const Predictive p = classes_of_gaussian(
           at.output.to(at::kDouble), centred_logit_covariance(posterior, at.features, features.outputs()));
-      const at::Tensor y = batch.target.to(at::kDouble);
-      sum += batch.weight.defined() ? (row_nll(p, y) * batch.weight).sum().item<double>()
-                                    : *mean_nll(p, y) * static_cast<double>(y.size(0));
+      const at::Tensor y = on_cpu(batch.target).to(at::kDouble), w = on_cpu(batch.weight);
+      sum += w.defined() ? (row_nll(p, y) * w).sum().item<double>()
+                         : *mean_nll(p, y) * static_cast<double>(y.size(0));
     });
     return sum / some.total_weight();
   }

@@ -8,6 +8,7 @@
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/identity_plus.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/method/batches.h"
@@ -42,23 +43,32 @@ constexpr const char *kInputs = "data.x", *kSigma2 = "noise_var", *kPriorSd = "p
                      *kRowWeights = "data.weight";
 
 /// The tangent kernel <phi_p(x), phi_p(x')> of a network with one output, in float64, without the factor s^2.
+/// It is computed on a device, for rows of any device; results are on the CPU.
 class TangentKernel {
  public:
-  TangentKernel(const NetworkSpec& spec, const Network::Lookup& lookup)
-      : model_(gradient_model(spec, "network", lookup, at::kDouble)), last_(spec, lookup, kNtkGp) {}
+  TangentKernel(const TrainedNetwork& network, at::Device device)
+      : TangentKernel(network.spec, as_type(network.weights, at::dtype(at::kDouble).device(device)), device) {
+  }
 
   at::Tensor output(const at::Tensor& x) const {  // [n]
     at::NoGradGuard no_grad;
-    return last_(x).output.squeeze(-1);
+    return on_cpu(last_(on_device(x, device_)).output.squeeze(-1));
   }
-  at::Tensor operator()(const at::Tensor& a, const at::Tensor& b) const {  // [n, m]
-    return gradient_kernel(model_, rows(a), rows(b)) + features(a).mm(features(b).t());
+  at::Tensor operator()(const at::Tensor& of_a, const at::Tensor& of_b) const {  // [n, m]
+    const at::Tensor a = on_device(of_a, device_), b = on_device(of_b, device_);
+    return gradient_kernel(model_, rows(a), rows(b)) + on_cpu(features(a).mm(features(b).t()));
   }
-  at::Tensor diagonal(const at::Tensor& x) const {  // [n]
-    return gradient_norms(model_, rows(x)) + features(x).square().sum(1);
+  at::Tensor diagonal(const at::Tensor& of) const {  // [n]
+    const at::Tensor x = on_device(of, device_);
+    return gradient_norms(model_, rows(x)) + on_cpu(features(x).square().sum(1));
   }
 
  private:
+  TangentKernel(const NetworkSpec& spec, const Network::Lookup& lookup, at::Device device)
+      : model_(gradient_model(spec, "network", lookup, at::kDouble)),
+        last_(spec, lookup, kNtkGp),
+        device_(device) {}
+
   static GradientRows rows(const at::Tensor& x) {
     return {x.size(0), [x](int64_t from, int64_t to) { return Input(x.slice(0, from, to)); }};
   }
@@ -69,6 +79,7 @@ class TangentKernel {
 
   GradientModel model_;
   LastLayerFeatures last_;
+  at::Device device_;
 };
 
 /// The training rows of the posterior.
@@ -88,15 +99,16 @@ struct NtkRows {
 
 class NtkGpFitted : public Fitted {
  public:
+  /// The kernel of the training rows is computed on `device`.
   NtkGpFitted(NtkGpOptions options, TrainedNetwork network, NtkRows rows, PosteriorChoice choice,
-              Summary summary)
+              Summary summary, at::Device device = at::kCPU)
       : options_(std::move(options)),
         trained_(std::make_shared<TrainedNetwork>(std::move(network))),
         rows_(std::move(rows)),
         choice_(std::move(choice)),
         summary_(std::move(summary)),
-        kernel_(trained_->spec, as_type(trained_->weights, at::kDouble)) {
-    const at::Tensor kernel = rows_.weighted_kernel(kernel_(rows_.x, rows_.x));
+        kernel_(*trained_, at::kCPU) {
+    const at::Tensor kernel = rows_.weighted_kernel(kernel_on(device)(rows_.x, rows_.x));
     const double ratio = prior_var() / choice_.noise_var;
     precision_ = identity_plus(0.5 * (kernel + kernel.t()), ratio);
   }
@@ -113,8 +125,9 @@ class NtkGpFitted : public Fitted {
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     PredictOptions small = options.with_batch_at_most(kBatch);
     small.gradients = true;
+    const TangentKernel kernel = kernel_on(options.device);
     return predict_rows(data, trained_->spec.input, at::kDouble, small, kNtkGp,
-                        [this](const Input& input) { return answer(input.x); });
+                        [&](const Input& input) { return answer(kernel, input.x); });
   }
 
   TensorFile save() const override {
@@ -133,10 +146,14 @@ class NtkGpFitted : public Fitted {
  private:
   double prior_var() const { return choice_.prior_sd * choice_.prior_sd; }
 
-  Regression answer(const at::Tensor& x) const {
-    const at::Tensor mean = kernel_.output(x), noise = at::full_like(mean, choice_.noise_var);
+  TangentKernel kernel_on(at::Device device) const {
+    return device.is_cpu() ? kernel_ : TangentKernel(*trained_, device);
+  }
+
+  Regression answer(const TangentKernel& kernel, const at::Tensor& x) const {
+    const at::Tensor mean = kernel.output(x), noise = at::full_like(mean, choice_.noise_var);
     if (x.size(0) == 0) return {mean, noise, at::zeros_like(mean)};
-    const at::Tensor prior = kernel_.diagonal(x), cross = rows_.weighted_cross(kernel_(rows_.x, x));
+    const at::Tensor prior = kernel.diagonal(x), cross = rows_.weighted_cross(kernel(rows_.x, x));
     if (!precision_.factor.defined()) return {mean, noise, wide_variance(prior, cross)};
     const double ratio = prior_var() / choice_.noise_var;
     const at::Tensor explained = ratio * solve_half(precision_, cross).square().sum(0);
@@ -167,7 +184,7 @@ class NtkGpFitted : public Fitted {
   NtkRows rows_;
   PosteriorChoice choice_;
   Summary summary_;
-  TangentKernel kernel_;
+  TangentKernel kernel_;    // on the CPU
   IdentityPlus precision_;  // of I + s^2 K / sigma2 [n, n], K without s^2
 };
 
@@ -188,7 +205,7 @@ class NtkGpMethod : public Method {
     TrainedNetwork network = starting_network(options_.network, split, context, kNtkGp);
     Summary summary = network.summary;
     const NtkRows learned{rows.x.to(at::kDouble), rows.weight};
-    const TangentKernel kernel(network.spec, as_type(network.weights, at::kDouble));
+    const TangentKernel kernel(network, context.device);
     const PosteriorSpectrum spectrum =
         spectrum_of(kernel, network, learned, rows.y.to(at::kDouble), held_out);
     const double unit = split.train.schema.task.encoded_sd *
@@ -199,7 +216,8 @@ class NtkGpMethod : public Method {
     summary.facts.push_back(
         fmt::format("prior sd of the weights: {:.3g}; noise sd of the scaled target: {:.3g}", choice.prior_sd,
                     std::sqrt(choice.noise_var)));
-    return std::make_unique<NtkGpFitted>(options_, std::move(network), learned, choice, std::move(summary));
+    return std::make_unique<NtkGpFitted>(options_, std::move(network), learned, choice, std::move(summary),
+                                         context.device);
   }
 
  private:

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
-#include "slimbayes/method/batches.h"
 
 namespace slimbayes {
 

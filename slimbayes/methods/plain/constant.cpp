@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
@@ -149,7 +150,7 @@ class ConstantFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, input_, at::kFloat, options, kConstant,
+    return predict_rows(data, input_, at::kFloat, options.on_host(), kConstant,
                         [this](const Input& rows) { return answer_of(posterior_, kind_, rows.x.size(0)); });
   }
 

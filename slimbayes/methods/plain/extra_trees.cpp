@@ -241,7 +241,7 @@ class ExtraTreesFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, input_, at::kFloat, options, kExtraTrees,
+    return predict_rows(data, input_, at::kFloat, options.on_host(), kExtraTrees,
                         [this](const Input& rows) { return answer(rows.x); });
   }
 

@@ -224,10 +224,10 @@ class LogisticFitted : public Fitted {
   }
 
  private:
-  /// Returns the options with a batch so small that the covariances of the logits fit in memory.
+  /// Returns the options on the CPU with a batch so small that the covariances of the logits fit in memory.
   PredictOptions bounded(const PredictOptions& options) const {
     const int64_t classes = posterior_.design.contrasts.size(0);
-    return options.with_batch_at_most(std::max<int64_t>(1, kLogitsAtOnce / (classes * classes)));
+    return options.on_host().with_batch_at_most(std::max<int64_t>(1, kLogitsAtOnce / (classes * classes)));
   }
 
   LogisticOptions options_;

@@ -115,8 +115,8 @@ class RidgeFitted : public Fitted {
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     if (const auto rows = row_model())
-      return predict_by_rows(*rows, data, input_, at::kDouble, options, kRidge);
-    return predict_rows(data, input_, at::kDouble, options, kRidge, [this](const Input& rows) {
+      return predict_by_rows(*rows, data, input_, at::kDouble, options.on_host(), kRidge);
+    return predict_rows(data, input_, at::kDouble, options.on_host(), kRidge, [this](const Input& rows) {
       const at::Tensor x = flat(rows.x), mean = slimbayes::mean(posterior_, x);
       return Regression{mean, at::full_like(mean, variances_.noise), epistemic_var(posterior_, x)};
     });

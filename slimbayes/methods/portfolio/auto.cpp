@@ -216,7 +216,8 @@ class AutoFitted : public Fitted {
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     at::NoGradGuard no_grad;
-    if (const auto rows = row_model(); rows && has_float32_rows(data) && are_rows(data))
+    const bool on_host = options.device.is_cpu();
+    if (const auto rows = on_host ? row_model() : nullptr; rows && has_float32_rows(data) && are_rows(data))
       return predict_by_rows(*rows, data, input_, at::kFloat, options, kAuto);
     std::vector<Predictive> answers;
     std::vector<double> weights;
@@ -276,7 +277,8 @@ class AutoMethod : public Method {
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     const Dataset train = training_rows(split.train, kAuto);
     const Dataset valid = validation_rows(split.valid, train, kAuto);
-    const SearchRows rows = search_rows({train, valid}, options_.folds, context.stream.split("folds"));
+    const SearchRows rows =
+        search_rows({train, valid}, options_.folds, context.stream.split("folds"), context.device);
     SearchResult found = search(options_, passed_on_, rows, context);
     Summary summary = summary_of(found, rows);
     const double wild = options_.tails == "auto" ? context.wild_share : 0;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "slimbayes/answers/density.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"

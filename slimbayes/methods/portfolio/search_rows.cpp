@@ -9,6 +9,7 @@
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/answers/density.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/row_weights.h"
 
@@ -41,8 +42,9 @@ std::vector<int64_t> held_order(const SearchRows& rows) {
 
 }  // namespace
 
-SearchRows search_rows(const Split& split, int64_t folds, const Stream& stream) {
+SearchRows search_rows(const Split& split, int64_t folds, const Stream& stream, at::Device device) {
   SearchRows rows;
+  rows.device = device;
   rows.in_folds = split.valid.size() == 0;
   if (rows.in_folds) {
     rows.all = split.train;
@@ -94,10 +96,12 @@ size_t all_fits(const Candidate& candidate, const SearchRows& rows) {
 
 std::vector<HeldOutAnswers> held_out_answers(const TriedCandidate& tried, const SearchRows& rows) {
   std::vector<HeldOutAnswers> parts;
+  PredictOptions options;
+  options.device = rows.device;
   for (size_t k = 0; k < rows.folds.size(); ++k) {
     const Dataset held = rows.all.subset(indices(rows.folds[k].held));
     const auto unseen = rows.in_folds ? std::vector{tried.members[k]} : tried.members;
-    parts.push_back({held, member_answers(tried, unseen, held)});
+    parts.push_back({held, member_answers(tried, unseen, held, options)});
   }
   return parts;
 }

@@ -15,6 +15,7 @@ struct SearchRows {
   Dataset all;
   std::vector<Fold> folds;  // row numbers of `all`
   bool in_folds = true;     // false: one set of validation rows, which also ends the training of networks
+  at::Device device = at::kCPU;  // where candidates answer the held-out rows
 };
 
 /// Returns the rows of a search. If there are validation rows, they score every candidate. Otherwise the rows
@@ -22,7 +23,7 @@ struct SearchRows {
 /// times on average, and a tenth of the rows outside a fold ends the training of networks. The folds have
 /// nearly equal numbers of rows, whatever the weights of the rows. Throws
 /// std::invalid_argument for fewer than two different rows without validation rows.
-SearchRows search_rows(const Split& split, int64_t folds, const Stream& stream);
+SearchRows search_rows(const Split& split, int64_t folds, const Stream& stream, at::Device device = at::kCPU);
 
 /// Returns how many fits a candidate needs for a score, how many score it at most, and how many it has in all
 /// at most. With folds, each fold needs one fit; a candidate that learns all rows gets one more, to all of

@@ -13,8 +13,8 @@
 
 #include "slimbayes/answers/class_metrics.h"
 #include "slimbayes/answers/density.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/method/batches.h"
 #include "slimbayes/method/row_weights.h"
 
 namespace slimbayes {

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "slimbayes/answers/pixels.h"
+#include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/class_weights.h"
@@ -127,8 +129,9 @@ class BatchEnsembleFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    const Weights weights = placed(net_.weights, options.device);
     const WeightDraws draws =
-        member_draws(network_, net_.spec.input, options_.batch_members, as_type(net_.weights, at::kFloat));
+        member_draws(network_, net_.spec.input, options_.batch_members, as_type(weights, at::kFloat));
     return predict_by_draws(draws, head_, data, options, kBatchEnsemble);
   }
 
@@ -147,15 +150,17 @@ class BatchEnsembleFit {
  public:
   BatchEnsembleFit(const BatchEnsembleOptions& options, const Split& split, const FitContext& context)
       : options_(options),
-        rows_(training_rows(split.train, kBatchEnsemble)),
+        rows_(training_rows(split.train, kBatchEnsemble, context.device)),
         held_out_(validation_rows(split.valid, rows_, kBatchEnsemble)),
-        class_weights_(class_weights(options.network.class_weights, rows_, kBatchEnsemble, context.ranks)),
+        class_weights_(
+            on_device(class_weights(options.network.class_weights, rows_, kBatchEnsemble, context.ranks),
+                      rows_.device())),
         head_(head_of(rows_.schema.task)),
         spec_(trained_network_spec(options.network, rows_.schema)),
         network_(spec_, "network"),
         parameters_(
             member_parameters(network_.layout(), options.batch_members, context.stream.split("start")),
-            at::kFloat) {
+            at::dtype(at::kFloat).device(rows_.device())) {
     check_label_smoothing(options.network.label_smoothing, rows_.schema.task, kBatchEnsemble);
   }
 
@@ -187,7 +192,7 @@ class BatchEnsembleFit {
   /// Divides the batch among P members. A part has at least two rows if it can, because a batch norm needs
   /// them. If P is below the number K of members, P of them take their turn, by chance. Part i takes the rows
   /// i, i + P, i + 2 P, ... of the batch.
-  double step(const Batch& batch, const StepContext& at) const {
+  StepLoss step(const Batch& batch, const StepContext& at) const {
     const Input input = input_of(batch);
     const at::Tensor y = batch.target.to(at::kFloat);
     const int64_t b = y.size(0), members = options_.batch_members;
@@ -207,7 +212,7 @@ class BatchEnsembleFit {
     }
     at::Tensor loss = mean_loss(at::cat(losses));
     loss.backward();
-    return loss.item<double>();
+    return loss;
   }
 
   double validation_score() const {
@@ -217,7 +222,7 @@ class BatchEnsembleFit {
     const auto answer = [&](const Dataset& rows) {
       return predict_by_draws(draws(), head, rows, {}, kBatchEnsemble);
     };
-    if (!head.is_regression()) return *nll_of_answers(held_out_, answer, class_weights_);
+    if (!head.is_regression()) return *nll_of_answers(held_out_, answer, on_cpu(class_weights_));
     const auto p = std::get<Regression>(answer(held_out_));
     return weighted_mean((p.mean - targets_of(held_out_).to(at::kDouble)).square(), held_out_.weights());
   }

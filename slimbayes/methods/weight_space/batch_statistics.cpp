@@ -7,6 +7,7 @@
 
 #include "slimbayes/catalog/network/layer_tensors.h"
 #include "slimbayes/catalog/network/visit_layers.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/train/plan.h"
 
@@ -14,12 +15,13 @@ namespace slimbayes {
 
 Weights with_batch_statistics(const NetworkSpec& spec, const Weights& weights, const Dataset& rows,
                               const Stream& stream) {
+  const at::TensorOptions floats = at::dtype(at::kFloat).device(rows.device());
   Weights out = weights;
   std::vector<std::pair<at::Tensor, at::Tensor>> averages;  // of the last batch; weighted sum of all
   for (const TensorShape& one : shapes_of(spec, "network")) {
     if (!one.buffer) continue;
     at::Tensor& buffer = out.at(one.name);
-    buffer = buffer.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+    buffer = buffer.to(floats, /*non_blocking=*/false, /*copy=*/true);
     averages.emplace_back(buffer, at::zeros_like(buffer, at::kDouble));
   }
   if (averages.empty()) return out;
@@ -27,7 +29,7 @@ Weights with_batch_statistics(const NetworkSpec& spec, const Weights& weights, c
   change_layers(of_batch.layers, [](LayerSpec& layer) {
     if (auto* norm = std::get_if<BatchNorm>(&layer)) norm->momentum = 1;
   });
-  const BoundNetwork network(of_batch, "network", as_type(out, at::kFloat));
+  const BoundNetwork network(of_batch, "network", as_type(out, floats));
   double seen = 0;
   uint64_t number = 0;
   const at::Tensor of_rows = rows.weights();
@@ -42,6 +44,8 @@ Weights with_batch_statistics(const NetworkSpec& spec, const Weights& weights, c
     seen += static_cast<double>(b);
   });
   for (const auto& [last, sum] : averages) last.copy_(sum / seen);
+  for (const TensorShape& one : shapes_of(spec, "network"))
+    if (one.buffer) out.at(one.name) = on_cpu(out.at(one.name));
   return out;
 }
 

@@ -14,7 +14,7 @@ namespace slimbayes {
 /// are drawn in proportion to them, as in an epoch of a training (plan_of_weights). Images are not augmented;
 /// dropout, if any, draws from `stream`. A batch of a single row is skipped if an earlier batch was used.
 /// Without batch norms, returns the weights unchanged. The result shares the parameter tensors of `weights`,
-/// which do not change.
+/// which do not change. The pass runs on the device of the rows; the new statistics are on the CPU.
 Weights with_batch_statistics(const NetworkSpec& spec, const Weights& weights, const Dataset& rows,
                               const Stream& stream);
 

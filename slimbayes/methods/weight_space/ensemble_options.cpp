@@ -21,7 +21,7 @@ nlohmann::json resolve_ensemble(const nlohmann::json& given) {
   const MethodInfo& member = find_method(resolved["of"].get<std::string>());
   if (!member.inner.empty() || member.candidates || !member.seeded) {
     throw std::invalid_argument(
-        fmt::format("[ensemble] expected of to be {}; received '{}'; dnn is the usual one",
+        fmt::format("[ensemble] expected `.of` to be {}; received '{}'; dnn is the usual one",
                     member.seeded ? "another method than itself" : "a method with a seed, whose fits differ",
                     member.name));
   }

@@ -157,6 +157,7 @@ MethodInfo ensemble() {
   info.parts = SdParts::members;
   info.input_scale = "min-max";  // shown by describe; a fit uses the scale of the member method
   info.resumable = true;
+  info.device = true;  // of the members that compute there
   info = segmenting(std::move(info));
   info.inner = "of";
   info.student = true;  // as above

@@ -26,6 +26,10 @@ namespace {
 
 constexpr const char* kMcDropout = "mc-dropout";
 
+BoundNetwork bound_on(const TrainedNetwork& trained, at::Device device) {
+  return {trained.spec, "network", as_type(trained.weights, at::dtype(at::kFloat).device(device))};
+}
+
 /// Returns `draws` draws of the dropout masks, each a network. `network` must outlive the result.
 WeightDraws mask_draws(const BoundNetwork& network, const Shape& input, int64_t draws) {
   return {input, draws, [&network](int64_t s) {
@@ -43,12 +47,13 @@ class McDropoutFitted : public Fitted {
       : options_(std::move(options)),
         trained_(std::make_shared<TrainedNetwork>(std::move(trained))),
         head_(trained_->head),
-        network_(trained_->spec, "network", as_type(trained_->weights, at::kFloat)) {
+        network_(bound_on(*trained_, at::kCPU)) {
     head_.noise_var = noise_var;
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_by_draws(mask_draws(network_, trained_->spec.input, options_.draws), head_, data, options,
+    const BoundNetwork network = options.device.is_cpu() ? network_ : bound_on(*trained_, options.device);
+    return predict_by_draws(mask_draws(network, trained_->spec.input, options_.draws), head_, data, options,
                             kMcDropout);
   }
 
@@ -66,8 +71,8 @@ class McDropoutFitted : public Fitted {
  private:
   McDropoutOptions options_;
   std::shared_ptr<const TrainedNetwork> trained_;
-  Head head_;  // for the answers; the noise of trained_->head is that of a single network
-  BoundNetwork network_;
+  Head head_;             // for the answers; the noise of trained_->head is that of a single network
+  BoundNetwork network_;  // on the CPU
 };
 
 class McDropoutMethod : public Method {
@@ -82,7 +87,7 @@ class McDropoutMethod : public Method {
           "fit that network with `.dropout=0.1`");
     double noise_var = 0;
     if (trained.head.is_regression()) {
-      const BoundNetwork network(trained.spec, "network", as_type(trained.weights, at::kFloat));
+      const BoundNetwork network = bound_on(trained, context.device);
       noise_var = noise_of_draws(mask_draws(network, trained.spec.input, options_.draws),
                                  rows_of_noise(split.valid, split.train, context), kMcDropout);
     }

@@ -6,8 +6,10 @@
 
 #include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/data/device_source.h"
 #include "slimbayes/method/disk_rows.h"
 #include "slimbayes/method/fit_jobs.h"
 #include "slimbayes/method/network_file.h"
@@ -40,7 +42,8 @@ constexpr double kMostVisits = 9007199254740992;  // 2^53: a double holds every 
 constexpr const char *kMoments = "swag.moments", *kDeviations = "swag.deviations", *kCount = "swag.count",
                      *kNorms = "swag.norms";
 
-/// The moments of all weights that the training visits: one visit is the end of an averaged epoch.
+/// The moments of all weights that the training visits: one visit is the end of an averaged epoch. They are
+/// added up on the CPU.
 struct Visited {
   at::Tensor moments;     // [2, p] mean and mean of squares
   at::Tensor deviations;  // [K, p] weights of the last K visits minus the mean at that visit, in any order
@@ -49,9 +52,14 @@ struct Visited {
   void add(const at::Tensor& values) {
     const auto n = static_cast<int64_t>(count.item<double>()) + 1;
     count.fill_(static_cast<double>(n));
-    const at::Tensor x = values.to(at::kDouble), seen = at::stack({x, x.square()});
+    const at::Tensor x = on_cpu(values).to(at::kDouble), seen = at::stack({x, x.square()});
     moments.add_((seen - moments) / static_cast<double>(n));
     deviations.select(0, (n - 1) % deviations.size(0)).copy_(x - moments[0]);
+  }
+
+  /// Returns the moments on a device, where drawn() then computes.
+  Visited on(at::Device device) const {
+    return {on_device(moments, device), on_device(deviations, device), count};
   }
 };
 
@@ -64,8 +72,8 @@ at::Tensor buffers_of(const NetworkSpec& spec, const Weights& weights) {
   return at::cat(flat);
 }
 
-/// Returns draw s of the weights, by name. The buffers come from row s of `norms` [draws, b] or, if `norms`
-/// is undefined, from `weights`.
+/// Returns draw s of the weights, by name, on the device of `visited`. The buffers come from row s of `norms`
+/// [draws, b] or, if `norms` is undefined, from `weights`; they stay where they are.
 Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& visited,
               const at::Tensor& norms, int64_t s) {
   const Stream stream = Stream(0).split("draw").split(static_cast<uint64_t>(s));
@@ -74,8 +82,11 @@ Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& vi
       std::min<int64_t>(visited.deviations.size(0), static_cast<int64_t>(visited.count.item<double>()));
   const at::Tensor var = visited.moments[1] - visited.moments[0].square();
   const at::Tensor sd = rounded_variance(var, visited.moments[1]).var.sqrt();
-  const at::Tensor low_rank = visited.deviations.narrow(0, 0, k).t().mv(stream.split("low-rank").normal({k}));
-  const at::Tensor flat = visited.moments[0] + std::sqrt(0.5) * sd * stream.split("diagonal").normal({p}) +
+  const at::TensorOptions doubles = doubles_like(visited.moments);
+  const at::Tensor low_rank =
+      visited.deviations.narrow(0, 0, k).t().mv(stream.split("low-rank").normal({k}, doubles));
+  const at::Tensor flat = visited.moments[0] +
+                          std::sqrt(0.5) * sd * stream.split("diagonal").normal({p}, doubles) +
                           low_rank / std::sqrt(2.0 * static_cast<double>(std::max<int64_t>(1, k - 1)));
   Weights out = weights;
   const auto next = [](const at::Tensor& all, int64_t& from, const TensorShape& like) {
@@ -98,7 +109,8 @@ Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& vi
 at::Tensor norms_of_draws(const TrainedNetwork& trained, const Visited& visited, int64_t draws,
                           const Dataset& train, const FitContext& context) {
   if (!has_layer<BatchNorm>(trained.spec)) return {};
-  const Dataset rows = enough_rows(train, context.stream.split("norms"), context.ranks);
+  const Dataset rows =
+      on_device(enough_rows(train, context.stream.split("norms"), context.ranks), context.device);
   std::vector<at::Tensor> norms;
   for (int64_t s = 0; s < draws; ++s) {
     const Stream stream = Stream(0).split("norms").split(static_cast<uint64_t>(s));
@@ -108,12 +120,15 @@ at::Tensor norms_of_draws(const TrainedNetwork& trained, const Visited& visited,
   return at::stack(norms);
 }
 
-/// Returns `draws` draws of the weights, each a network. The other arguments must outlive the result.
+/// Returns `draws` draws of the weights, each a network on the device of `visited`. The other arguments must
+/// outlive the result.
 WeightDraws swag_draws(const TrainedNetwork& trained, const Visited& visited, const at::Tensor& norms,
                        int64_t draws) {
   return {trained.spec.input, draws, [&trained, &visited, &norms](int64_t s) {
             const Weights weights = drawn(trained.spec, trained.weights, visited, norms, s);
-            const BoundNetwork network(trained.spec, "network", as_type(weights, at::kFloat));
+            const BoundNetwork network(
+                trained.spec, "network",
+                as_type(weights, at::dtype(at::kFloat).device(visited.moments.device())));
             return [network](const Input& rows) { return network(rows); };
           }};
 }
@@ -132,7 +147,8 @@ class SwagFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_by_draws(swag_draws(*trained_, visited_, norms_, options_.draws), head_, data, options,
+    const Visited visited = visited_.on(options.device);
+    return predict_by_draws(swag_draws(*trained_, visited, norms_, options_.draws), head_, data, options,
                             kSwag);
   }
 
@@ -199,10 +215,11 @@ class SwagMethod : public Method {
     }
     last.summary.notes = first.summary.notes;  // not the second's: it has no validation on purpose
     if (visited.count.item<double>() < 1) return stopped_early(std::move(first));
-    const at::Tensor norms = norms_of_draws(last, visited, options_.draws, split.train, context);
+    const Visited there = visited.on(context.device);
+    const at::Tensor norms = norms_of_draws(last, there, options_.draws, split.train, context);
     double noise_var = 0;
     if (last.head.is_regression())
-      noise_var = noise_of_draws(swag_draws(last, visited, norms, options_.draws),
+      noise_var = noise_of_draws(swag_draws(last, there, norms, options_.draws),
                                  rows_of_noise(split.valid, split.train, context), kSwag);
     return std::make_unique<SwagFitted>(options_, std::move(last), std::move(visited), norms, noise_var);
   }

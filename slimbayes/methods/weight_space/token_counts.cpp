@@ -4,15 +4,19 @@
 
 #include <algorithm>
 
+#include "slimbayes/core/device.h"
 #include "slimbayes/method/batches.h"
 
 namespace slimbayes {
 
 TokenCounts::TokenCounts(const Dataset& rows, int64_t vocabulary)
-    : vocabulary_(vocabulary), first_{0}, count_(static_cast<size_t>(vocabulary)) {
+    : vocabulary_(vocabulary),
+      first_{0},
+      weights_(at::ones({vocabulary}, at::dtype(at::kFloat).device(rows.device()))) {
   over_batches(rows, {}, [&](const Batch& batch) {
-    const at::Tensor x = batch.inputs.at(0).contiguous();
-    const at::Tensor mask = batch.mask.defined() ? batch.mask.contiguous() : at::ones_like(x, at::kBool);
+    const at::Tensor x = on_cpu(batch.inputs.at(0)).contiguous();
+    const at::Tensor mask =
+        batch.mask.defined() ? on_cpu(batch.mask).contiguous() : at::ones_like(x, at::kBool);
     for (int64_t row = 0; row < x.size(0); ++row) {
       const auto* token = x.const_data_ptr<int64_t>() + row * x.size(1);
       const auto* there = mask.const_data_ptr<bool>() + row * x.size(1);
@@ -36,10 +40,9 @@ at::Tensor TokenCounts::unseen() const {
 }
 
 void TokenCounts::count(const EpochBatches& batches) {
-  std::ranges::fill(count_, 0);
+  std::vector<int64_t> count(static_cast<size_t>(vocabulary_));     // c of each token
   std::vector<int64_t> last(static_cast<size_t>(vocabulary_), -1);  // the latest batch with the token
-  batches_ = batches.size();
-  for (int64_t number = 0; number < batches_; ++number) {
+  for (int64_t number = 0; number < batches.size(); ++number) {
     const at::Tensor rows = batches[number].contiguous();
     for (int64_t i = 0; i < rows.size(0); ++i) {
       const auto row = static_cast<size_t>(rows.const_data_ptr<int64_t>()[i]);
@@ -47,21 +50,20 @@ void TokenCounts::count(const EpochBatches& batches) {
         const auto token = static_cast<size_t>(tokens_[static_cast<size_t>(k)]);
         if (last[token] == number) continue;
         last[token] = number;
-        ++count_[token];
+        ++count[token];
       }
     }
   }
+  at::Tensor weights = at::ones({vocabulary_}, at::kFloat);
+  auto* out = weights.mutable_data_ptr<float>();
+  for (size_t token = 0; token < count.size(); ++token)
+    if (const int64_t c = count[token]; c > 0)
+      out[token] = static_cast<float>(static_cast<double>(batches.size()) / static_cast<double>(c));
+  weights_ = on_device(weights, weights_.device());
 }
 
 at::Tensor TokenCounts::row_weights(const at::Tensor& tokens) const {
-  at::Tensor weights = at::ones({tokens.size(0)}, at::kFloat);
-  auto* out = weights.mutable_data_ptr<float>();
-  const at::Tensor flat = tokens.contiguous();
-  for (int64_t i = 0; i < flat.size(0); ++i) {
-    const int64_t c = count_[static_cast<size_t>(flat.const_data_ptr<int64_t>()[i])];
-    if (c > 0) out[i] = static_cast<float>(static_cast<double>(batches_) / static_cast<double>(c));
-  }
-  return weights;
+  return weights_.index_select(0, tokens);
 }
 
 }  // namespace slimbayes

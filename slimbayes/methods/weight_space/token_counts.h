@@ -17,8 +17,8 @@ namespace slimbayes {
 /// likelihood nor KL in it.
 class TokenCounts {
  public:
-  /// Reads the tokens of all rows once and keeps them: 8 bytes for each token of each text. Padding is left
-  /// out.
+  /// Reads the tokens of all rows once and keeps them on the CPU: 8 bytes for each token of each text.
+  /// Padding is left out.
   TokenCounts(const Dataset& rows, int64_t vocabulary);
 
   /// Returns the tokens that occur in no row, ascending. [u] int64
@@ -28,14 +28,13 @@ class TokenCounts {
   void count(const EpochBatches& batches);
 
   /// Returns m / c of each of these tokens [u] int64, for KlContext::row_weights; 1 for a token that occurs
-  /// in no row (padding). Float32. [u]
+  /// in no row (padding). Tokens and result are on the device of the rows. Float32. [u]
   at::Tensor row_weights(const at::Tensor& tokens) const;
 
  private:
   int64_t vocabulary_;
   std::vector<int64_t> tokens_, first_;  // distinct tokens of all rows; where those of row i begin [n + 1]
-  std::vector<int64_t> count_;           // c of each token
-  int64_t batches_ = 0;                  // m
+  at::Tensor weights_;                   // m / c of each token [vocabulary] float32, on the rows' device
 };
 
 }  // namespace slimbayes

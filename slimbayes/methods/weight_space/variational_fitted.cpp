@@ -27,7 +27,7 @@ class VariationalFitted : public Fitted {
         net_(std::move(net)),
         plan_(std::move(plan)),
         network_(net_.spec, "network"),
-        weights_(RandomWeights(network_.layout(), plan_).bound(as_type(net_.weights, at::kFloat))),
+        weights_(weights_on(at::kCPU)),
         head_(net_.head) {
     if (can_stack(net_.spec, network_.layout(), plan_, weights_, method_.variational.draws))
       stack_.emplace(network_, weights_, method_.variational.draws);
@@ -38,9 +38,11 @@ class VariationalFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    WeightDraws draws = draws_of(network_, weights_, net_.spec.input, method_.variational.draws);
-    if (stack_) draws.together = [this](const Input& rows) { return (*stack_)(rows); };
-    return predict_by_draws(draws, head_, data, options, method_.method);
+    if (options.device.is_cpu()) return answers(weights_, stack_, data, options);
+    const WeightPosterior weights = weights_on(options.device);
+    std::optional<DrawStack> stack;
+    if (stack_) stack.emplace(network_, weights, method_.variational.draws);
+    return answers(weights, stack, data, options);
   }
 
   Scores ood(const Dataset& data) const override {
@@ -72,11 +74,24 @@ class VariationalFitted : public Fitted {
   }
 
  private:
+  WeightPosterior weights_on(at::Device device) const {
+    return RandomWeights(network_.layout(), plan_)
+        .bound(as_type(net_.weights, at::dtype(at::kFloat).device(device)));
+  }
+
+  /// Returns the answers of draws of `weights`, all at once by the stack if there is one.
+  Predictive answers(const WeightPosterior& weights, const std::optional<DrawStack>& stack,
+                     const Dataset& data, const PredictOptions& options) const {
+    WeightDraws draws = draws_of(network_, weights, net_.spec.input, method_.variational.draws);
+    if (stack) draws.together = [&stack](const Input& rows) { return (*stack)(rows); };
+    return predict_by_draws(draws, head_, data, options, method_.method);
+  }
+
   VariationalNetwork method_;
   NetworkFile net_;
   WeightPlan plan_;
   Network network_;
-  WeightPosterior weights_;
+  WeightPosterior weights_;         // on the CPU
   Head head_;                       // with the trained noise
   std::optional<DrawStack> stack_;  // refers to network_ and weights_
 };

@@ -11,6 +11,7 @@
 #include "slimbayes/answers/pixels.h"
 #include "slimbayes/bayes/random_weights.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/noise_variance.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/batches.h"
@@ -70,9 +71,10 @@ class VariationalFit {
   VariationalFit(const VariationalNetwork& method, const Split& split, NetworkSpec spec,
                  const FitContext& context, const TrainedNetwork* trained)
       : method_(method),
-        rows_(training_rows(split.train, method.method)),
-        class_weights_(
-            class_weights(method.variational.network.class_weights, rows_, method.method, context.ranks)),
+        rows_(training_rows(split.train, method.method, context.device)),
+        class_weights_(on_device(
+            class_weights(method.variational.network.class_weights, rows_, method.method, context.ranks),
+            rows_.device())),
         held_out_(validation_rows(split.valid, rows_, method.method)),
         head_(head_of(rows_.schema.task)),
         spec_(std::move(spec)),
@@ -85,7 +87,7 @@ class VariationalFit {
       key_sites_ = key_sites(spec_, network_.layout(), random_.plan(), method.ood_layers);
     if (!weights_.has_tokens()) return;
     tokens_.emplace(rows_, vocabulary_of(network_.layout()));
-    weights_.rows_to_prior(tokens_->unseen());
+    weights_.rows_to_prior(on_device(tokens_->unseen(), rows_.device()));
   }
 
   Summary train(const FitContext& context) {
@@ -157,7 +159,7 @@ class VariationalFit {
       all.push_back(
           {kLogNoise, "noise",
            at::full({}, NoiseVariance(method_.variational.noise).start(method_.method), at::kDouble)});
-    return {all, at::kFloat};
+    return {all, at::dtype(at::kFloat).device(rows_.device())};
   }
 
   /// Returns the trained noise variance; undefined for other tasks than regression.
@@ -166,7 +168,7 @@ class VariationalFit {
     return NoiseVariance(method_.variational.noise)(parameters_[kLogNoise]);
   }
 
-  double step(const Batch& batch, const StepContext& at) {
+  StepLoss step(const Batch& batch, const StepContext& at) {
     const Input input = input_of(batch);
     const at::Tensor tokens = tokens_ ? tokens_of(input.x) : at::Tensor();
     const WeightDraw draw = weights_.draw(at.stream.split("weights"), {tokens, method_.local});
@@ -178,7 +180,7 @@ class VariationalFit {
     if (kl_weight_ > 0)
       loss = loss + kl_weight_ * weights_.kl(draw, {tokens_ ? tokens_->row_weights(tokens) : at::Tensor()});
     loss.backward();
-    return loss.item<double>();
+    return loss;
   }
 
   double validation_nll() const {
@@ -190,7 +192,7 @@ class VariationalFit {
     const auto answer = [&](const Dataset& rows) {
       return predict_by_draws(draws, now, rows, {}, method_.method);
     };
-    return *nll_of_answers(held_out_, answer, class_weights_);
+    return *nll_of_answers(held_out_, answer, on_cpu(class_weights_));
   }
 
   const VariationalNetwork& method_;

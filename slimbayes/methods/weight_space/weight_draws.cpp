@@ -9,6 +9,9 @@
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/answers/mixture.h"
+#include "slimbayes/answers/row_mean.h"
+#include "slimbayes/core/device.h"
+#include "slimbayes/data/device_source.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/disk_rows.h"
 #include "slimbayes/methods/weight_space/running_mixture.h"
@@ -33,14 +36,14 @@ Predictive predict_by_draws(const WeightDraws& draws, const Head& head, const Da
                             const PredictOptions& options, std::string_view method) {
   const auto answers = [&](const std::vector<Input>& batches, const std::function<void(double)>& progress) {
     if (draws.together && is_small(batches, draws.input)) {
-      const Predictive all = head.answer(draws.together(batches[0]).to(at::kDouble));
+      const Predictive all = head.answer(on_cpu(draws.together(batches[0])).to(at::kDouble));
       return std::vector<Predictive>{mixture_of_draws(all, draws.draws)};
     }
     std::vector<RunningMixture> mixtures(batches.size());
     for (int64_t s = 0; s < draws.draws; ++s) {
       const auto network = draws.network(s);
       for (size_t i = 0; i < batches.size(); ++i)
-        mixtures[i].add(head.answer(network(batches[i]).to(at::kDouble)));
+        mixtures[i].add(head.answer(on_cpu(network(batches[i])).to(at::kDouble)));
       if (progress) progress(static_cast<double>(s + 1) / static_cast<double>(draws.draws));
     }
     std::vector<Predictive> all;
@@ -50,8 +53,16 @@ Predictive predict_by_draws(const WeightDraws& draws, const Head& head, const Da
   return predict_groups(data, draws.input, at::kFloat, options, method, answers);
 }
 
+Weights placed(const Weights& weights, at::Device device) {
+  Weights there;
+  for (const auto& [name, value] : weights) there[name] = value.to(at::dtype(at::kFloat).device(device));
+  return there;
+}
+
 Dataset rows_of_noise(const Dataset& valid, const Dataset& train, const FitContext& context) {
-  return valid.size() > 0 ? valid : enough_rows(train, context.stream.split("noise rows"), context.ranks);
+  return on_device(
+      valid.size() > 0 ? valid : enough_rows(train, context.stream.split("noise rows"), context.ranks),
+      context.device);
 }
 
 double noise_of_draws(const WeightDraws& draws, const Dataset& rows, std::string_view method) {

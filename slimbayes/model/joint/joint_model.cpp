@@ -67,10 +67,14 @@ void narrow(Box& box, size_t j, const Predictive& p, const JointCondition& condi
   box.bounded[j] = true;
 }
 
-/// Returns the number of the class that the condition names.
+/// Returns the number of the class that the condition names: the one of this text, else the only one that is
+/// the same number, such as 1 of 1.0.
 int64_t class_named(const Model& model, const JointCondition& condition) {
   const std::vector<std::string>& levels = model.schema().task.levels;
-  const auto found = std::ranges::find(levels, condition.label);
+  const auto same_number = [&](const std::string& level) { return is_mark(condition.label, {&level, 1}); };
+  auto found = std::ranges::find(levels, condition.label);
+  if (found == levels.end() && std::ranges::count_if(levels, same_number) == 1)
+    found = std::ranges::find_if(levels, same_number);
   if (found == levels.end())
     refuse("probability", fmt::format("a class of the target {}", in_quotes(model.target())),
            in_quotes(condition.label), nearest_hint(condition.label, levels));
@@ -137,9 +141,13 @@ Reading JointModel::reading(bool with_targets) const {
   return all;
 }
 
-JointAnswers JointModel::answers(const Examples& rows, const AnswerRequest& ask) const {
+JointAnswers JointModel::answers(const Examples& rows, const AnswerRequest& ask,
+                                 const PredictOptions& options) const {
   JointAnswers out;
-  for (const Model& model : parts_.models) out.marginal.push_back(model.answers(rows, ask));
+  const size_t k = parts_.models.size();
+  const auto share = [k](size_t done) { return static_cast<double>(done) / static_cast<double>(k); };
+  for (size_t t = 0; t < k; ++t)
+    out.marginal.push_back(parts_.models[t].answers(rows, ask, options.within(share(t), share(t + 1))));
   out.rows = out.marginal.front().rows;
   for (const Answers& one : out.marginal) {
     std::vector<int64_t> both;
@@ -147,9 +155,11 @@ JointAnswers JointModel::answers(const Examples& rows, const AnswerRequest& ask)
     out.rows = std::move(both);
   }
   if (out.rows.empty()) return out;
-  for (size_t t = 0; t < parts_.models.size(); ++t) {
+  PredictOptions silent = options;  // all shares are told
+  silent.progress = {};
+  for (size_t t = 0; t < k; ++t) {
     const bool all = out.marginal[t].rows.size() == out.rows.size();
-    out.joint.push_back(all ? out.marginal[t].answer : parts_.models[t].answer(take(rows, out.rows)));
+    out.joint.push_back(all ? out.marginal[t].answer : parts_.models[t].answer(take(rows, out.rows), silent));
   }
   return out;
 }

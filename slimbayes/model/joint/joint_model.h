@@ -63,7 +63,7 @@ struct JointCondition {
   std::string target;
   Holds holds = Holds::above;  // y > value, y <= value, or y is the class `label`
   double value = 0;            // in the target's units; for numbers and counts
-  std::string label = {};      // for classes
+  std::string label = {};      // for classes: the text of the class, or its number in another spelling
 };
 
 /// The metrics of a JointModel on some rows.
@@ -103,8 +103,10 @@ class SLIMBAYES_EXPORT JointModel {
   /// Returns how read_table must read a file for all models, as Model::reading.
   Reading reading(bool with_targets = false) const;
 
-  /// Returns the answers of all models. Throws as Model::answers.
-  JointAnswers answers(const Examples& rows, const AnswerRequest& ask = {}) const;
+  /// Returns the answers of all models. Calls options.progress with the share of their answers that is done;
+  /// each model counts alike. Throws as Model::answers.
+  JointAnswers answers(const Examples& rows, const AnswerRequest& ask = {},
+                       const PredictOptions& options = {}) const;
 
   /// Returns draws of all targets together: [draws, m, targets] for the m rows of JointAnswers::rows. The
   /// scores z of numbers and counts are drawn from N(0, R), and y_j = F_j^-1(Phi(z_j)); of classes the number
@@ -117,6 +119,14 @@ class SLIMBAYES_EXPORT JointModel {
   /// std::invalid_argument if no target is a number or a count, and for a level that the calibration rows are
   /// too few for.
   JointRegion region(const JointAnswers& answers, double level) const;
+
+  /// Returns the conditions that "target sign value" stands for. `sign` is one of > >= < <= = ==. Of a number
+  /// >= is the same as > and < the same as <=, because no row is exactly at the bound; there is no =. Of
+  /// counts the bounds are exact: a >= 3 becomes "above 2", and a = 3 "above 2" and "at most 3". Of classes
+  /// there is = alone. Throws std::invalid_argument for another target or sign, for a value that is no finite
+  /// number where one is due, and for a condition that does not suit the target's kind.
+  std::vector<JointCondition> conditions(const std::string& target, const std::string& sign,
+                                         const std::string& value) const;
 
   /// Returns for each of the m rows the probability that all conditions hold: that of N(0, R) of the box of
   /// their normal scores, times the probabilities of the classes. Several conditions on one target may be

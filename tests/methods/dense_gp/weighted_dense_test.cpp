@@ -2,7 +2,10 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "slimbayes/core/random.h"
 #include "slimbayes/core/stored.h"
@@ -93,6 +96,43 @@ TEST(WeightedGpExact, AnswersAndIsStoredAsARowModel) {
   TensorFile wrong = file;
   wrong.tensors[kDenseWeights] = to_stored(at::zeros({40}, at::kDouble));
   EXPECT_THROW(registry_row("gp-exact").load(wrong), std::invalid_argument);
+}
+
+/// Returns the notes of a fit of gp-exact that tell of its noise.
+std::vector<std::string> noise_notes(const Dataset& train, double& noise_sd) {
+  const auto fitted = registry_row("gp-exact").make({{"iterations", 60}})->fit({train, {}}, {Stream(0)});
+  noise_sd = std::sqrt(contract::answer(*fitted, train).aleatoric_var[0].item<double>());
+  std::vector<std::string> notes = fitted->summary().notes;
+  std::erase_if(notes, [](const std::string& note) { return !note.starts_with("the learned noise has"); });
+  return notes;
+}
+
+// The noise that made these targets has an sd of .3. The evidence of rows that count several times is
+// greatest without noise, at its floor of 1e-6 in variance; that of the rows once is not.
+TEST(WeightedGpExact, TellsOfANoiseThatEqualRowsMadeSmall) {
+  const at::Tensor x = Stream(1).normal({40, 2}), smooth = at::sin(x.select(1, 0)) + 0.5 * x.select(1, 1);
+  const auto data = [&](const at::Tensor& y) { return dataset_of({{}, {"a", "b"}}, {{x}, y}); };
+  const Dataset noisy = data(smooth + 0.3 * Stream(2).normal({40}));
+  const RepeatedRows rows = counted(noisy);
+  double noise = 0;
+  const auto counts = noise_notes(rows.weighted, noise);
+  EXPECT_NEAR(noise, 1e-3, 1e-5);
+  ASSERT_EQ(counts.size(), 1u);
+  EXPECT_NE(counts[0].find("of the target's sd, because 26 of 40 rows count more than once"),
+            std::string::npos)
+      << counts[0];
+  EXPECT_NE(counts[0].find("`.weights_are=importance`"), std::string::npos);
+  const auto copies = noise_notes(rows.repeated, noise);
+  ASSERT_EQ(copies.size(), 1u);
+  EXPECT_NE(copies[0].find("39 of 79 rows equal another one"), std::string::npos) << copies[0];
+  EXPECT_NE(copies[0].find("leave the copies out"), std::string::npos);
+  const at::Tensor w = rows.weighted.weights();
+  EXPECT_TRUE(noise_notes(weighted(noisy, w / w.mean()), noise).empty());
+  EXPECT_GT(noise, 0.1);
+  EXPECT_TRUE(noise_notes(noisy, noise).empty());
+  EXPECT_GT(noise, 0.1);
+  EXPECT_TRUE(noise_notes(data(smooth), noise).empty());  // no noise, as is true, and no equal rows
+  EXPECT_LT(noise, 0.01 * smooth.std().item<double>());
 }
 
 TEST(WeightedDklExact, LearnsByTheWeights) {

@@ -14,6 +14,7 @@
 #include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/catalog/option.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/singular_values.h"
 #include "slimbayes/method/batches.h"
@@ -30,7 +31,7 @@ constexpr double kKeptEnergy = 0.9,
                  kProjectionRidge = 1e-6;  // the ridge as a share of the largest eigenvalue of U U^T
 constexpr const char *kDirections = ".directions", *kInducing = ".inducing", *kStored = "ood.";
 
-/// A row's z = h * gradient at a key layer.
+/// A row's z = h * gradient at a key layer; on the CPU, as all that follows from it.
 struct FeatureVector {
   at::Tensor values;  // summed over cells or steps [b, N] float64
   at::Tensor norm;    // before the sum [b] float64
@@ -38,9 +39,9 @@ struct FeatureVector {
 
 FeatureVector feature_vector(const at::Tensor& h, const at::Tensor& gradient) {
   const at::Tensor z = h.detach().to(at::kDouble) * gradient.to(at::kDouble);
-  const at::Tensor norm = z.flatten(1).norm(2, 1);
-  if (z.dim() == 4) return {over_cells(z, kMostFeatures), norm};
-  return {z.dim() == 3 ? z.sum(1) : z, norm};
+  const at::Tensor norm = on_cpu(z.flatten(1).norm(2, 1));
+  if (z.dim() == 4) return {on_cpu(over_cells(z, kMostFeatures)), norm};
+  return {on_cpu(z.dim() == 3 ? z.sum(1) : z), norm};
 }
 
 struct GradientFeatures {
@@ -60,7 +61,7 @@ WeightDraw scored_draw(const WeightPosterior& weights) {
   return weights.draw(draw_stream(0));
 }
 
-/// Computes the gradient features of rows at key layers with fixed weights.
+/// Computes the gradient features of rows at key layers with fixed weights, on the device of the weights.
 class FeaturePass {
  public:
   FeaturePass(const ScoredNetwork& of, const std::vector<std::string>& sites)
@@ -76,13 +77,14 @@ class FeaturePass {
 
   GradientFeatures operator()(const Input& input) const {
     const Traced traced = of_.network.traced(input, binding_);
-    GradientFeatures out{traced.output.detach(), {}};
+    const at::Tensor logits = traced.output.detach();
+    GradientFeatures out{on_cpu(logits), {}};
     if (layers_.empty()) return out;
     std::vector<at::Tensor> outputs;
     for (const std::string& layer : layers_)
       outputs.push_back(std::ranges::find(traced.taps, layer, &Tap::layer)->output);
-    const at::Tensor label = of_.head.outputs == 1 ? (out.logits.squeeze(-1) > 0).to(at::kFloat)
-                                                   : out.logits.argmax(-1).to(at::kFloat);
+    const at::Tensor label =
+        of_.head.outputs == 1 ? (logits.squeeze(-1) > 0).to(at::kFloat) : logits.argmax(-1).to(at::kFloat);
     // The rows are independent, so the gradient of the sum holds the gradient of each row.
     const auto gradients = torch::autograd::grad({of_.head.loss(traced.output, label).sum()}, outputs);
     for (size_t i = 0; i < outputs.size(); ++i) out.of.push_back(feature_vector(outputs[i], gradients[i]));
@@ -241,7 +243,7 @@ Weights projection_statistics(const ScoredNetwork& of, const std::vector<std::st
   const std::vector<std::string> names = of.weights.names();
   for (size_t i = 0; i < sites.size(); ++i) {
     const auto place = static_cast<size_t>(std::ranges::find(names, sites[i]) - names.begin());
-    const at::Tensor u = draw.sites.at(place).numbers.at(2);
+    const at::Tensor u = on_cpu(draw.sites.at(place).numbers.at(2));
     stored[kStored + sites[i] + kInducing] = u.to(at::kFloat).contiguous();
     stored[kStored + sites[i] + kDirections] =
         principal_directions(at::cat(z[i]), u.size(1)).to(at::kFloat).contiguous();
