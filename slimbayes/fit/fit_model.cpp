@@ -22,6 +22,7 @@
 #include <optional>
 #include <set>
 
+#include "slimbayes/core/device.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/data/rows/row_hash.h"
@@ -226,6 +227,10 @@ Model fit_weighted(const ResolvedFit& request, const FitData& given, Callback* c
   if (const double limit = request.options.value("time_limit", 0.0); limit > 0)
     context.until = request.began + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                         std::chrono::duration<double>(limit));
+  // Beside the training also what follows it on the device: features and sums of a posterior.
+  const ReproducibleDevice reproducible(context.device, [callback](const std::string& note) {
+    if (callback != nullptr) callback->note(note);
+  });
   FittedMethod made = fitted_method(request, *method, data, encoded, dealt.grouped, std::move(context));
   const std::vector<int64_t> wild = made.fitted->wild_rows();
   ModelParts parts = parts_of_model(request, data, std::move(encoded), std::move(made));

@@ -53,6 +53,7 @@ Predictive Model::answer_to(const Dataset& data, const PredictOptions& options) 
   PredictOptions own = options;
   if (own.device.is_cpu()) own.device = parts_.device;
   if (!inner_method(find_method(parts_.method), parts_.options).device) own.device = at::kCPU;
+  const ReproducibleDevice reproducible(own.device, {});
   Predictive answer = parts_.fitted->predict(data, own);
   if (!is_answer_to(answer, task))
     refuse("predict", fmt::format("answers to the encoder's {}", name_of(task.kind)), "those to another task",
