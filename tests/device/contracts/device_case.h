@@ -18,7 +18,8 @@ struct DeviceCase {
   std::function<Dataset(int64_t n, uint64_t seed)> rows;
   nlohmann::json options;  // of a fit of a few steps
   /// By how much answers may differ from the CPU's, relative to the largest number: 0, the same bits, but for
-  /// networks whose kernels on the device are others than the CPU's (LSTM, attention).
+  /// networks whose kernels on the device are others than the CPU's (LSTM, attention), and for methods whose
+  /// sums run in another order there.
   double tolerance = 0;
 };
 
@@ -38,7 +39,7 @@ Maker maker_of(const DeviceCase& c);
 std::string fault_of(const DeviceCase& c, const Maker& make);
 
 /// Stops fits on the device and goes on from their checkpoints, there and on the CPU. Returns a sentence if the
-/// file differs from that of a fit that is not stopped; else "".
+/// answers differ from those of a fit that is not stopped, or its file does where bits are the same; else "".
 std::string fault_of_resuming(const DeviceCase& c);
 
 /// Returns the context of these fits on a device.

@@ -1,5 +1,6 @@
 // No step of a training waits for the device: twice the steps in as many epochs read no more numbers and copy no
-// more tensors to the host.
+// more tensors to the host. A method that factorises a matrix in every step reads whether that succeeded
+// (safe_cholesky adds jitter where it must), so its step waits a fixed number of times.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -20,26 +21,27 @@ constexpr int64_t kTrainRows = 64, kEpochs = 2;
 
 struct Trained {
   std::string method, data;
+  int64_t reads = 0;  // numbers that a step reads, of its factorisations
 };
 
 void PrintTo(const Trained& of, std::ostream* out) { *out << of.method << " on " << of.data; }
 
 const std::vector<Trained>& trained() {
   static const std::vector<Trained> all = {
-      {"dnn", "gaussian"},      {"dnn", "softmax"},  {"mc-dropout", "gaussian"}, {"bbb", "gaussian"},
-      {"low-rank", "gaussian"}, {"dbk", "gaussian"}, {"sv-dkl", "gaussian"},     {"sv-dkl", "softmax"},
-      {"sv-rbf", "poisson"},    {"vbll", "softmax"}, {"pp-dkl", "gaussian"},     {"sv-dbk", "gaussian"},
-      {"fid-gp", "gaussian"},   {"dnn", "images"},   {"bbb", "images"}};
+      {"dnn", "gaussian"},        {"dnn", "softmax"},  {"mc-dropout", "gaussian"}, {"bbb", "gaussian"},
+      {"low-rank", "gaussian"},   {"dbk", "gaussian"}, {"sv-dkl", "gaussian", 4},  {"sv-dkl", "softmax", 4},
+      {"sv-rbf", "poisson", 4},   {"vbll", "softmax"}, {"pp-dkl", "gaussian", 4},  {"sv-dbk", "gaussian"},
+      {"fid-gp", "gaussian", 20}, {"dnn", "images"},   {"bbb", "images"}};
   return all;
 }
 
 /// Returns a sentence if `fit`, which trains for kEpochs epochs of so many batches, waits more often where an
-/// epoch has eight batches than where it has four; else "".
-std::string more_waits(const std::function<void(int64_t batches)>& fit) {
+/// epoch has eight batches than where it has four, but for `reads` numbers a step; else "".
+std::string more_waits(const std::function<void(int64_t batches)>& fit, int64_t reads = 0) {
   const auto waits = [&](int64_t batches) { return work_of([&] { fit(batches); }); };
   const Counters four = waits(4), eight = waits(8);
   if (eight.kernels <= four.kernels) return "no more kernels in twice the steps";
-  if (eight.items == four.items && eight.to_host == four.to_host) return "";
+  if (eight.items == four.items + reads * 4 * kEpochs && eight.to_host == four.to_host) return "";
   const std::string stacks = stacks_of_waits([&] { fit(8); });
   return "items " + std::to_string(four.items) + ", then " + std::to_string(eight.items) +
          "; copies to the host " + std::to_string(four.to_host) + ", then " + std::to_string(eight.to_host) +
@@ -51,11 +53,13 @@ class DeviceWaits : public testing::TestWithParam<Trained> {};
 TEST_P(DeviceWaits, AreNotInAStep) {
   const DeviceCase& c = device_case(GetParam().method, GetParam().data);
   const Split split{c.rows(kTrainRows, 1), c.rows(16, 2)};
-  EXPECT_EQ(more_waits([&](int64_t batches) {
-              nlohmann::json options = c.options;
-              options.update({{"batch", kTrainRows / batches}, {"steps", kEpochs * batches}});
-              maker_of(c)(options)->fit(split, context_on(device()));
-            }),
+  EXPECT_EQ(more_waits(
+                [&](int64_t batches) {
+                  nlohmann::json options = c.options;
+                  options.update({{"batch", kTrainRows / batches}, {"steps", kEpochs * batches}});
+                  maker_of(c)(options)->fit(split, context_on(device()));
+                },
+                GetParam().reads),
             "");
 }
 
