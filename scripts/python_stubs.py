@@ -12,7 +12,7 @@ import slimbayes as sb
 
 TYPES = {"integer": "int", "number": "float", "boolean": "bool", "text": "str", "list": "str | Sequence[str]"}
 GENERAL = {"method": "str | None", "seed": "int", "preset": "str | None", "tune": "bool | Sequence[str]", "level": "float",
-           "threads": "int | None", "progress": "bool | None"}
+           "threads": "int | None", "progress": "bool | None", "device": "Any"}
 ESTIMATORS = [sb.Regressor, sb.CountRegressor, sb.Classifier, sb.Forecaster]
 
 HEAD = '''\
@@ -85,7 +85,7 @@ def own(cls):
     """The public methods that the package itself defines."""
     names = {name for base in cls.__mro__ if base.__module__.startswith("slimbayes") for name, value in vars(base).items()
              if inspect.isfunction(inspect.unwrap(value)) and not name.startswith("_")}
-    return sorted(names | ({"score"} if hasattr(cls, "score") else set()))
+    return sorted((names | ({"score"} if hasattr(cls, "score") else set())) - {"set_params"})  # which has a line of its own
 
 
 def text():
@@ -110,7 +110,7 @@ def text():
     lines.append("class Posterior:")
     lines += ["    @property", "    def method(self) -> str: ...", "    @property", "    def facts(self) -> list[str]: ..."]
     lines += [f"    {method(sb.Posterior, name)}" for name in own(sb.Posterior)]
-    lines += ["", "def load(path: str | PathLike[str], module: Any = None) -> Any: ...", "def methods() -> list[dict[str, Any]]: ...",
+    lines += ["", "def load(path: str | PathLike[str], module: Any = None, device: Any = 'cpu') -> Any: ...", "def methods() -> list[dict[str, Any]]: ...",
               "def describe(method: str) -> dict[str, Any]: ...",
               "def compare(frame: Any, target: Any, methods: str | Sequence[str | tuple[str, dict[str, Any]]] | None = None, *, seeds: int = 5, repeats: int = 1, folds: int = 0,",
               "            test_fraction: float = 0.2, progress: bool | None = None, **options: Any) -> pd.DataFrame: ...",
