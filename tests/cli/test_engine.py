@@ -71,7 +71,7 @@ def test_an_unknown_target_is_named_by_every_command(table):
 
 
 def test_without_kernels_libtorch_computes(table):
-    known = [with_kernels(table, "m", "none", "--method", method, "--json") for method in ("ridge", "dnn", "dbk", "sv-rbf")]
+    known = [with_kernels(table, "m", "none", "--method", method, "--json") for method in ("bll", "dnn", "dbk", "sv-rbf")]
     assert all(done.returncode == 0 for done in known), known
     assert [json.loads(done.stdout)["summary"]["trained_by"] for done in known[1:3]] == ["libtorch", "libtorch"]
     engine = with_kernels(table, "dbk", "", "--method", "dbk", "--engine", "libtorch", "--json")
