@@ -11,6 +11,12 @@
 
 namespace slimbayes::simulated {
 
+/// Returns the device that the contracts are about: the simulated one, or the one that the environment variable
+/// SLIMBAYES_TEST_DEVICE names, such as "cuda". On a card numbers are rounded otherwise, and nothing counts its
+/// work.
+at::Device tested_device();
+bool is_simulated();
+
 /// A method on small data of one kind of input and one task.
 struct DeviceCase {
   const MethodInfo* info;

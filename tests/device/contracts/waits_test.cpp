@@ -51,6 +51,7 @@ std::string more_waits(const std::function<void(int64_t batches)>& fit, int64_t 
 class DeviceWaits : public testing::TestWithParam<Trained> {};
 
 TEST_P(DeviceWaits, AreNotInAStep) {
+  if (!is_simulated()) GTEST_SKIP() << "only the simulated device counts its waits";
   const DeviceCase& c = device_case(GetParam().method, GetParam().data);
   const Split split{c.rows(kTrainRows, 1), c.rows(16, 2)};
   EXPECT_EQ(more_waits(
@@ -87,6 +88,7 @@ void train_mean(int64_t batches, const std::function<StepLoss(const at::Tensor& 
 }
 
 TEST(DeviceWaits, OfADeliberateStepAreNoticed) {
+  if (!is_simulated()) GTEST_SKIP() << "only the simulated device counts its waits";
   EXPECT_EQ(more_waits([](int64_t batches) { train_mean(batches, [](const at::Tensor& x) { return x; }); }),
             "");
   const std::string items = more_waits(

@@ -3,6 +3,8 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "tests/device/simulated/memory.h"
 #include "tests/device/simulated/simulated.h"
 
@@ -20,7 +22,8 @@ class NoTouches : public testing::EmptyTestEventListener {
 }  // namespace slimbayes::simulated
 
 int main(int argc, char** argv) {
-  slimbayes::simulated::install();
+  // libtorch takes one accelerator: the tests of a card leave it the card.
+  if (std::getenv("SLIMBAYES_TEST_DEVICE") == nullptr) slimbayes::simulated::install();
   at::set_num_threads(1);  // the data of the tests are too small for more threads
   testing::InitGoogleTest(&argc, argv);
   testing::UnitTest::GetInstance()->listeners().Append(new slimbayes::simulated::NoTouches);
