@@ -113,6 +113,17 @@ Column probability_column(const JointModel& model, const JointAnswers& answers,
   return column;
 }
 
+/// Says which class of the conditions counts as independent of their numbers, if there are both.
+void note_independent_class(const std::vector<JointCondition>& conditions) {
+  const auto is_class = [](const JointCondition& one) { return one.holds == JointCondition::Holds::is; };
+  const auto found = std::ranges::find_if(conditions, is_class);
+  if (found == conditions.end() || std::ranges::all_of(conditions, is_class)) return;
+  log_line(fmt::format(
+      "note: the probability takes the class of {} as independent of the other targets, given the inputs: "
+      "it is too small or too large where their errors go together",
+      in_quotes(found->target)));
+}
+
 /// Writes a table, or prints it as JSON.
 void write_lines(const PredictRequest& r, const JointModel& model, Table table, size_t exact) {
   if (!r.json) return print_or_write(r.out, std::move(table), exact);
@@ -136,6 +147,7 @@ TableOptions write_answer_table(const PredictRequest& r, const JointModel& model
                      .quantiles = r.quantiles};
   if (!conditions.empty())
     shown.more.push_back(probability_column(model, answers, conditions, asked.table.rows));
+  note_independent_class(conditions);
   std::optional<JointRegion> region;
   if (r.region) region = model.region(answers, r.levels.front());
   const Examples rows = asked.table;

@@ -175,7 +175,8 @@ class SeveralTargets:
         return None
 
     def _cells_of(self, y, n):
-        """The targets of rows to be scored, [n, k] in the order of the model's."""
+        """The targets of rows to be scored, [n, k] in the order of the model's: by the names of a frame's columns, or by their places where no
+        name is that of a target."""
         k = len(self.target_names_)
         if (received := _targets.width(y)) != k:
             raise ValueError(f"expected the {k} targets {', '.join(self.target_names_)} as an array or data frame [n, {k}]; received "
@@ -183,6 +184,9 @@ class SeveralTargets:
         found = _targets.read_several(y, n, self._target_cells)
         if found.names is not None and found.names != self.target_names_ and set(found.names) == set(self.target_names_):
             return found.cells[:, [found.names.index(name) for name in self.target_names_]]
+        if found.names is not None and found.names != self.target_names_ and set(found.names) & set(self.target_names_):
+            raise ValueError(f"expected the targets {self.target_names_}, in any order; received the columns {list(found.names)}, of which some have "
+                             "the name of a target and others do not; rename them, or give an array")
         return found.cells
 
     def _jointly(self, X, caller):

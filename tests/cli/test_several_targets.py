@@ -176,6 +176,14 @@ def test_a_class_that_is_a_number_may_be_spelt_in_another_way(tmp_path):
     assert "a class of the target 'alarm'" in refused(tmp_path, "predict", "m", "t.csv", "--probability", "alarm=2")
 
 
+def test_a_probability_tells_of_a_class_beside_numbers(folder):
+    def told(conditions):
+        return run(folder, "predict", "three", "few.csv", "--probability", conditions).stderr
+
+    note = "the probability takes the class of 'c' as independent of the other targets"
+    assert note in told("a>2,c=yes") and note not in told("a>2,b<1") + told("c=yes")
+
+
 def test_evaluate_has_a_column_for_each_target_and_the_joint_scores(folder):
     report = report_of(folder, "evaluate", "pair", "t.csv", "--split", "test")
     fit = json.loads((folder / "pair.json").read_text())

@@ -286,6 +286,7 @@ def test_counts_have_several_targets():
     (lambda m, X, Y: m.sample(X, 0), ValueError, "at least one draw"),
     (lambda m, X, Y: m.evaluate(X, Y[:, 0]), ValueError, "expected the 2 targets y0, y1"),
     (lambda m, X, Y: m.evaluate(X, "y0"), ValueError, "received 'y0'"),
+    (lambda m, X, Y: m.evaluate(X, pd.DataFrame({"y1": Y[:, 0], "other": Y[:, 1]})), ValueError, "rename them, or give an array"),
     (lambda m, X, Y: m.score(X, np.column_stack([Y, Y])), ValueError, "received 4 columns")])
 def test_what_several_targets_do_not_have_says_so(model, call, error, text):
     X, Y = targets(20)
