@@ -73,19 +73,22 @@ class CudaPrecision {
  public:
   void enter() {
     at::Context& context = at::globalContext();
-    products_ = context.allowTF32CuBLAS();
-    convolutions_ = context.allowTF32CuDNN();
-    if (products_) context.setAllowTF32CuBLAS(false);
-    if (convolutions_) context.setAllowTF32CuDNN(false);
+    products_ = context.float32MatmulPrecision();
+    others_ = context.allowTF32CuDNN();
+    if (products_ != at::Float32MatmulPrecision::HIGHEST) context.setFloat32MatmulPrecision("highest");
+    if (others_) context.setAllowTF32CuDNN(false);
   }
 
   void leave() {
-    if (products_) at::globalContext().setAllowTF32CuBLAS(true);
-    if (convolutions_) at::globalContext().setAllowTF32CuDNN(true);
+    at::Context& context = at::globalContext();
+    if (products_ != at::Float32MatmulPrecision::HIGHEST)
+      context.setFloat32MatmulPrecision(products_ == at::Float32MatmulPrecision::HIGH ? "high" : "medium");
+    if (others_) context.setAllowTF32CuDNN(true);
   }
 
  private:
-  bool products_ = false, convolutions_ = false;
+  at::Float32MatmulPrecision products_ = at::Float32MatmulPrecision::HIGHEST;
+  bool others_ = false;  // convolutions and recurrent layers
 };
 
 #endif

@@ -29,10 +29,4 @@ std::vector<at::Tensor> changing_tensors(const TrainProblem& problem) {
   return all;
 }
 
-std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& all) {
-  std::vector<at::Tensor> copies;
-  for (const at::Tensor& x : all) copies.push_back(x.clone());
-  return copies;
-}
-
 }  // namespace slimbayes

@@ -131,9 +131,6 @@ struct TrainProblem {
 /// and the best parameters are copies of them.
 SLIMBAYES_EXPORT std::vector<at::Tensor> changing_tensors(const TrainProblem& problem);
 
-/// Returns a copy of each tensor, where the tensor is.
-std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& all);
-
 /// Returns where the parameters of the groups are.
 inline at::Device device_of(const TrainProblem& problem) {
   return problem.groups.empty() ? at::Device(at::kCPU) : problem.groups[0].value.device();

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "slimbayes/core/writable.h"
+
 namespace slimbayes {
 
 namespace {

@@ -13,6 +13,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/denormals.h"
 #include "slimbayes/core/device.h"
+#include "slimbayes/core/writable.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/adamw.h"
 #include "slimbayes/train/checkpoint.h"
