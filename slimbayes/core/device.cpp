@@ -5,7 +5,7 @@
 #include <c10/util/Exception.h>
 #include <c10/util/env.h>
 #include <fmt/format.h>
-#include <torch/version.h>
+#include <torch/csrc/api/include/torch/version.h>
 
 #include <array>
 #include <mutex>

@@ -4,7 +4,7 @@
 #include <ATen/DeviceAccelerator.h>
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
-#include <torch/version.h>
+#include <torch/csrc/api/include/torch/version.h>
 
 #include <functional>
 #include <stdexcept>

@@ -63,7 +63,7 @@ TEST(FullDevice, TakesBackTheMoveUphillOfASharpnessAwareStep) {
   whole.fit(few_epochs(3));
   FullToy cut(5, 2), rest(-1);
   cut.sharpness = rest.sharpness = 0.1;
-  const auto path = scratch("full.ckpt");
+  const auto path = scratch("full_uphill.ckpt");
   const std::string message = message_of(cut, {path, false, "f", 1e6});
   EXPECT_NE(message.find("goes on from step 5"), std::string::npos) << message;
   rest.fit({path, true, "f", 1e6});
@@ -84,7 +84,7 @@ TEST(FullDevice, SavesAStepThatReadsItsRowsItself) {
   options.batch = 50;
   std::string message;
   try {
-    train(p, options, Stream(7), nullptr, {scratch("full.ckpt"), false, "f", 1e6});
+    train(p, options, Stream(7), nullptr, {scratch("full_rows.ckpt"), false, "f", 1e6});
   } catch (const OutOfMemory& error) {
     message = error.what();
   }
