@@ -5,7 +5,9 @@
 #include <c10/util/Exception.h>
 #include <c10/util/env.h>
 #include <fmt/format.h>
+#include <torch/csrc/api/include/torch/version.h>
 
+#include <array>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -37,6 +39,60 @@ void fix_cublas_workspace() {
   c10::utils::set_env("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/false);
 }
 
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 10)
+
+/// The precision of float32 numbers on CUDA: enter() sets full precision, leave() what was there before. The
+/// older settings of libtorch (setAllowTF32CuBLAS) stay out of it: they change more than they can restore.
+class CudaPrecision {
+ public:
+  void enter() {
+    for (size_t i = 0; i < kOperations.size(); ++i) {
+      before_[i] = at::globalContext().float32Precision(at::Float32Backend::CUDA, kOperations[i]);
+      if (before_[i] != at::Float32Precision::IEEE) set(i, at::Float32Precision::IEEE);
+    }
+  }
+
+  void leave() {
+    for (size_t i = 0; i < kOperations.size(); ++i)
+      if (before_[i] != at::Float32Precision::IEEE) set(i, before_[i]);
+  }
+
+ private:
+  static constexpr std::array kOperations = {at::Float32Op::MATMUL, at::Float32Op::CONV, at::Float32Op::RNN};
+
+  static void set(size_t i, at::Float32Precision precision) {
+    at::globalContext().setFloat32Precision(at::Float32Backend::CUDA, kOperations[i], precision);
+  }
+
+  std::array<at::Float32Precision, kOperations.size()> before_ = {};
+};
+
+#else  // libtorch before 2.10 has no such enumerations
+
+class CudaPrecision {
+ public:
+  void enter() {
+    at::Context& context = at::globalContext();
+    products_ = context.float32MatmulPrecision();
+    others_ = context.allowTF32CuDNN();
+    if (products_ != at::Float32MatmulPrecision::HIGHEST) context.setFloat32MatmulPrecision("highest");
+    if (others_) context.setAllowTF32CuDNN(false);
+  }
+
+  void leave() {
+    at::Context& context = at::globalContext();
+    if (products_ != at::Float32MatmulPrecision::HIGHEST)
+      context.setFloat32MatmulPrecision(products_ == at::Float32MatmulPrecision::HIGH ? "high" : "medium");
+    if (others_) context.setAllowTF32CuDNN(true);
+  }
+
+ private:
+  at::Float32MatmulPrecision products_ = at::Float32MatmulPrecision::HIGHEST;
+  bool others_ = false;  // convolutions and recurrent layers
+};
+
+#endif
+
 /// The settings of libtorch that ReproducibleDevice changes, as they were before the first of the objects
 /// that live.
 class CudaSettings {
@@ -48,13 +104,9 @@ class CudaSettings {
     deterministic_ = context.deterministicAlgorithms();
     warns_ = context.deterministicAlgorithmsWarnOnly();
     fills_ = context.deterministicFillUninitializedMemory();
-    products_ = context.float32Precision(at::Float32Backend::CUDA, at::Float32Op::MATMUL) ==
-                at::Float32Precision::TF32;
-    convolutions_ = context.allowTF32CuDNN(at::Float32Op::CONV);
     if (!deterministic_) context.setDeterministicAlgorithms(true, /*warn_only=*/true);
     context.setDeterministicFillUninitializedMemory(false);
-    if (products_) context.setAllowTF32CuBLAS(false);
-    if (convolutions_) context.setAllowTF32CuDNN(false);
+    precision_.enter();
   }
 
   void leave() {
@@ -63,14 +115,14 @@ class CudaSettings {
     at::Context& context = at::globalContext();
     context.setDeterministicAlgorithms(deterministic_, warns_);
     context.setDeterministicFillUninitializedMemory(fills_);
-    if (products_) context.setAllowTF32CuBLAS(true);
-    if (convolutions_) context.setAllowTF32CuDNN(true);
+    precision_.leave();
   }
 
  private:
   std::mutex lock_;
   int users_ = 0;
-  bool deterministic_ = false, warns_ = false, fills_ = true, products_ = false, convolutions_ = true;
+  bool deterministic_ = false, warns_ = false, fills_ = true;
+  CudaPrecision precision_;
 };
 
 CudaSettings& cuda_settings() {
@@ -129,11 +181,16 @@ class ReproducibleDevice::Listener : public c10::WarningHandler {
 
   void process(const c10::Warning& warning) override {
     const std::string& text = warning.msg();
-    if (text.find("deterministic") == std::string::npos) {
+    const auto has = [&text](const char* words) { return text.find(words) != std::string::npos; };
+    if (has("flatten_parameters")) return;  // of cuDNN's LSTM: ours has no such call
+    if (!has("deterministic")) {
       before_->process(warning);
     } else if (note_ && !std::exchange(said_, true)) {
-      note_(fmt::format("another run on this device may give slightly other numbers: {}",
-                        text.substr(0, text.find_first_of(",\n"))));
+      const std::string why = has("CUBLAS_WORKSPACE_CONFIG")
+                                  ? "set CUBLAS_WORKSPACE_CONFIG=:4096:8 in the environment, before this "
+                                    "process first uses the GPU"
+                                  : text.substr(0, text.find_first_of(",\n"));
+      note_(fmt::format("another run on this device may give slightly other numbers: {}", why));
     }
   }
 

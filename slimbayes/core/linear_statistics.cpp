@@ -53,7 +53,8 @@ void add_products(LinearStatistics& s, const at::Tensor& phi, const at::Tensor& 
   const int64_t r = s.rank();
   const at::Tensor x = at::cat({phi, at::stack({y, one}, 1)}, 1);  // [b, r + 2]
   const at::Tensor sums = sign * on_cpu(at::mm(x.t(), x));         // X^T X, computed on the device
-  s.S.add_(sums.narrow(0, 0, r).narrow(1, 0, r));
+  const at::Tensor block = sums.narrow(0, 0, r).narrow(1, 0, r);
+  s.S.add_(0.5 * (block + block.t()));  // a device may round the two halves of the product differently
   s.c = s.c + sums.select(1, r).narrow(0, 0, r);
   s.ones_phi = s.ones_phi + sums.select(1, r + 1).narrow(0, 0, r);
   s.yy += sums[r][r].item<double>();

@@ -13,4 +13,10 @@ at::Tensor writable(at::Tensor x) {
   return x;
 }
 
+std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& all) {
+  std::vector<at::Tensor> copies;
+  for (const at::Tensor& x : all) copies.push_back(x.clone());
+  return copies;
+}
+
 }  // namespace slimbayes

@@ -2,6 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
 namespace slimbayes {
 
 /// Returns a tensor with the elements of `x` that the caller may overwrite, without gradients. It is `x`
@@ -11,5 +13,8 @@ namespace slimbayes {
 /// `s = added(std::move(s), rows)` then copies nothing, and a call without std::move leaves the caller's
 /// tensor unchanged.
 at::Tensor writable(at::Tensor x);
+
+/// Returns a copy of each tensor, where the tensor is.
+std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& all);
 
 }  // namespace slimbayes

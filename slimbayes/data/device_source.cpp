@@ -51,19 +51,20 @@ class DeviceSource : public Source {
   }
 
  private:
-  /// Copies a tensor to the device. From page-locked memory CUDA copies while the host goes on.
+  /// Copies a tensor of a batch to the device. From page-locked memory CUDA copies while the host goes on.
   at::Tensor moved(const at::Tensor& x) const {
     return device_.is_cuda() ? x.pin_memory().to(device_, /*non_blocking=*/true) : x.to(device_);
   }
 
   /// Returns all rows on the device, which it moves there at the first call; nullptr where that may not be.
+  /// It does not move them through page-locked memory, which libtorch would keep.
   const Batch* resident() const {
     std::call_once(once_, [this] {
       if (!whole_->fixed_rows() || whole_->size() == 0) return;
       const Batch first = whole_->rows(at::zeros({1}, at::kLong), {});
       if (bytes_of(first) > kRowsOnDevice / whole_->size()) return;
       all_ = each_tensor(whole_->rows(at::arange(whole_->size()), {}),
-                         [this](const at::Tensor& x) { return moved(x); });
+                         [this](const at::Tensor& x) { return x.to(device_); });
     });
     return all_.inputs.empty() ? nullptr : &all_;
   }

@@ -41,6 +41,8 @@ at::Tensor weight_of(const Batch& batch) {
   return batch.weight.defined() ? batch.weight : at::ones({x.size(0)}, doubles_like(x));
 }
 
+Batch first_row(const Source& source) { return source.rows(at::zeros({1}, at::kLong), {}); }
+
 }  // namespace
 
 TensorSource::TensorSource(Batch all) : all_(std::move(all)) {
@@ -142,6 +144,14 @@ at::Tensor JoinedSource::weights() const {
   const at::Tensor first = first_->weights(), second = second_->weights();
   return at::cat({first.defined() ? first : at::ones({first_->size()}, at::kDouble),
                   second.defined() ? second : at::ones({second_->size()}, at::kDouble)});
+}
+
+bool JoinedSource::fixed_rows() const {
+  if (!first_->fixed_rows() || !second_->fixed_rows()) return false;
+  if (first_->size() == 0 || second_->size() == 0) return true;
+  // A row with a mask, or with a target that the other source lacks, differs where a batch has rows of both.
+  const Batch a = first_row(*first_), b = first_row(*second_);
+  return !a.mask.defined() && !b.mask.defined() && a.target.defined() == b.target.defined();
 }
 
 std::optional<Source::OnDisk> JoinedSource::on_disk() const {

@@ -125,6 +125,7 @@ class SLIMBAYES_EXPORT JoinedSource : public Source {
   at::Tensor weights() const override;             // 1 for the rows of a source without weights
   std::optional<OnDisk> on_disk() const override;  // as the part that lies on disk
   at::Device device() const override { return first_->device(); }
+  bool fixed_rows() const override;
 
  private:
   Batch joined_rows(const at::Tensor& indices, const RowContext& context) const;

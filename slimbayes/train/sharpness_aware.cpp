@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "slimbayes/core/writable.h"
+
 namespace slimbayes {
 
 namespace {
@@ -44,12 +46,6 @@ StepLoss loss_of_passes(const StepLoss& first, const StepLoss& second) {
   return std::isfinite(second.value()) ? first : second;
 }
 
-Tensors copies(const Tensors& all) {
-  Tensors out;
-  for (const at::Tensor& x : all) out.push_back(x.clone());
-  return out;
-}
-
 }  // namespace
 
 GradientStep sharpness_aware(const TrainProblem& problem, GradientStep step) {
@@ -66,18 +62,25 @@ GradientStep sharpness_aware(const TrainProblem& problem, GradientStep step) {
              const Batch& batch, const StepContext& at) -> StepLoss {
     const StepLoss loss = step(batch, at);
     at::NoGradGuard no_grad;
-    const Tensors before = copies(values), averages = copies(buffers);
-    if (!on_cpu)
-      move_uphill_on_device(values, gradients, radius);
-    else if (!moved_uphill(values, gradients, radius))
-      return loss;
-    for (const at::Tensor& g : all) g.zero_();
-    const StepLoss there = [&] {
+    const Tensors before = copies_of(values), averages = copies_of(buffers);
+    const auto move_back = [&] {
+      for (size_t i = 0; i < values.size(); ++i) values[i].copy_(before[i]);
+      for (size_t i = 0; i < buffers.size(); ++i) buffers[i].copy_(averages[i]);
+    };
+    StepLoss there = loss;
+    try {
+      if (!on_cpu)
+        move_uphill_on_device(values, gradients, radius);
+      else if (!moved_uphill(values, gradients, radius))
+        return loss;
+      for (const at::Tensor& g : all) g.zero_();
       at::AutoGradMode with_grad(true);
-      return step(batch, at);
-    }();
-    for (size_t i = 0; i < values.size(); ++i) values[i].copy_(before[i]);
-    for (size_t i = 0; i < buffers.size(); ++i) buffers[i].copy_(averages[i]);
+      there = step(batch, at);
+    } catch (...) {
+      move_back();  // a checkpoint may follow
+      throw;
+    }
+    move_back();
     return loss_of_passes(loss, there);
   };
 }

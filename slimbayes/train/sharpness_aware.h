@@ -12,8 +12,8 @@ namespace slimbayes {
 /// takes the gradient of all groups there with the same batch and random numbers, and moves the values back.
 /// The trainer uses that gradient, which leads to minima around which the loss is flat. The loss is that of
 /// the first pass, or that of the second if it is not finite. Buffers change in the first pass only. A step
-/// costs two passes. A gradient of length 0 has no direction: the step is then a plain one. The problem's
-/// tensors must outlive the result.
+/// costs two passes. A gradient of length 0 has no direction: the step is then a plain one. If the
+/// second pass throws, the values are moved back too. The problem's tensors must outlive the result.
 GradientStep sharpness_aware(const TrainProblem& problem, GradientStep step);
 
 }  // namespace slimbayes

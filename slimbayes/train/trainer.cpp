@@ -13,6 +13,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/denormals.h"
 #include "slimbayes/core/device.h"
+#include "slimbayes/core/writable.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/adamw.h"
 #include "slimbayes/train/checkpoint.h"
@@ -40,12 +41,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kReportEvery = std::chrono::seconds(1);
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& all) {
-  std::vector<at::Tensor> copies;
-  for (const at::Tensor& x : all) copies.push_back(x.clone());
-  return copies;
-}
 
 /// One fit in progress: its problem and options, and the state that checkpoints save.
 class Run {
@@ -153,8 +148,8 @@ class Run {
   [[noreturn]] void device_is_full(const c10::OutOfMemoryError& error) {
     bool saved = false;
     try {
-      for (size_t i = 0; batch_ > 0 && i < before_.size(); ++i) problem_.batch_buffers[i].copy_(before_[i]);
-      saved = batch_ > 0 && save();
+      for (size_t i = 0; in_step_ && i < before_.size(); ++i) problem_.batch_buffers[i].copy_(before_[i]);
+      saved = in_step_ && save();
     } catch (const NumericalError&) {
     } catch (const c10::OutOfMemoryError&) {
     }
@@ -210,7 +205,9 @@ class Run {
   /// Updates the parameters from one batch. Throws NumericalError if the loss is known and not finite; a loss
   /// that a device computes is checked by settle().
   void step(const at::Tensor& rows, const Stream& augmentation, StepContext context) {
+    before_.clear();
     batch_ = rows.size(0);
+    in_step_ = true;
     if (!device_.is_cpu()) before_ = copies_of(problem_.batch_buffers);
     optimiser_.zero_grad();
     const Batch batch = shares_           ? batch_of_share(problem_, rows, augmentation, context)
@@ -249,7 +246,8 @@ class Run {
       const at::Tensor norm = clip_gradients(problem_.groups, options_.clip_norm);
       if (norm.defined()) losses_.watch(norm);
     }
-    batch_ = 0;  // from here on the step cannot be taken back
+    batch_ = 0;
+    in_step_ = false;  // from here on the step cannot be taken back
     optimiser_.step(schedule_factor(options_, step, plan_.steps, state_.scores));
   }
 
@@ -372,7 +370,8 @@ class Run {
   TrainState state_;
   LossSum losses_;                  // TrainState::loss where it is known already
   int64_t settled_ = 0;             // step of the last settle()
-  int64_t batch_ = 0;               // rows of the step in progress; 0 between steps
+  bool in_step_ = false;            // a step is in progress that can be taken back
+  int64_t batch_ = 0;               // rows of its batch: 0 if the step reads its rows itself
   std::vector<at::Tensor> before_;  // on a device: batch_buffers before that step
   Clock::time_point start_;
   CheckpointWriter saving_;

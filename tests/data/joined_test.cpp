@@ -56,6 +56,18 @@ TEST(Joined, RowsComeFromBothInTheOrderAsked) {
   EXPECT_EQ(joined(numbered(0, 3), {}).size(), 3);
 }
 
+TEST(Joined, RowsAreFixedWithoutPadding) {
+  const auto fixed = [](const Dataset& a, const Dataset& b) { return joined(a, b).source->fixed_rows(); };
+  const Dataset table = numbered(0, 4);
+  EXPECT_TRUE(fixed(table, numbered(4, 9)));
+  EXPECT_TRUE(fixed(table.subset(at::arange(2)), table.subset(at::arange(0))));
+  const at::Tensor x = at::ones({3, 1});
+  const Dataset masked = dataset_of({{}, {"x"}}, {{x}, at::zeros({3}, at::kDouble), x.to(at::kBool)});
+  EXPECT_TRUE(masked.source->fixed_rows());
+  EXPECT_FALSE(fixed(masked, masked));
+  EXPECT_FALSE(fixed(table, dataset_of({{}, {"x"}}, {{x}})));  // rows without targets
+}
+
 /// Rows of one random number, drawn from the stream by the row's index as an augmentation is.
 class Varied : public Source {
  public:

@@ -156,6 +156,9 @@ TEST(DeviceDataset, MovesRowsInMemoryOnce) {
   EXPECT_EQ(work.to_device, 1);  // the numbers of the rows
   EXPECT_EQ(work.to_host + work.items, 0);
   EXPECT_FALSE(on_device(Dataset(), device()).source);
+  const Dataset both = on_device(joined(rows_of(6, 1, true), rows_of(5, 2, false)), device());
+  both.all();
+  EXPECT_EQ(simulated::work_of([&] { both.rows(at::tensor({7, 2}, at::kLong)); }).to_device, 1);
 }
 
 TEST(DeviceStatistics, AreThoseOfTheCpu) {
@@ -167,6 +170,7 @@ TEST(DeviceStatistics, AreThoseOfTheCpu) {
       linear_statistics(3, 0.25), {phi.to(device()), y.to(device()), d.to(device()), weight.to(device())});
   EXPECT_TRUE(there.S.is_cpu() && there.c.is_cpu() && there.ones_phi.is_cpu());
   EXPECT_TRUE(at::allclose(here.S, there.S, 1e-13, 1e-13));
+  EXPECT_TRUE(at::equal(there.S, there.S.t()));
   EXPECT_TRUE(at::allclose(here.c, there.c, 1e-13, 1e-13));
   EXPECT_TRUE(at::allclose(here.ones_phi, there.ones_phi, 1e-13, 1e-13));
   EXPECT_NEAR(here.yy, there.yy, 1e-12);

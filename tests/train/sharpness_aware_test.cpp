@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +63,19 @@ TEST(SharpnessAware, AGradientOfZeroHasNoDirection) {
   EXPECT_EQ(bowl.step({"x", "y"}), 0);
   EXPECT_EQ(bowl.passes, 1);
   EXPECT_EQ(bowl.problem.groups[0].grad.item<double>(), 0);
+}
+
+TEST(SharpnessAware, ComesBackIfTheSecondPassThrows) {
+  Bowl bowl(2, 3);
+  bowl.problem.step = [&bowl, own = bowl.problem.step](const Batch& batch, const StepContext& at) {
+    const StepLoss loss = own(batch, at);
+    if (bowl.passes == 2) throw std::runtime_error("the second pass");
+    return loss;
+  };
+  EXPECT_THROW(bowl.step({"x", "y"}), std::runtime_error);
+  EXPECT_EQ(bowl.problem.groups[0].value.item<double>(), 2);
+  EXPECT_EQ(bowl.problem.groups[1].value.item<double>(), 3);
+  EXPECT_EQ(bowl.problem.buffers[0].item<double>(), 1);
 }
 
 }  // namespace
