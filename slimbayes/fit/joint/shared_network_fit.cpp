@@ -153,7 +153,9 @@ SharedNetwork train_on_rows(const SharedRows& rows, const ResolvedFit& first,
       .checkpoint = checkpoint,
       .device = first.device_of_method(),
       .execution = first.fit.engine == "libtorch" ? Execution::libtorch : Execution::engine};
-  return train_shared_network(options, rows.parts, context, first.method->name);
+  return with_memory_of(context.device, "fit", [&] {
+    return train_shared_network(options, rows.parts, context, first.method->name);
+  });
 }
 
 std::shared_ptr<const GivenNetwork> given_network(const SharedRows& rows, const SharedNetwork& network,
