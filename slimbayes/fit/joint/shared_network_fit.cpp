@@ -16,6 +16,7 @@
 #include "slimbayes/fit/fit_encoding.h"
 #include "slimbayes/fit/fit_split.h"
 #include "slimbayes/fit/left_out.h"
+#include "slimbayes/train/failure.h"
 
 namespace slimbayes {
 
