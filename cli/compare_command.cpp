@@ -110,10 +110,10 @@ int serve_fits(const std::function<std::vector<MethodRuns>(Callback&)>& compared
 int run_command(const CompareRequest& request) {
   CompareRequest r = request;
   const std::shared_ptr<const Collective> ranks = ranks_of(r.rank);
-  r.fit.workers = ranks ? 1 : fit_workers(r.fit);
   r.fit.threads = kThreadsOfProcess;  // run_checked (run.cpp) set the threads already
   std::optional<ComparedInputs> inputs;
   together(ranks.get(), [&] { inputs = read_compared(r); });
+  r.fit.workers = ranks ? 1 : fit_workers(request.fit, inputs->methods);
   const auto compared = [&](Callback& callback) {
     return compare(inputs->data, r.fit, inputs->methods, {r.seeds, r.repeats, r.folds}, inputs->notes,
                    &callback, ranks.get());

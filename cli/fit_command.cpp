@@ -109,7 +109,7 @@ FitInputs read_inputs(const FitRequest& r, const std::shared_ptr<const Collectiv
   together(ranks.get(), [&] {
     network = network_asked(r.fit);
     if (network) fit = with_network_from(r.fit, *network);
-    fit.workers = ranks ? 1 : fit_workers(r.fit);
+    fit.workers = ranks ? 1 : fit_workers(r.fit, {{r.fit.method, r.fit.options}});
   });
   fit.threads = kThreadsOfProcess;  // run_checked set the threads for the whole command, reports included
   std::shared_ptr<const StreamedRows> streamed =

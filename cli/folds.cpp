@@ -55,7 +55,7 @@ FitOptions options_of_folds(const EvaluateRequest& r, const Model& model) {
   fit.test_fraction = 1.0 / r.folds;
   fit.threads = kThreadsOfProcess;  // run_checked (run.cpp) set the threads already
   fit.device = answering_device();
-  fit.workers = fit_workers(fit);
+  fit.workers = fit_workers(fit, {{model.method(), model.options()}});
   return fit;
 }
 

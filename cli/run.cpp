@@ -16,6 +16,7 @@
 #include "slimbayes/core/device.h"
 #include "slimbayes/core/refused_memory.h"
 #include "slimbayes/core/threads.h"
+#include "slimbayes/fit/parallel.h"
 #include "slimbayes/fit/resolved_fit.h"
 #include "slimbayes/kernels/kernels.h"
 #include "slimbayes/storage/memory.h"
@@ -43,15 +44,13 @@ void start_threads(const Request& request) {
   on_library_threads(at::get_num_threads(), [](int64_t) {});
 }
 
-/// Returns the name of the device that the request asks for, before any work. Throws std::invalid_argument if this process
-/// cannot use it, or if several processes share the request: they are for the CPU.
+/// Returns the name of the device that the request asks for, before any work. Throws std::invalid_argument if
+/// this process cannot use it, or if several processes share the request: they are for the CPU.
 std::string device_asked(const Request& request) {
   const at::Device device = device_of(request.device);
-  if (request.rank.size > 1 && !device.is_cpu())
-    refuse("ranks", "`.device=cpu` where several processes make a fit",
-           fmt::format("`.device={}`", request.device), "start one process, or leave `.device` out");
-  if (device.is_cpu() && request.device == "auto" && request.rank.number == 0)
-    log_note("no GPU was found (`.device=auto`): the CPU computes");
+  check_device_of_ranks(device, request.rank.size > 1);
+  const std::string note = no_gpu_note(request.device, device);
+  if (!note.empty() && request.rank.number == 0) log_note(note);
   return name_of(device);
 }
 

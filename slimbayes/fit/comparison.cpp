@@ -150,7 +150,7 @@ MethodRun with_seconds(ComparedRun run, std::set<std::string>& known) {
 /// for a table (workers_at_hand).
 int comparison_workers(const Examples& examples, const FitOptions& fit,
                        const std::vector<MethodChoice>& methods, Callback* callback) {
-  const int asked = fit_workers(fit);
+  const int asked = fit_workers(fit, methods);
   const Table* table = table_of(examples);
   if (table == nullptr || asked < 2 || kind_asked(examples, fit) != InputKind::table) return asked;
   const FitSize size{table->rows, {{most_features(*table)}}};

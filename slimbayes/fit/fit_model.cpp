@@ -41,6 +41,7 @@
 #include "slimbayes/model/example_uniforms.h"
 #include "slimbayes/model/model_weights.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/train/failure.h"
 #include "slimbayes/train/job_ranks.h"
 
 namespace slimbayes {
@@ -248,13 +249,18 @@ Model fit_weighted(const ResolvedFit& request, const FitData& given, Callback* c
 
 Model fit_resolved(const ResolvedFit& request, const FitData& given, Callback* callback,
                    CheckpointPolicy checkpoint, NetworkCache* networks) {
-  check_device_of_ranks(request.device, request.ranks.get());
+  check_device_of_ranks(request.device, request.ranks != nullptr);
   if (const std::string note = device_note(request); callback != nullptr && !note.empty())
     callback->note(note);
+  const auto fit = [&](const FitData& data) {
+    return with_memory_of(request.device_of_method(), "fit", [&] {
+      return fit_weighted(request, data, callback, std::move(checkpoint), networks);
+    });
+  };
   PositiveExamples positive = positive_examples(given.examples, request.fit);
-  if (!positive.some) return fit_weighted(request, given, callback, std::move(checkpoint), networks);
+  if (!positive.some) return fit(given);
   const FitData data(given, *positive.some, positive.places);
-  ModelParts parts = fit_weighted(request, data, callback, std::move(checkpoint), networks).parts();
+  ModelParts parts = fit(data).parts();
   parts.split = among_all(std::move(parts.split), data.places);
   return Model(std::move(parts));
 }

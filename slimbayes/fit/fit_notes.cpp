@@ -8,6 +8,7 @@
 
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/target_cells.h"
+#include "slimbayes/fit/parallel.h"
 #include "slimbayes/model/trust_notes.h"
 #include "slimbayes/storage/printable.h"
 
@@ -66,8 +67,8 @@ std::string wild_rows_note(const Table& table, const std::string& target, const 
 }
 
 std::string device_note(const ResolvedFit& request) {
-  if (request.device.is_cpu())
-    return request.fit.device == "auto" ? "no GPU was found (`.device=auto`): the CPU computes" : "";
+  if (!request.targets.empty()) return "";
+  if (request.device.is_cpu()) return no_gpu_note(request.fit.device, request.device);
   return request.inner->device
              ? ""
              : fmt::format("{} computes on the CPU; `.device` has no effect", request.inner->name);

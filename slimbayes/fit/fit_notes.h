@@ -14,7 +14,8 @@ namespace slimbayes {
 std::vector<std::string> notes_before_training(const InputEncoder& encoder, const SplitRows& split);
 
 /// Returns a note on a device that was asked for and is not used: there is none for "auto", or the method
-/// computes on the CPU alone. "" if there is nothing to say.
+/// computes on the CPU alone. "" if there is nothing to say, and for one of several targets: fit_joint() says
+/// it once for all. fit_resolved() tells the callback, fit_in_memory() adds it to the outcome's notes.
 std::string device_note(const ResolvedFit& request);
 
 /// Returns a note that names the rows of a table whose target is far from what the others predict

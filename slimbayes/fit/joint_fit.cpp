@@ -11,6 +11,7 @@
 #include <set>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/fit/fit_notes.h"
 #include "slimbayes/fit/fit_resolved.h"
 #include "slimbayes/fit/joint/shared_network_fit.h"
 #include "slimbayes/fit/joint_parts.h"
@@ -177,8 +178,14 @@ void join(const JointData& data, std::vector<FitOutcome> fits, JointOutcome& out
 JointOutcome fit_all(const JointData& data, const Words& notes, const Makers& makers, Callback& callback) {
   JointOutcome out;
   out.notes = notes;
-  add(out.notes, data.split.notes);
-  for (const std::string& note : data.split.notes) callback.note(note);
+  Words told = data.split.notes;
+  if (data.request.fit.device != "cpu") {
+    ResolvedFit first = data.target(0).request;
+    first.targets.clear();  // as a fit of one target, which says where it computes
+    if (std::string note = device_note(first); !note.empty()) told.push_back(std::move(note));
+  }
+  add(out.notes, told);
+  for (const std::string& note : told) callback.note(note);
   Given given;
   if (data.request.fit.share_network) given = shared_by_targets(data, makers.share, out, callback);
   if (out.interrupted) return out;

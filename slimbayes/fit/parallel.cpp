@@ -51,8 +51,12 @@ Parallel shared_by_ranks(const ResolvedFit& request) {
   return Parallel::jobs;
 }
 
-void check_device_of_ranks(at::Device device, const Collective* ranks) {
-  if (device.is_cpu() || ranks == nullptr) return;
+std::string no_gpu_note(std::string_view asked, at::Device found) {
+  return asked == "auto" && found.is_cpu() ? "no GPU was found (`.device=auto`): the CPU computes" : "";
+}
+
+void check_device_of_ranks(at::Device device, bool several) {
+  if (device.is_cpu() || !several) return;
   refuse("ranks", "`.device=cpu` where several processes make a fit",
          fmt::format("`.device={}`", name_of(device)), "start one process, or leave `.device` out");
 }
@@ -60,7 +64,7 @@ void check_device_of_ranks(at::Device device, const Collective* ranks) {
 std::vector<std::string> devices_of(const FitOptions& fit, const std::vector<MethodChoice>& methods,
                                     const Collective* ranks, Callback* callback) {
   const at::Device device = device_of(fit.device);
-  check_device_of_ranks(device, ranks);
+  check_device_of_ranks(device, ranks != nullptr);
   std::vector<std::string> devices, host;
   for (const MethodChoice& one : methods) {
     const bool computes = inner_method(find_method(one.method), one.options).device;
@@ -68,8 +72,7 @@ std::vector<std::string> devices_of(const FitOptions& fit, const std::vector<Met
     if (!computes) host.push_back(one.method);
   }
   if (callback == nullptr) return devices;
-  if (device.is_cpu() && fit.device == "auto")
-    callback->note("no GPU was found (`.device=auto`): the CPU computes");
+  if (const std::string note = no_gpu_note(fit.device, device); !note.empty()) callback->note(note);
   if (!device.is_cpu() && !host.empty())
     callback->note(fmt::format("on the CPU, where `.device` has no effect: {}", fmt::join(host, ", ")));
   return devices;

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slimbayes/catalog/fit_options.h"
@@ -13,14 +14,15 @@
 
 namespace slimbayes {
 
-/// Throws std::invalid_argument for another device than the CPU where several processes make a fit. `ranks`
-/// may be nullptr.
-void check_device_of_ranks(at::Device device, const Collective* ranks);
+/// Throws std::invalid_argument for another device than the CPU where several processes make a fit.
+void check_device_of_ranks(at::Device device, bool several);
+
+/// Returns a note if `asked` (FitOptions::device) is "auto" and the device found for it is the CPU, else "".
+std::string no_gpu_note(std::string_view asked, at::Device found);
 
 /// Returns where the fits of each method of a comparison compute, as FitOptions::device names it: "cpu" for a
 /// method that computes there alone, and "auto" for none. Tells the callback (may be nullptr) which methods
-/// these are, once for all fits. Throws as device_of() and
-/// check_device_of_ranks().
+/// these are, once for all fits. Throws as device_of() and check_device_of_ranks().
 std::vector<std::string> devices_of(const FitOptions& fit, const std::vector<MethodChoice>& methods,
                                     const Collective* ranks, Callback* callback);
 

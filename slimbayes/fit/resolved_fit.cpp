@@ -63,9 +63,12 @@ TaskKind task_asked(const Examples& examples, const FitOptions& fit) {
 
 int fit_threads(const MethodInfo& method) { return method.resumable ? 1 : 0; }
 
-int fit_workers(const FitOptions& fit) {
+int fit_workers(const FitOptions& fit, const std::vector<MethodChoice>& methods) {
   if (fit.workers > 0) return fit.workers;
-  if (!device_of(fit.device).is_cpu()) return 1;
+  const auto computes = [](const MethodChoice& one) {
+    return one.method.empty() || inner_method(find_method(one.method), one.options).device;
+  };
+  if (!device_of(fit.device).is_cpu() && std::ranges::any_of(methods, computes)) return 1;
   if (fit.threads == kThreadsOfMethod) return available_cores();
   return fit.threads > 0 ? fit.threads : at::get_num_threads();
 }
@@ -97,7 +100,7 @@ ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodCh
   if (network) options = options_around(*network, method, std::move(options));
   const MethodInfo& inner = inner_method(method, options);
   std::string scale = fit.scale == "auto" ? inner.input_scale : fit.scale;
-  const int workers = fit_workers(fit);
+  const int workers = fit_workers(fit, {{method.name, options}});
   // Where the fit consists of independent ones, each has one thread: so their bits do not depend on how many
   // run beside each other. The folds that estimate the noise of a small table are such fits.
   const bool in_folds = method.resumable && fit.noise_folds > 0 && kind == InputKind::table &&

@@ -91,8 +91,10 @@ SLIMBAYES_EXPORT TaskKind task_asked(const Examples& examples, const FitOptions&
 SLIMBAYES_EXPORT int fit_threads(const MethodInfo& method);
 
 /// Returns how many independent fits run at the same time, as FitOptions::workers and FitOptions::threads
-/// say. By default one on another device than the CPU: several would share it and its memory. Throws as
-/// device_of() for FitOptions::device.
-SLIMBAYES_EXPORT int fit_workers(const FitOptions& fit);
+/// say. By default one where a method of these computes on another device than the CPU: several would share
+/// it and its memory. A method without a name is the default of a task, all of which compute there. The
+/// options may be a user's. Throws as device_of() for FitOptions::device, and std::invalid_argument for an
+/// unknown method where that is no CPU.
+SLIMBAYES_EXPORT int fit_workers(const FitOptions& fit, const std::vector<MethodChoice>& methods);
 
 }  // namespace slimbayes

@@ -15,6 +15,7 @@
 #include "slimbayes/model/segmentation.h"
 #include "slimbayes/model/trust_notes.h"
 #include "slimbayes/model/tuning_report.h"
+#include "slimbayes/train/failure.h"
 
 namespace slimbayes {
 
@@ -52,9 +53,11 @@ Predictive Model::answer_to(const Dataset& data, const PredictOptions& options) 
   const Task& task = schema().task;
   PredictOptions own = options;
   if (own.device.is_cpu()) own.device = parts_.device;
-  if (!inner_method(find_method(parts_.method), parts_.options).device) own.device = at::kCPU;
+  if (!own.device.is_cpu() && !inner_method(find_method(parts_.method), parts_.options).device)
+    own.device = at::kCPU;
   const ReproducibleDevice reproducible(own.device, {});
-  Predictive answer = parts_.fitted->predict(data, own);
+  Predictive answer =
+      with_memory_of(own.device, "predict", [&] { return parts_.fitted->predict(data, own); });
   if (!is_answer_to(answer, task))
     refuse("predict", fmt::format("answers to the encoder's {}", name_of(task.kind)), "those to another task",
            "the model file is damaged");

@@ -53,18 +53,34 @@ void throw_infinite_loss(double loss, int64_t first, int64_t last, int64_t steps
       expected, loss, where, steps, rate));
 }
 
-void throw_device_is_full(const c10::OutOfMemoryError& error, at::Device device, int64_t batch,
-                          std::optional<int64_t> saved) {
+namespace {
+
+std::string no_room(std::string_view where, std::string_view what, at::Device device,
+                    const c10::OutOfMemoryError& error) {
   std::string_view why = error.what_without_backtrace();
   why = why.substr(0, why.find('\n'));
   why = why.substr(0, why.find(". GPU"));  // the numbers of the whole card
-  std::string text = fmt::format("[train] expected room for {} in the memory of the device {}; received '{}'",
-                                 batch > 0 ? fmt::format("a batch of {} rows", batch) : "a pass over rows",
-                                 name_of(device), why);
+  return fmt::format("[{}] expected room for {} in the memory of the device {}; received '{}'", where, what,
+                     name_of(device), why);
+}
+
+}  // namespace
+
+void throw_device_is_full(const c10::OutOfMemoryError& error, at::Device device, int64_t batch,
+                          std::optional<int64_t> saved) {
+  std::string text = no_room(
+      "train", batch > 0 ? fmt::format("a batch of {} rows", batch) : "a pass over rows", device, error);
   if (batch > 1) text += fmt::format("; a fit with `.batch={}` takes about half of it", batch / 2);
   text += saved ? fmt::format("; nothing is lost: `.resume` with `.device=cpu` goes on from step {}", *saved)
                 : "; `.device=cpu` fits on the processor";
   throw OutOfMemory(text);
+}
+
+void throw_device_is_full(const c10::OutOfMemoryError& error, at::Device device, std::string_view where) {
+  throw OutOfMemory(no_room(where, "the network and its rows", device, error) +
+                    (where == "fit"
+                         ? "; give a smaller `.batch`, or `.device=cpu`"
+                         : "; answer fewer rows at a time (PredictOptions::batch), or take `.device=cpu`"));
 }
 
 }  // namespace slimbayes

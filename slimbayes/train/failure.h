@@ -7,6 +7,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace slimbayes {
 
@@ -27,5 +28,21 @@ bool is_numerical(const std::exception_ptr& thrown);
 /// written then, nothing if there is none.
 [[noreturn]] void throw_device_is_full(const c10::OutOfMemoryError& error, at::Device device, int64_t batch,
                                        std::optional<int64_t> saved);
+
+/// Throws OutOfMemory: a device has no memory left for the call `where`, outside of a training's steps.
+[[noreturn]] void throw_device_is_full(const c10::OutOfMemoryError& error, at::Device device,
+                                       std::string_view where);
+
+/// Returns f(), whose networks are on this device. Where the device has no memory left, throws OutOfMemory in
+/// place of libtorch's error, which callers take for one of the machine's memory.
+template <class F>
+auto with_memory_of(at::Device device, std::string_view where, F f) {
+  try {
+    return f();
+  } catch (const c10::OutOfMemoryError& error) {
+    if (device.is_cpu()) throw;
+    throw_device_is_full(error, device, where);
+  }
+}
 
 }  // namespace slimbayes

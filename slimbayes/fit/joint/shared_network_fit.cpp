@@ -16,6 +16,7 @@
 #include "slimbayes/fit/fit_encoding.h"
 #include "slimbayes/fit/fit_split.h"
 #include "slimbayes/fit/left_out.h"
+#include "slimbayes/train/failure.h"
 
 namespace slimbayes {
 
@@ -153,7 +154,9 @@ SharedNetwork train_on_rows(const SharedRows& rows, const ResolvedFit& first,
       .checkpoint = checkpoint,
       .device = first.device_of_method(),
       .execution = first.fit.engine == "libtorch" ? Execution::libtorch : Execution::engine};
-  return train_shared_network(options, rows.parts, context, first.method->name);
+  return with_memory_of(context.device, "fit", [&] {
+    return train_shared_network(options, rows.parts, context, first.method->name);
+  });
 }
 
 std::shared_ptr<const GivenNetwork> given_network(const SharedRows& rows, const SharedNetwork& network,
