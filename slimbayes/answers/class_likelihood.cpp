@@ -20,7 +20,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numbers>
+#include <vector>
 
 #include "slimbayes/core/check.h"
 
@@ -48,9 +50,25 @@ void check_labels(const at::Tensor& y, int64_t classes, const char* function) {
   if (y.is_cpu()) check_classes(y, classes, function);
 }
 
-// Returns the logit of each row at each quadrature node, mean + sd node. [b, q]
-at::Tensor at_nodes(const Latent& f, const Quadrature& rule) {
-  at::Tensor nodes = rule.nodes.to(f.mean.options());
+/// Returns the rule in the type and on the device of `like`. The standard rule is copied to a device once, since
+/// every step of a training needs it.
+Quadrature rule_like(const Quadrature& rule, const at::Tensor& like) {
+  const auto moved = [&] {
+    return Quadrature{rule.nodes.to(like.options()), rule.weights.to(like.options())};
+  };
+  static const Quadrature standard = BernoulliLikelihood().rule;
+  if (like.is_cpu() || !rule.nodes.is_same(standard.nodes)) return moved();
+  static std::mutex mutex;
+  // Never destroyed: at the end of the process the device may be gone before.
+  static std::vector<Quadrature>& kept = *new std::vector<Quadrature>();
+  const std::lock_guard lock(mutex);
+  for (const Quadrature& one : kept)
+    if (one.nodes.device() == like.device() && one.nodes.scalar_type() == like.scalar_type()) return one;
+  return kept.emplace_back(moved());
+}
+
+// Returns the logit of each row at each quadrature node, mean + sd node. `nodes` are like f.mean. [b, q]
+at::Tensor at_nodes(const Latent& f, const at::Tensor& nodes) {
   // At a variance of 0 the derivative of the square root is infinite, and gradients would be NaN. A tiny
   // positive variance gives a finite derivative and leaves f unchanged.
   double tiny = f.mean.scalar_type() == at::kDouble ? 1e-300 : 1e-30;
@@ -147,7 +165,8 @@ at::Tensor BernoulliLikelihood::expected_log_prob(const Latent& f, const at::Ten
   check_one(f, "expected_log_prob");
   check_shape(y, f.mean.sizes(), "expected_log_prob", "y");
   check_labels(y, 2, "expected_log_prob");
-  return y * f.mean - at::mv(log_one_plus_exp(at_nodes(f, rule)), rule.weights.to(f.mean.options()));
+  const Quadrature own = rule_like(rule, f.mean);
+  return y * f.mean - at::mv(log_one_plus_exp(at_nodes(f, own.nodes)), own.weights);
 }
 
 at::Tensor BernoulliLikelihood::log_predictive(const Latent& f, const at::Tensor& y) const {
@@ -156,7 +175,7 @@ at::Tensor BernoulliLikelihood::log_predictive(const Latent& f, const at::Tensor
   check_labels(y, 2, "log_predictive");
   at::Tensor sign = (2 * y - 1).to(f.mean.scalar_type());
   at::Tensor log_weights = at::log(rule.weights).to(f.mean.options());
-  at::Tensor terms = log_one_plus_exp(-sign.unsqueeze(1) * at_nodes(f, rule));
+  at::Tensor terms = log_one_plus_exp(-sign.unsqueeze(1) * at_nodes(f, rule_like(rule, f.mean).nodes));
   at::Tensor narrow = at::logsumexp(log_weights - terms, 1);
   at::Tensor wide = f.epistemic_var > kWide;
   if (wide.is_cpu() && !wide.any().item<bool>()) return narrow;
@@ -171,7 +190,7 @@ Predictive BernoulliLikelihood::predictive(const Latent& f) const {
   at::Tensor one = at::ones_like(g.mean);
   at::Tensor p = at::stack({log_predictive(g, 0 * one), log_predictive(g, one)}, 1).exp();
   p = p / p.sum(1, true);
-  at::Tensor logits = at_nodes(g, rule);  // [b, q]
+  at::Tensor logits = at_nodes(g, rule.nodes.to(g.mean.options()));  // [b, q]
   at::Tensor expected = at::mv(entropy_of_sigmoid(logits), rule.weights);
   if (at::Tensor wide = g.epistemic_var > kWide; wide.any().item<bool>()) {
     static const Line line = trapezoid();

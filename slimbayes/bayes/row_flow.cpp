@@ -14,11 +14,22 @@ namespace {
 
 /// Returns the degree of each of `hidden` units, spread evenly from 1 to features - 1: a unit of degree d
 /// sees the elements 1..d. One unit alone has the highest degree. [hidden]
-at::Tensor hidden_degrees(int64_t features, int64_t hidden) {
+at::Tensor hidden_degrees(int64_t features, int64_t hidden, const at::TensorOptions& whole) {
   const int64_t highest = std::max<int64_t>(1, features - 1);
-  at::Tensor degrees = at::full({hidden}, highest, at::kLong);
-  for (int64_t i = 0; i + 1 < hidden; ++i) degrees[i] = 1 + i * (highest - 1) / (hidden - 1);
-  return degrees;
+  if (hidden == 1) return at::full({1}, highest, whole);
+  return at::arange(hidden, whole).mul_(highest - 1).floor_divide_(hidden - 1).add_(1);
+}
+
+/// Returns the masks of the weights of each layer, made on this device: nothing is copied there.
+std::vector<at::Tensor> masks_of(const RowFlowSpec& spec, at::Device device) {
+  const at::TensorOptions whole = at::dtype(at::kLong).device(device);
+  const at::Tensor inputs = at::arange(1, spec.features + 1, whole),
+                   units = hidden_degrees(spec.features, spec.hidden, whole);
+  std::vector<at::Tensor> masks = {units.unsqueeze(1) >= inputs};
+  for (int64_t l = 1; l < spec.layers; ++l) masks.push_back(units.unsqueeze(1) >= units);
+  const at::Tensor last = inputs.unsqueeze(1) > units;  // element j sees the units of a lower degree
+  masks.push_back(spec.form == FlowForm::certified ? last : at::cat({last, last}));
+  return masks;
 }
 
 /// Returns the largest singular value of W, a scalar. Differentiable.
@@ -33,12 +44,7 @@ RowFlow::RowFlow(RowFlowSpec spec) : spec_(spec) {
   if (!(spec.features > 0 && spec.hidden > 0 && spec.layers > 0))
     refuse("row_flow", "at least one feature, hidden unit and layer",
            fmt::format("{}, {} and {}", spec.features, spec.hidden, spec.layers));
-  const at::Tensor inputs = at::arange(1, spec.features + 1, at::kLong),
-                   units = hidden_degrees(spec.features, spec.hidden);
-  masks_.push_back(units.unsqueeze(1) >= inputs);
-  for (int64_t l = 1; l < spec.layers; ++l) masks_.push_back(units.unsqueeze(1) >= units);
-  const at::Tensor last = inputs.unsqueeze(1) > units;  // element j sees the units of a lower degree
-  masks_.push_back(spec.form == FlowForm::certified ? last : at::cat({last, last}));
+  masks_ = masks_of(spec, at::kCPU);
 }
 
 std::vector<std::pair<std::string, std::vector<int64_t>>> RowFlow::shapes() const {
@@ -69,8 +75,8 @@ std::vector<at::Tensor> RowFlow::start(const Stream& stream) const {
 /// Returns the weight of a layer without the elements that its mask excludes. In the form `paper` it is also
 /// divided by the spectral norm of the unmasked weight where that is above 1; in the form `spectral` by its
 /// own spectral norm, if it has elements at all.
-at::Tensor RowFlow::masked(size_t layer, const at::Tensor& weight) const {
-  const at::Tensor own = weight * masks_[layer].to(weight.options());
+at::Tensor RowFlow::masked(const at::Tensor& weight, const at::Tensor& mask) const {
+  const at::Tensor own = weight * mask.to(weight.options());
   if (spec_.form == FlowForm::certified) return own;
   if (spec_.form == FlowForm::paper) return own / spectral_norm(weight).clamp_min(1);
   constexpr double kLeast = 1e-12;  // of the last layer of a row of one element, which sees nothing
@@ -89,7 +95,8 @@ at::Tensor RowFlow::conditioned(const at::Tensor& u, std::span<const at::Tensor>
 
 RowFlow::Image RowFlow::operator()(const at::Tensor& u, std::span<const at::Tensor> parameters) const {
   std::vector<at::Tensor> weights(parameters.begin(), parameters.end());
-  for (size_t l = 0; l < masks_.size(); ++l) weights[2 * l] = masked(l, parameters[2 * l]);
+  const std::vector<at::Tensor> masks = u.is_cpu() ? masks_ : masks_of(spec_, u.device());
+  for (size_t l = 0; l < masks.size(); ++l) weights[2 * l] = masked(parameters[2 * l], masks[l]);
   const at::Tensor out = conditioned(u, weights);
   if (spec_.form != FlowForm::certified) {
     const std::vector<at::Tensor> parts = out.chunk(2, -1);

@@ -66,10 +66,10 @@ class RowFlow {
 
  private:
   at::Tensor conditioned(const at::Tensor& u, std::span<const at::Tensor> weights) const;
-  at::Tensor masked(size_t layer, const at::Tensor& weight) const;
+  at::Tensor masked(const at::Tensor& weight, const at::Tensor& mask) const;
 
   RowFlowSpec spec_;
-  std::vector<at::Tensor> masks_;  // of the weights of each layer, 0 or 1
+  std::vector<at::Tensor> masks_;  // of the weights of each layer, on the CPU
 };
 
 }  // namespace slimbayes

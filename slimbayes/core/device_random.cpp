@@ -1,5 +1,5 @@
-// The numbers of Stream::uniform and Stream::normal_float32 by tensor operations, for devices other than
-// the CPU.
+// The numbers of Stream::uniform, Stream::normal and Stream::normal_float32 by tensor operations, for devices
+// other than the CPU.
 //
 // Philox4x32-10 multiplies words of 32 bits. Here a word is an int64 in [0, 2^32): the low 64 bits of a
 // product of two such numbers are those of the unsigned product, and its two words are cut out by a shift
@@ -11,6 +11,8 @@
 #include <Random123/philox.h>
 
 #include <array>
+#include <numbers>
+#include <utility>
 
 #include "slimbayes/core/random_layout.h"
 
@@ -66,21 +68,43 @@ at::Tensor normal_float32_of(uint64_t key, at::IntArrayRef shape, at::Device dev
   return at::stack({angle.cos() * radius, angle.sin() * radius}, 1).flatten().narrow(0, 0, n).reshape(shape);
 }
 
-at::Tensor uniform_of(uint64_t key, at::IntArrayRef shape, const at::TensorOptions& options) {
+namespace {
+
+/// Returns the pairs of uniform numbers of the first `pairs` counters, as philox::uniforms has them. [pairs]
+/// float64 each
+std::pair<at::Tensor, at::Tensor> uniform_pairs(uint64_t key, int64_t pairs, at::Device device) {
   constexpr int64_t kTag = 0;  // of the counter, as density/philox has it for numbers
-  const at::NoGradGuard no_grad;
-  const int64_t n = c10::multiply_integers(shape);
-  const at::Tensor counter = at::arange((n + 1) / 2, options.dtype(at::kLong));
+  const at::Tensor counter = at::arange(pairs, at::dtype(at::kLong).device(device));
   const PhiloxWords words = philox_words(key, counter, kTag);
   // The upper 52 of 64 bits as the midpoint of one of 2^52 equal cells; every step is exact in float64.
   const auto unit = [](const at::Tensor& low, const at::Tensor& high) {
     const at::Tensor bits = high.bitwise_left_shift(20).bitwise_or_(low.bitwise_right_shift(12));
     return bits.to(at::kDouble).add_(0.5).mul_(0x1p-52);
   };
-  const at::Tensor all = at::stack({unit(words[0], words[1]), unit(words[2], words[3])}, 1)
-                             .flatten()
-                             .narrow(0, 0, n)
-                             .reshape(shape);
+  return {unit(words[0], words[1]), unit(words[2], words[3])};
+}
+
+/// Returns the numbers of the pairs in turn, in this shape.
+at::Tensor in_turn(const at::Tensor& first, const at::Tensor& second, at::IntArrayRef shape) {
+  const int64_t n = c10::multiply_integers(shape);
+  return at::stack({first, second}, 1).flatten().narrow(0, 0, n).reshape(shape);
+}
+
+}  // namespace
+
+at::Tensor normal_of(uint64_t key, at::IntArrayRef shape, const at::TensorOptions& options) {
+  const at::NoGradGuard no_grad;
+  const int64_t pairs = (c10::multiply_integers(shape) + 1) / 2;
+  const auto [first, second] = uniform_pairs(key, pairs, options.device());
+  const at::Tensor radius = first.log().mul_(-2).sqrt_(), angle = second * (2 * std::numbers::pi);
+  return in_turn(radius * angle.cos(), radius * angle.sin(), shape).to(options.dtype());
+}
+
+at::Tensor uniform_of(uint64_t key, at::IntArrayRef shape, const at::TensorOptions& options) {
+  const at::NoGradGuard no_grad;
+  const int64_t pairs = (c10::multiply_integers(shape) + 1) / 2;
+  const auto [first, second] = uniform_pairs(key, pairs, options.device());
+  const at::Tensor all = in_turn(first, second, shape);
   if (c10::typeMetaToScalarType(options.dtype()) == at::kDouble) return all;
   return all.to(at::kFloat).clamp_max_(1 - 0x1p-24);  // rounding must not give 1
 }

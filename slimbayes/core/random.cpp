@@ -38,8 +38,8 @@ at::ScalarType checked_type(const at::TensorOptions& options, const char* functi
   return type;
 }
 
-/// Fills a tensor on the CPU, so that a number has the bits of the C library's log, cos and sin on every
-/// device.
+/// Fills a tensor on the CPU, so that a float64 number has the bits of the C library's log, cos and sin on
+/// every device.
 template <class Draw>
 at::Tensor filled(at::IntArrayRef shape, const at::TensorOptions& options, const char* function, Draw draw) {
   const at::ScalarType type = checked_type(options, function);
@@ -70,8 +70,10 @@ at::Tensor Stream::uniform(at::IntArrayRef shape, const at::TensorOptions& optio
 }
 
 at::Tensor Stream::normal(at::IntArrayRef shape, const at::TensorOptions& options) const {
-  return filled(shape, options, "Stream::normal",
-                [key = key_](uint64_t i) { return philox::normals(key, i); });
+  constexpr const char* kNormal = "Stream::normal";
+  if (checked_type(options, kNormal) == at::kFloat && !options.device().is_cpu())
+    return normal_of(key_, shape, options);
+  return filled(shape, options, kNormal, [key = key_](uint64_t i) { return philox::normals(key, i); });
 }
 
 at::Tensor Stream::permutation(int64_t n) const {

@@ -229,7 +229,9 @@ std::optional<double> nll_of_answers(const Dataset& rows,
 void over_batches(const Dataset& given, const PredictOptions& options,
                   const std::function<void(const Batch& batch)>& each) {
   const GradientMode mode(options.gradients);
-  const Dataset data = options.device.is_cpu() ? given : on_device(given, options.device);
+  std::optional<Dataset> moved;
+  if (!options.device.is_cpu()) moved.emplace(on_device(given, options.device));
+  const Dataset& data = moved ? *moved : given;
   const int64_t n = data.size(), size = batch_rows(data.schema, std::max<int64_t>(1, options.batch));
   if (n <= size) {
     each(data.all());

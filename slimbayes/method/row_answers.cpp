@@ -88,9 +88,7 @@ Regression predict_by_rows(const engine::RowModel& model, const Dataset& data, c
   if (!(options.batch > 0)) refuse(function, "a batch of at least one row", std::to_string(options.batch));
   at::Tensor out;
   int64_t first = 0, zeroed = 0;
-  PredictOptions here = options;
-  here.device = at::kCPU;
-  over_batches(data, here, [&](const Batch& batch) {
+  over_batches(data, options.on_host(), [&](const Batch& batch) {
     const at::Tensor x = row_inputs(batch, input, model.inputs(), data.schema.tokens, type, function);
     if (!out.defined()) out = at::empty({model.numbers(), std::max(data.size(), x.size(0))}, at::kDouble);
     zeroed += answer_into(model, x, first, out);

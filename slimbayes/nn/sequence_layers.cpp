@@ -67,9 +67,12 @@ Layer made_layer(const Lstm& layer, const Shape&, const Places& at) {
     const std::vector<at::Tensor> trained = {dense(binding.maps[from_input]), recurrent, bias, second};
     const at::Tensor start = at::zeros({1, x.size(0), h}, x.options());
     if (!second.defined()) second = at::zeros_like(bias);
+    // cuDNN has a backward pass only after a forward pass of training. With one layer and no dropout the
+    // numbers are the same.
+    const bool training = pass.context.training || !x.is_cpu();
     at::Tensor y = std::get<0>(at::lstm(x, {start, start}, {trained[0], recurrent, bias, second},
-                                        /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0,
-                                        pass.context.training, /*bidirectional=*/false,
+                                        /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0, training,
+                                        /*bidirectional=*/false,
                                         /*batch_first=*/true));
     record(pass, tap, trained, x, y);
     return y;

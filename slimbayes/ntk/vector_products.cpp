@@ -89,24 +89,37 @@ at::Tensor weighted_gram(const PlannedRows& planned, const at::Tensor& q, const 
   return on_cpu(gram);
 }
 
-at::Tensor sketched_gram(const PlannedRows& planned, const at::Tensor& q, int64_t kept, const Stream& stream,
-                         const GradientShare& share) {
-  const GradientModel& model = planned.model;
-  const int64_t r = q.size(1), p = model.parameter_count();
-  const at::Tensor hashes = at::empty({p}, at::kInt), columns = at::zeros({r, kept}, at::kDouble);
+namespace {
+
+/// Returns the hashes of p numbers to `kept` buckets, as add_hashed takes them. [p] int32, on the CPU
+at::Tensor drawn_hashes(int64_t p, int64_t kept, const Stream& stream) {
+  const at::Tensor hashes = at::empty({p}, at::kInt);
   int32_t* hash = hashes.mutable_data_ptr<int32_t>();
   for (int64_t k = 0; k < p; ++k) {
     const uint64_t bits = stream.bits(static_cast<uint64_t>(k));
     const uint64_t bucket = (bits >> 1) % static_cast<uint64_t>(kept);
     hash[k] = static_cast<int32_t>(2 * bucket + (bits & 1));
   }
-  const auto add = [&](int64_t c, const std::vector<at::Tensor>& gradients) {
+  return hashes;
+}
+
+}  // namespace
+
+at::Tensor sketched_gram(const PlannedRows& planned, const at::Tensor& q, int64_t kept, const Stream& stream,
+                         const GradientShare& share) {
+  const GradientModel& model = planned.model;
+  const int64_t r = q.size(1);
+  const at::Tensor hashes = on_device(drawn_hashes(model.parameter_count(), kept, stream), model.device()),
+                   columns = at::zeros({r, kept}, model.doubles());
+  const bool here = model.device().is_cpu();
+  const int32_t* hash = here ? hashes.const_data_ptr<int32_t>() : nullptr;
+  const auto add_here = [&](int64_t c, const std::vector<at::Tensor>& gradients) {
     double* out = columns.select(0, c).mutable_data_ptr<double>();
     int64_t offset = 0;
     for (size_t i = 0; i < gradients.size(); ++i) {
       const int64_t size = model.parameters[i].numel();
       if (gradients[i].defined()) {
-        const at::Tensor g = on_cpu(gradients[i]).contiguous();
+        const at::Tensor g = gradients[i].contiguous();
         if (g.scalar_type() == at::kDouble)
           add_hashed(g.const_data_ptr<double>(), hash + offset, size, out);
         else
@@ -115,11 +128,30 @@ at::Tensor sketched_gram(const PlannedRows& planned, const at::Tensor& q, int64_
       offset += size;
     }
   };
+  at::Tensor buckets, signs;  // on a device, where a tensor operation adds the same numbers
+  if (!here) {
+    buckets = hashes.bitwise_right_shift(1).to(at::kLong);
+    signs = 1 - 2 * hashes.bitwise_and(1).to(at::kDouble);
+  }
+  const auto add_there = [&](int64_t c, const std::vector<at::Tensor>& gradients) {
+    const at::Tensor column = columns.select(0, c);
+    int64_t offset = 0;
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      const int64_t size = model.parameters[i].numel();
+      if (gradients[i].defined())
+        column.index_add_(0, buckets.narrow(0, offset, size),
+                          gradients[i].reshape({-1}).to(at::kDouble) * signs.narrow(0, offset, size));
+      offset += size;
+    }
+  };
   share.sum([&] {
-    for_each_product(planned, q, share, add);
+    if (here)
+      for_each_product(planned, q, share, add_here);
+    else
+      for_each_product(planned, q, share, add_there);
     return std::vector{columns};
   });
-  return at::mm(columns, columns.t());
+  return on_cpu(at::mm(columns, columns.t()));
 }
 
 }  // namespace slimbayes

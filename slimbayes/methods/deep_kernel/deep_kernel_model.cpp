@@ -32,12 +32,6 @@ Correction correction_for(const DeepKernel& kernel, LikelihoodKind likelihood) {
   return lost ? Correction::none : kernel.correction;
 }
 
-/// Returns e^theta of a scalar parameter as a float64 scalar. On another device than the CPU nothing is read.
-at::Tensor exp_of(const at::Tensor& theta) {
-  if (theta.device().is_cpu()) return at::scalar_tensor(std::exp(theta.item<double>()), at::kDouble);
-  return theta.detach().to(at::kDouble).exp();
-}
-
 }  // namespace
 
 DeepKernelModel::DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood,
@@ -132,19 +126,25 @@ VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& 
   // The network and the expansion need an autograd graph; all gradients after them are in closed form.
   Expansion phi = expansion(input, context);
   at::Tensor correction_only = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
-  at::Tensor excess;  // of the degrees of freedom over the least
-  if (dof_theta.defined()) excess = exp_of(dof_theta);
+  at::Tensor nu, excess;  // the degrees of freedom; on a device, where nothing is read, theirs over the least
+  if (dof_theta.defined() && dof_theta.is_cpu()) {
+    nu = at::scalar_tensor(dof(), at::kDouble);
+  } else if (dof_theta.defined()) {
+    excess = dof_theta.detach().to(at::kDouble).exp();
+    nu = (excess + kLeastDof).clamp_max(kMostDof);
+  }
   HeadGradient g = head_gradient({phi.features.detach(), correction_only, y, rows, join},
-                                 {posterior, offset, noise_var().detach(),
-                                  excess.defined() ? (excess + kLeastDof).clamp_max(kMostDof) : at::Tensor()},
-                                 objective, focus);
+                                 {posterior, offset, noise_var().detach(), nu}, objective, focus);
   slimbayes::backward(phi, g.grad_features, g.grad_correction);
   posterior.mean.grad().add_(g.grad_mean);
   posterior.log_diagonal.grad().add_(g.grad_log_diagonal);
   posterior.lower.grad().add_(g.grad_lower);
   offset.grad().add_(g.grad_offset);
   noise_theta.grad().add_(noise.gradient(noise_theta, g.grad_noise_var));
-  if (excess.defined()) dof_theta.grad().add_((g.grad_dof * excess).to(dof_theta.scalar_type()));
+  if (excess.defined())
+    dof_theta.grad().add_((g.grad_dof * excess).to(dof_theta.scalar_type()));
+  else if (nu.defined())
+    dof_theta.grad().add_(g.grad_dof.item<double>() * std::exp(dof_theta.item<double>()));
   return g.loss;
 }
 

@@ -55,15 +55,16 @@ double volume_of(int64_t d) { return std::pow(2.0, static_cast<double>(d)); }
 
 /// Returns random nodes [q, d] in [-1, 1]^d and the volume that each stands for. Up to three axes they are
 /// one uniform point in each cell of a grid. Beyond that a grid would be too coarse, and they are uniform
-/// points in the whole domain.
-std::pair<at::Tensor, double> random_nodes(int64_t d, const Stream& stream) {
+/// points in the whole domain. They are made on this device.
+std::pair<at::Tensor, double> random_nodes(int64_t d, const Stream& stream, at::Device device) {
+  const at::TensorOptions doubles = at::dtype(at::kDouble).device(device);
   if (d > kMaxGridAxes)
-    return {2 * stream.uniform({kRandomNodes, d}, at::kFloat) - 1, volume_of(d) / kRandomNodes};
+    return {2 * stream.uniform({kRandomNodes, d}, doubles.dtype(at::kFloat)) - 1,
+            volume_of(d) / kRandomNodes};
   int64_t q = step_nodes(d);
   double cell = 2.0 / static_cast<double>(q);
-  at::Tensor corners =
-      tensor_grid({at::arange(q, at::kDouble) * cell - 1, at::ones({q}, at::kDouble)}, d).nodes;
-  at::Tensor nodes = corners + cell * stream.uniform(corners.sizes());
+  at::Tensor corners = tensor_grid({at::arange(q, doubles) * cell - 1, at::ones({q}, doubles)}, d).nodes;
+  at::Tensor nodes = corners + cell * stream.uniform(corners.sizes(), doubles);
   return {nodes.to(at::kFloat), volume_of(d) / static_cast<double>(nodes.size(0))};
 }
 
@@ -114,8 +115,7 @@ StepLoss rows_step(const DeepKernelFit& fit, const Batch& batch, const StepConte
 
 StepLoss events_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   const at::Tensor events = places(batch);
-  const auto [drawn, weight] = random_nodes(events.size(1), step_stream(fit, at));
-  const at::Tensor nodes = on_device(drawn, events.device());
+  const auto [nodes, weight] = random_nodes(events.size(1), step_stream(fit, at), events.device());
   const at::Tensor weights = at::full({nodes.size(0)}, weight, nodes.options());
   const VariationalLoss loss = fit.model.backward(
       at::cat({events, nodes}), fit.total, fit.kernel.objective.beta,

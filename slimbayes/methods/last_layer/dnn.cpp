@@ -1,6 +1,8 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/device.h"
 #include "slimbayes/method/batches.h"
@@ -53,10 +55,11 @@ class DnnFitted : public Fitted {
     const bool here = options.device.is_cpu();
     if (const auto rows = here ? row_model() : nullptr; rows && are_rows(data))
       return predict_by_rows(*rows, data, trained_->spec.input, at::kFloat, options, kDnn);
-    const BoundNetwork network =
-        here ? network_
-             : BoundNetwork(trained_->spec, "network",
-                            as_type(trained_->weights, at::dtype(at::kFloat).device(options.device)));
+    std::optional<BoundNetwork> moved;
+    if (!here)
+      moved.emplace(trained_->spec, "network",
+                    as_type(trained_->weights, at::dtype(at::kFloat).device(options.device)));
+    const BoundNetwork& network = moved ? *moved : network_;
     return predict_rows(data, trained_->spec.input, at::kFloat, options, kDnn, [&](const Input& input) {
       return trained_->head.answer(on_cpu(network(input)).to(at::kDouble));
     });

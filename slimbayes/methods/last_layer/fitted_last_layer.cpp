@@ -213,9 +213,10 @@ Predictive FittedLastLayer::predict(const Dataset& data, const PredictOptions& o
   const bool here = own.device.is_cpu();
   if (const auto rows = here ? row_model() : nullptr; rows && are_rows(data))
     return predict_by_rows(*rows, data, trained_->spec.input, network_.type(), options, layer_.method);
-  const LastLayerFeatures features =
-      here ? network_
-           : answer_features(*trained_, is_wide(outputs_), layer_.method, layer_.sketch, own.device);
+  std::optional<LastLayerFeatures> moved;
+  if (!here)
+    moved.emplace(answer_features(*trained_, is_wide(outputs_), layer_.method, layer_.sketch, own.device));
+  const LastLayerFeatures& features = moved ? *moved : network_;
   return predict_rows(data, trained_->spec.input, network_.type(), own, layer_.method,
                       [&](const Input& input) { return answer(on_cpu(features(input))); });
 }

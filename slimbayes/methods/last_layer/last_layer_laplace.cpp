@@ -80,10 +80,10 @@ class LaplaceFitted : public ExactPosterior {
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     PredictOptions own = bounded(options, network_.outputs());
     own.device = device_for(*trained_, options.device);
-    const LastLayerFeatures features =
-        own.device.is_cpu()
-            ? network_
-            : answer_features(*trained_, posterior_.wide, kLastLayerLaplace, /*sketch=*/0, own.device);
+    std::optional<LastLayerFeatures> moved;
+    if (!own.device.is_cpu())
+      moved.emplace(answer_features(*trained_, posterior_.wide, kLastLayerLaplace, /*sketch=*/0, own.device));
+    const LastLayerFeatures& features = moved ? *moved : network_;
     return predict_rows(data, trained_->spec.input, features.type(), own, kLastLayerLaplace,
                         [&](const Input& input) {
                           const LastLayerRows rows = on_cpu(features(input));

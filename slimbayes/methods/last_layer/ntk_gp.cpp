@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <optional>
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/core/check.h"
@@ -108,7 +109,8 @@ class NtkGpFitted : public Fitted {
         choice_(std::move(choice)),
         summary_(std::move(summary)),
         kernel_(*trained_, at::kCPU) {
-    const at::Tensor kernel = rows_.weighted_kernel(kernel_on(device)(rows_.x, rows_.x));
+    const std::optional<TangentKernel> moved = kernel_on(device);
+    const at::Tensor kernel = rows_.weighted_kernel((moved ? *moved : kernel_)(rows_.x, rows_.x));
     const double ratio = prior_var() / choice_.noise_var;
     precision_ = identity_plus(0.5 * (kernel + kernel.t()), ratio);
   }
@@ -125,7 +127,8 @@ class NtkGpFitted : public Fitted {
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     PredictOptions small = options.with_batch_at_most(kBatch);
     small.gradients = true;
-    const TangentKernel kernel = kernel_on(options.device);
+    const std::optional<TangentKernel> moved = kernel_on(options.device);
+    const TangentKernel& kernel = moved ? *moved : kernel_;
     return predict_rows(data, trained_->spec.input, at::kDouble, small, kNtkGp,
                         [&](const Input& input) { return answer(kernel, input.x); });
   }
@@ -146,8 +149,11 @@ class NtkGpFitted : public Fitted {
  private:
   double prior_var() const { return choice_.prior_sd * choice_.prior_sd; }
 
-  TangentKernel kernel_on(at::Device device) const {
-    return device.is_cpu() ? kernel_ : TangentKernel(*trained_, device);
+  /// Returns the kernel on another device than the CPU; nullopt for the CPU, where kernel_ is.
+  std::optional<TangentKernel> kernel_on(at::Device device) const {
+    std::optional<TangentKernel> moved;
+    if (!device.is_cpu()) moved.emplace(*trained_, device);
+    return moved;
   }
 
   Regression answer(const TangentKernel& kernel, const at::Tensor& x) const {

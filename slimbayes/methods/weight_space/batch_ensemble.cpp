@@ -152,9 +152,7 @@ class BatchEnsembleFit {
       : options_(options),
         rows_(training_rows(split.train, kBatchEnsemble, context.device)),
         held_out_(validation_rows(split.valid, rows_, kBatchEnsemble)),
-        class_weights_(
-            on_device(class_weights(options.network.class_weights, rows_, kBatchEnsemble, context.ranks),
-                      rows_.device())),
+        class_weights_(class_weights(options.network.class_weights, rows_, kBatchEnsemble, context.ranks)),
         head_(head_of(rows_.schema.task)),
         spec_(trained_network_spec(options.network, rows_.schema)),
         network_(spec_, "network"),

@@ -1,5 +1,7 @@
 #include <ATen/ATen.h>
 
+#include <optional>
+
 #include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/method/network_file.h"
@@ -52,7 +54,9 @@ class McDropoutFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    const BoundNetwork network = options.device.is_cpu() ? network_ : bound_on(*trained_, options.device);
+    std::optional<BoundNetwork> moved;
+    if (!options.device.is_cpu()) moved.emplace(bound_on(*trained_, options.device));
+    const BoundNetwork& network = moved ? *moved : network_;
     return predict_by_draws(mask_draws(network, trained_->spec.input, options_.draws), head_, data, options,
                             kMcDropout);
   }

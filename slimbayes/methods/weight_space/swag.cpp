@@ -56,11 +56,6 @@ struct Visited {
     moments.add_((seen - moments) / static_cast<double>(n));
     deviations.select(0, (n - 1) % deviations.size(0)).copy_(x - moments[0]);
   }
-
-  /// Returns the moments on a device, where drawn() then computes.
-  Visited on(at::Device device) const {
-    return {on_device(moments, device), on_device(deviations, device), count};
-  }
 };
 
 /// Returns the buffers of the network (the batch norm statistics) in one vector, in the order of shapes_of().
@@ -72,8 +67,8 @@ at::Tensor buffers_of(const NetworkSpec& spec, const Weights& weights) {
   return at::cat(flat);
 }
 
-/// Returns draw s of the weights, by name, on the device of `visited`. The buffers come from row s of `norms`
-/// [draws, b] or, if `norms` is undefined, from `weights`; they stay where they are.
+/// Returns draw s of the weights, by name, on the CPU in float32. The buffers come from row s of `norms`
+/// [draws, b] or, if `norms` is undefined, from `weights`.
 Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& visited,
               const at::Tensor& norms, int64_t s) {
   const Stream stream = Stream(0).split("draw").split(static_cast<uint64_t>(s));
@@ -82,11 +77,8 @@ Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& vi
       std::min<int64_t>(visited.deviations.size(0), static_cast<int64_t>(visited.count.item<double>()));
   const at::Tensor var = visited.moments[1] - visited.moments[0].square();
   const at::Tensor sd = rounded_variance(var, visited.moments[1]).var.sqrt();
-  const at::TensorOptions doubles = doubles_like(visited.moments);
-  const at::Tensor low_rank =
-      visited.deviations.narrow(0, 0, k).t().mv(stream.split("low-rank").normal({k}, doubles));
-  const at::Tensor flat = visited.moments[0] +
-                          std::sqrt(0.5) * sd * stream.split("diagonal").normal({p}, doubles) +
+  const at::Tensor low_rank = visited.deviations.narrow(0, 0, k).t().mv(stream.split("low-rank").normal({k}));
+  const at::Tensor flat = visited.moments[0] + std::sqrt(0.5) * sd * stream.split("diagonal").normal({p}) +
                           low_rank / std::sqrt(2.0 * static_cast<double>(std::max<int64_t>(1, k - 1)));
   Weights out = weights;
   const auto next = [](const at::Tensor& all, int64_t& from, const TensorShape& like) {
@@ -120,15 +112,14 @@ at::Tensor norms_of_draws(const TrainedNetwork& trained, const Visited& visited,
   return at::stack(norms);
 }
 
-/// Returns `draws` draws of the weights, each a network on the device of `visited`. The other arguments must
-/// outlive the result.
+/// Returns `draws` draws of the weights, each a network on `device`: a draw is made on the CPU, so that only its
+/// float32 weights move there. The other arguments must outlive the result.
 WeightDraws swag_draws(const TrainedNetwork& trained, const Visited& visited, const at::Tensor& norms,
-                       int64_t draws) {
-  return {trained.spec.input, draws, [&trained, &visited, &norms](int64_t s) {
+                       int64_t draws, at::Device device) {
+  return {trained.spec.input, draws, [&trained, &visited, &norms, device](int64_t s) {
             const Weights weights = drawn(trained.spec, trained.weights, visited, norms, s);
-            const BoundNetwork network(
-                trained.spec, "network",
-                as_type(weights, at::dtype(at::kFloat).device(visited.moments.device())));
+            const BoundNetwork network(trained.spec, "network",
+                                       as_type(weights, at::dtype(at::kFloat).device(device)));
             return [network](const Input& rows) { return network(rows); };
           }};
 }
@@ -147,9 +138,8 @@ class SwagFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    const Visited visited = visited_.on(options.device);
-    return predict_by_draws(swag_draws(*trained_, visited, norms_, options_.draws), head_, data, options,
-                            kSwag);
+    return predict_by_draws(swag_draws(*trained_, visited_, norms_, options_.draws, options.device), head_,
+                            data, options, kSwag);
   }
 
   TensorFile save() const override {
@@ -215,11 +205,10 @@ class SwagMethod : public Method {
     }
     last.summary.notes = first.summary.notes;  // not the second's: it has no validation on purpose
     if (visited.count.item<double>() < 1) return stopped_early(std::move(first));
-    const Visited there = visited.on(context.device);
-    const at::Tensor norms = norms_of_draws(last, there, options_.draws, split.train, context);
+    const at::Tensor norms = norms_of_draws(last, visited, options_.draws, split.train, context);
     double noise_var = 0;
     if (last.head.is_regression())
-      noise_var = noise_of_draws(swag_draws(last, there, norms, options_.draws),
+      noise_var = noise_of_draws(swag_draws(last, visited, norms, options_.draws, context.device),
                                  rows_of_noise(split.valid, split.train, context), kSwag);
     return std::make_unique<SwagFitted>(options_, std::move(last), std::move(visited), norms, noise_var);
   }

@@ -72,9 +72,8 @@ class VariationalFit {
                  const FitContext& context, const TrainedNetwork* trained)
       : method_(method),
         rows_(training_rows(split.train, method.method, context.device)),
-        class_weights_(on_device(
-            class_weights(method.variational.network.class_weights, rows_, method.method, context.ranks),
-            rows_.device())),
+        class_weights_(
+            class_weights(method.variational.network.class_weights, rows_, method.method, context.ranks)),
         held_out_(validation_rows(split.valid, rows_, method.method)),
         head_(head_of(rows_.schema.task)),
         spec_(std::move(spec)),
