@@ -89,7 +89,7 @@ def test_the_scores_are_drawn_as_histograms_of_every_row(folder):
     (["--bayesian-layers", "layer2.1.conv2"], "received 'layer2.1.conv2'; its layers are conv1, conv2, conv3, conv4, linear1, output"),
     (["--ood-layers", "conv9"], "received 'conv9'; they are conv1"),
     (["--start-noise", "0.5"], "below most_noise"),
-    (["--inducing-rows", "5000"], "inducing_rows"),
+    (["--inducing-rows", "5000"], "--inducing-rows"),
 ])
 def test_options_that_do_not_fit_say_what_does(folder, words, said):
     assert said in refused(folder, *FIT, "--method", "fid-gp", *words, "--epochs", 1)

@@ -278,7 +278,7 @@ def test_counts_have_several_targets():
     (lambda m, X, Y: m.partial_fit(X, Y), AttributeError, "partial_fit: expected a model of one target"),
     (lambda m, X, Y: m.probability(X, {}), ValueError, "conditions as a dict"),
     (lambda m, X, Y: m.probability(X, {"y0": ("!=", 1)}), ValueError, "expected .operator, number.*> >= < <= = ==; received"),
-    (lambda m, X, Y: m.probability(X, {"y0": ("=", 1)}), ValueError, "probability: expected a bound of the number 'y0'"),
+    (lambda m, X, Y: m.probability(X, {"y0": ("=", 1)}), ValueError, "expected a bound of the number 'y0'"),
     (lambda m, X, Y: m.probability(X, {"y0": (">", float("nan"))}), ValueError, "a number after the operator of 'y0'"),
     (lambda m, X, Y: m.probability(X, {"y7": (">", 1)}), ValueError, "y7"),
     (lambda m, X, Y: m.probability(X, {"y0": (">", "high")}), ValueError, "a bound of y0"),
