@@ -17,7 +17,7 @@ namespace {
 at::Tensor hidden_degrees(int64_t features, int64_t hidden, const at::TensorOptions& whole) {
   const int64_t highest = std::max<int64_t>(1, features - 1);
   if (hidden == 1) return at::full({1}, highest, whole);
-  return at::arange(hidden, whole).mul_(highest - 1).floor_divide_(hidden - 1).add_(1);
+  return at::arange(hidden, whole).mul_(highest - 1).div_(hidden - 1, "floor").add_(1);
 }
 
 /// Returns the masks of the weights of each layer, made on this device: nothing is copied there.

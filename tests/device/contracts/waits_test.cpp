@@ -31,12 +31,12 @@ void PrintTo(const Trained& of, std::ostream* out) { *out << of.method << " on "
 
 const std::vector<Trained>& trained() {
   static const std::vector<Trained> all = {
-      {"dnn", "gaussian"},        {"dnn", "softmax"},        {"mc-dropout", "gaussian"},
-      {"bbb", "gaussian"},        {"low-rank", "gaussian"},  {"dbk", "gaussian"},
-      {"dbk", "bernoulli"},       {"dbk", "softmax"},        {"dbk", "cox"},
-      {"sv-dkl", "gaussian", 4},  {"sv-dkl", "softmax", 4},  {"sv-rbf", "poisson", 4},
-      {"vbll", "softmax"},        {"pp-dkl", "gaussian", 4}, {"sv-dbk", "gaussian"},
-      {"fid-gp", "gaussian", 20}, {"dnn", "images", 0, 2},   {"bbb", "images", 0, 2}};
+      {"dnn", "gaussian"},        {"dnn", "softmax"},       {"mc-dropout", "gaussian"},
+      {"bbb", "gaussian"},        {"low-rank", "gaussian"}, {"dbk", "gaussian"},
+      {"sv-dkl", "bernoulli", 4}, {"sv-rbf", "cox", 4},     {"sv-dkl", "gaussian", 4},
+      {"sv-dkl", "softmax", 4},   {"sv-rbf", "poisson", 4}, {"vbll", "softmax"},
+      {"pp-dkl", "gaussian", 4},  {"sv-dbk", "gaussian"},   {"fid-gp", "gaussian", 20},
+      {"dnn", "images", 0, 2},    {"bbb", "images", 0, 2}};
   return all;
 }
 
