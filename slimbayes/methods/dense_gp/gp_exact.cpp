@@ -10,8 +10,6 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,9 +36,7 @@
 //             sum over all searches.
 // Cost        O(n^3) time and O(n^2) memory, at the fit and whenever a model file is opened; hence the option
 //             max_rows. O(n^2) per predicted variance.
-// Equal rows  Rows with equal inputs and targets become one row of their common weight: the same evidence and
-//             posterior, but a kernel matrix without equal rows, whose factorisation lost the search its way.
-//             The evidence takes rows with equal inputs and targets, and the count of a row, for targets
+// Equal rows  The evidence takes rows with equal inputs and targets, and the count of a row, for targets
 //             without noise between them: its maximum may then have almost no noise (equal_rows_note).
 // Deviations  The hyperparameters are fitted on at most evidence_rows rows. Validation rows are not used,
 //             because nothing is selected; a score on them is unbiased.
@@ -199,33 +195,10 @@ class EvidenceSearch {
 
 constexpr double kNoiseOfEqualRows = 0.01;  // of the targets' sd
 
-/// Returns the rows with those that are equal, inputs and target alike, as one row with the sum of their
-/// weights, at the place of the first. Float64 on the CPU.
-RowTensors without_equal_rows(const RowTensors& rows) {
-  const at::Tensor cells = at::cat({rows.x, rows.y.unsqueeze(1)}, 1).contiguous();
-  const auto bytes = static_cast<size_t>(cells.size(1)) * sizeof(double);
-  const auto* data = static_cast<const char*>(cells.const_data_ptr());
-  std::unordered_map<std::string_view, int64_t> places;
-  std::vector<int64_t> first, place;
-  for (int64_t i = 0; i < cells.size(0); ++i) {
-    const auto [found, fresh] =
-        places.try_emplace({data + static_cast<size_t>(i) * bytes, bytes}, std::ssize(first));
-    if (fresh) first.push_back(i);
-    place.push_back(found->second);
-  }
-  if (std::ssize(first) == cells.size(0)) return rows;
-  RowTensors joined = rows.subset(at::tensor(first, at::kLong));
-  const at::Tensor weight = rows.weight.defined() ? rows.weight : at::ones({cells.size(0)}, at::kDouble);
-  joined.weight =
-      at::zeros({std::ssize(first)}, at::kDouble).index_add(0, at::tensor(place, at::kLong), weight);
-  return joined;
-}
-
-/// Returns a note if the noise of theta, learned from these rows, has an sd below 1 % of the targets' and rows
-/// count more than once; else "". `weighted`: the counts are the user's and not those of equal rows. Weights of
-/// importance have a mean of 1, so if they differ some are below 1; no row then counts as several.
-std::string equal_rows_note(const RowTensors& rows, bool weighted, const at::Tensor& theta,
-                            double noise_floor) {
+/// Returns a note if the noise of theta, learned from these rows, has an sd below 1 % of the targets' and the
+/// rows count more than once or some are equal, inputs and target alike; else "". Weights of importance have
+/// a mean of 1, so if they differ some are below 1; no row then counts as several.
+std::string equal_rows_note(const RowTensors& rows, const at::Tensor& theta, double noise_floor) {
   const double noise = std::sqrt(DenseHyper(theta, noise_floor).noise_var.item<double>()),
                spread = std::sqrt(weighted_var(rows.y, rows.weight));
   if (!(noise < kNoiseOfEqualRows * spread)) return "";
@@ -233,16 +206,17 @@ std::string equal_rows_note(const RowTensors& rows, bool weighted, const at::Ten
   const at::Tensor& w = rows.weight;
   const bool counted = w.defined() && w.min().item<double>() >= 1;
   const int64_t heavy = counted ? (w > 1).sum().item<int64_t>() : 0;
-  if (heavy == 0) return "";
+  const at::Tensor all = at::cat({rows.x, rows.y.unsqueeze(1)}, 1);
+  const int64_t copies = heavy > 0 ? 0 : n - std::get<0>(at::unique_dim(all, 0)).size(0);
+  if (heavy == 0 && copies == 0) return "";
   const std::string which =
-      weighted
-          ? fmt::format("{} of {} rows count{} more than once", heavy, n, heavy == 1 ? "s" : "")
-          : fmt::format("{} of {} different rows occur{} more than once", heavy, n, heavy == 1 ? "s" : "");
+      heavy > 0 ? fmt::format("{} of {} rows count{} more than once", heavy, n, heavy == 1 ? "s" : "")
+                : fmt::format("{} of {} rows equal{} another one", copies, n, copies == 1 ? "s" : "");
   return fmt::format(
       "the learned noise has {:.2g} % of the target's sd, because {}, which the evidence takes for targets "
       "without noise: unless they have none, {} or take another method",
       100 * noise / spread, which,
-      weighted ? "give the weights as `.weights_are=importance`" : "leave the copies out");
+      heavy > 0 ? "give the weights as `.weights_are=importance`" : "leave the copies out");
 }
 
 class GpExactFitted : public Fitted {
@@ -312,8 +286,7 @@ class GpExactMethod : public Method {
   explicit GpExactMethod(const GpExactOptions& options) : options_(options) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    const RowTensors given = tensors_of(training_rows(split.train, kGpExact), at::kDouble);
-    RowTensors rows = without_equal_rows(given);
+    RowTensors rows = tensors_of(training_rows(split.train, kGpExact), at::kDouble);
     int64_t n = rows.x.size(0);
     if (!(n <= options_.max_rows))
       refuse(kGpExact, fmt::format("at most {} rows (max_rows)", options_.max_rows), std::to_string(n),
@@ -322,14 +295,13 @@ class GpExactMethod : public Method {
     at::Tensor which = at::floor_divide(at::arange(k) * n, k);  // evenly spaced
     const RowTensors some = rows.subset(which).on(context.device);
     Summary summary;
-    summary.rows = given.x.size(0);
+    summary.rows = n;
     at::Tensor theta = EvidenceSearch(some, options_, context.callback, summary).run();
     if (k < n) {
       summary.notes.push_back(fmt::format("hyperparameters from {} of {} rows (evidence_rows)", k, n));
     }
     at::NoGradGuard no_grad;
-    if (std::string note = equal_rows_note(some, given.weight.defined(), theta, options_.noise_floor);
-        !note.empty())
+    if (std::string note = equal_rows_note(some, theta, options_.noise_floor); !note.empty())
       summary.notes.push_back(std::move(note));
     return std::make_unique<GpExactFitted>(options_, std::move(rows), std::move(theta), std::move(summary));
   }
