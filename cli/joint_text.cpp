@@ -18,8 +18,8 @@ namespace {
 /// Returns the correlation with two decimals; 0 without a sign.
 std::string two_decimals(double x) { return fmt::format("{:.2f}", std::abs(x) < 0.005 ? 0.0 : x); }
 
-/// Returns "0.308 +- 0.050": a mean with the decimals of its standard error, which has two significant digits.
-/// Without an error, and where a number is too large or too small for decimals, "0.308".
+/// Returns "0.308 +- 0.050": a mean with the decimals of its standard error, which has two significant
+/// digits. Without an error, and where a number is too large or too small for decimals, "0.308".
 std::string with_error(double mean, const std::optional<double>& error) {
   constexpr double kLeast = 1e-9, kMost = 1e6;
   if (!error) return fmt::format("{:.3g}", mean);
@@ -29,8 +29,8 @@ std::string with_error(double mean, const std::optional<double>& error) {
   return fmt::format("{:.{}f} +- {:.{}f}", mean, decimals, *error, decimals);
 }
 
-/// Returns an energy score with three significant digits: it is the mean over a finite number of draws of each
-/// row (JointModel::evaluate_jointly), which the fourth digit depends on.
+/// Returns an energy score with three significant digits: it is the mean over a finite number of draws of
+/// each row (JointModel::evaluate_jointly), which the fourth digit depends on.
 std::string energy_text(double score) { return fmt::format("{:#.3g}", score); }
 
 }  // namespace

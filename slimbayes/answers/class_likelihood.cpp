@@ -50,8 +50,8 @@ void check_labels(const at::Tensor& y, int64_t classes, const char* function) {
   if (y.is_cpu()) check_classes(y, classes, function);
 }
 
-/// Returns the rule in the type and on the device of `like`. The standard rule is copied to a device once, since
-/// every step of a training needs it.
+/// Returns the rule in the type and on the device of `like`. The standard rule is copied to a device once,
+/// since every step of a training needs it.
 Quadrature rule_like(const Quadrature& rule, const at::Tensor& like) {
   const auto moved = [&] {
     return Quadrature{rule.nodes.to(like.options()), rule.weights.to(like.options())};

@@ -49,9 +49,9 @@ struct FitOptions {
   /// How many independent fits run beside each other where the fit consists of several (train/jobs.h), with
   /// one thread each. 0: `threads` of them, or by default one for each core of the process.
   int workers = 0;
-  /// Where networks are trained, as device_of() of core/device.h takes it: "cpu", "cuda", "cuda:1", or "auto",
-  /// the first accelerator that is there. It is no part of what makes a model, and a model file does not keep
-  /// it.
+  /// Where networks are trained, as device_of() of core/device.h takes it: "cpu", "cuda", "cuda:1", or
+  /// "auto", the first accelerator that is there. It is no part of what makes a model, and a model file does
+  /// not keep it.
   std::string device = "cpu";
 
   std::optional<LikelihoodKind> likelihood = {};  // empty: chosen from the values of the target's column

@@ -1,5 +1,5 @@
-// libtorch_cuda registers its kernels and its hooks (ATen/detail/CUDAHooksInterface.h) in constructors that run
-// when the library is opened. at::detail::getCUDAHooks looks for the hooks at its first call alone.
+// libtorch_cuda registers its kernels and its hooks (ATen/detail/CUDAHooksInterface.h) in constructors that
+// run when the library is opened. at::detail::getCUDAHooks looks for the hooks at its first call alone.
 #include "slimbayes/core/accelerator_library.h"
 
 #include <ATen/detail/CUDAHooksInterface.h>
@@ -41,8 +41,8 @@ std::string opened() {
     const fs::path library = cpu.parent_path() / "libtorch_cuda.so";
     std::error_code absent;
     if (!fs::exists(library, absent)) return kWithout;
-    // Global, as Python opens it: the library for linear algebra on CUDA, which libtorch opens later, finds its
-    // symbols there. Never closed.
+    // Global, as Python opens it: the library for linear algebra on CUDA, which libtorch opens later, finds
+    // its symbols there. Never closed.
     if (::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
       const char* why = ::dlerror();
       return fmt::format("a libtorch whose CUDA library cannot be opened ({})",

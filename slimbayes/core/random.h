@@ -28,9 +28,9 @@ class SLIMBAYES_EXPORT Stream {
 
   /// Return a tensor of this shape filled with the numbers 0, 1, ... of the stream in row-major order:
   /// uniform in (0, 1), or standard normal. `options` say its type and device; every device gets the same
-  /// numbers. Normal numbers in float64 are copied to a device; those in float32 it computes itself, in float64,
-  /// so that they may differ from the CPU's in the last bit. Throw std::invalid_argument unless the type is
-  /// float64 or float32.
+  /// numbers. Normal numbers in float64 are copied to a device; those in float32 it computes itself, in
+  /// float64, so that they may differ from the CPU's in the last bit. Throw std::invalid_argument unless the
+  /// type is float64 or float32.
   at::Tensor uniform(at::IntArrayRef shape, const at::TensorOptions& options = at::kDouble) const;
   at::Tensor normal(at::IntArrayRef shape, const at::TensorOptions& options = at::kDouble) const;
   // Overloads for a shape in braces: they make uniform({n}) mean a tensor of n numbers and not uniform(n),

@@ -17,7 +17,8 @@ struct Dataset {
   int64_t size() const { return source ? source->size() : 0; }  // number of rows
   /// Where the tensors of its batches are; the CPU unless on_device() (data/device_source.h) says otherwise.
   at::Device device() const { return source ? source->device() : at::Device(at::kCPU); }
-  /// Returns the weight of each row (Batch::weight), [n] float64, on the CPU; undefined if every row counts once.
+  /// Returns the weight of each row (Batch::weight), [n] float64, on the CPU; undefined if every row counts
+  /// once.
   at::Tensor weights() const { return source ? source->weights() : at::Tensor(); }
   SLIMBAYES_EXPORT double total_weight() const;  // sum of the weights; without weights the number of rows
   /// Returns the rows with these indices [b] int64. Throws std::invalid_argument if there is no source.

@@ -18,19 +18,19 @@ namespace slimbayes {
 Input input_of(const Batch& batch, at::ScalarType type = at::kFloat);
 
 /// Checks the training rows batch by batch and returns the dataset, with its batches on `device`
-/// (FitContext::device, of a method that computes there). `function` is the method's name, with which messages
-/// begin. Throws std::invalid_argument for a task that the method does not take, no rows, no input column,
-/// inputs whose shape differs from the schema, numbers that are not finite in float32, a missing target (events
-/// need none), or a target that is not a class or count as the task requires.
+/// (FitContext::device, of a method that computes there). `function` is the method's name, with which
+/// messages begin. Throws std::invalid_argument for a task that the method does not take, no rows, no input
+/// column, inputs whose shape differs from the schema, numbers that are not finite in float32, a missing
+/// target (events need none), or a target that is not a class or count as the task requires.
 Dataset training_rows(const Dataset& data, std::string_view function, at::Device device = at::kCPU);
 
 /// Returns the rows that this process can read: all of them, but for rows of which every rank has a part
 /// (Source::OnDisk).
 Dataset rows_at_hand(const Dataset& data);
 
-/// Checks validation rows as training_rows does, and returns them on the device of `train`. An empty dataset is
-/// allowed and gives an empty one. Also throws std::invalid_argument if the inputs differ in shape from those
-/// of `train`; texts may differ in length.
+/// Checks validation rows as training_rows does, and returns them on the device of `train`. An empty dataset
+/// is allowed and gives an empty one. Also throws std::invalid_argument if the inputs differ in shape from
+/// those of `train`; texts may differ in length.
 Dataset validation_rows(const Dataset& data, const Dataset& train, std::string_view function);
 
 /// All rows of a dataset in memory, for a method that needs them at once, such as one with a dense kernel

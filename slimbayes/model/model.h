@@ -35,8 +35,8 @@ class SLIMBAYES_EXPORT Model {
 
   /// Returns the model with its networks on the device of this name (FitOptions::device), where it then
   /// computes answers and scores; posteriors and the answers themselves stay on the CPU. A model from a file
-  /// answers on the CPU, a fitted one on the device of its fit. A method without networks computes on the CPU.
-  /// Throws std::invalid_argument for a device that this process cannot use.
+  /// answers on the CPU, a fitted one on the device of its fit. A method without networks computes on the
+  /// CPU. Throws std::invalid_argument for a device that this process cannot use.
   Model on(std::string_view device) const;
   at::Device device() const { return parts_.device; }
 

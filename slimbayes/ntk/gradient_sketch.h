@@ -29,8 +29,8 @@ class GradientSketch {
   /// Throws std::invalid_argument unless size > 0.
   GradientSketch(GradientModel model, int64_t size, const Stream& stream);
 
-  /// Returns the features of all rows, by one forward and one backward pass for each batch, in the type and on
-  /// the device of the model. Throws as gradient_blocks(). [n, q]
+  /// Returns the features of all rows, by one forward and one backward pass for each batch, in the type and
+  /// on the device of the model. Throws as gradient_blocks(). [n, q]
   at::Tensor operator()(const GradientRows& rows) const;
 
   int64_t size() const { return size_; }  // q

@@ -88,8 +88,8 @@ std::pair<std::string, size_t> targets_in(const nlohmann::json& print) {
   return {listed, names.size()};
 }
 
-/// Refuses the file of a fit of other targets: it names those of both. Other differences follow from this one,
-/// such as the columns that are no inputs.
+/// Refuses the file of a fit of other targets: it names those of both. Other differences follow from this
+/// one, such as the columns that are no inputs.
 void check_targets(const nlohmann::json& found, const nlohmann::json& own, const std::string& what,
                    const std::string& hint) {
   const auto [theirs, their_count] = targets_in(found);

@@ -1,4 +1,5 @@
-// The parts on which methods are built, on the simulated device: streams, parameters, datasets, sums over rows.
+// The parts on which methods are built, on the simulated device: streams, parameters, datasets, sums over
+// rows.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 

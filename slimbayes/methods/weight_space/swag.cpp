@@ -112,8 +112,8 @@ at::Tensor norms_of_draws(const TrainedNetwork& trained, const Visited& visited,
   return at::stack(norms);
 }
 
-/// Returns `draws` draws of the weights, each a network on `device`: a draw is made on the CPU, so that only its
-/// float32 weights move there. The other arguments must outlive the result.
+/// Returns `draws` draws of the weights, each a network on `device`: a draw is made on the CPU, so that only
+/// its float32 weights move there. The other arguments must outlive the result.
 WeightDraws swag_draws(const TrainedNetwork& trained, const Visited& visited, const at::Tensor& norms,
                        int64_t draws, at::Device device) {
   return {trained.spec.input, draws, [&trained, &visited, &norms, device](int64_t s) {

@@ -28,15 +28,16 @@ namespace {
 [[maybe_unused]] const int kKernelsOff = setenv("SLIMBAYES_KERNELS", "none", 1);
 
 constexpr int64_t kSteps = 6, kRows = 40, kHeldOut = 16, kFresh = 12;
-// AdamW divides a gradient by its own size: where one is near zero, a rounding becomes a step. So six steps make up to
-// 1e-4 of the last bits of LSTM and attention on some processors, and up to 1e-6 of sums in another order.
+// AdamW divides a gradient by its own size: where one is near zero, a rounding becomes a step. So six steps
+// make up to 1e-4 of the last bits of LSTM and attention on some processors, and up to 1e-6 of sums in
+// another order.
 constexpr double kOtherKernels = 1e-3;  // of LSTM and attention
 constexpr double kOtherOrder = 1e-4;
 constexpr double kCard = 1e-3;  // of a card, whose kernels are all others
 
-/// Methods that add in another order on a device: the KL of all weights, which the CPU adds in pieces that fit its
-/// cache; the sums over rows, which a device makes by one product; the gradient of dPPGP's maximum, whose product
-/// the CPU adds without rounding it.
+/// Methods that add in another order on a device: the KL of all weights, which the CPU adds in pieces that
+/// fit its cache; the sums over rows, which a device makes by one product; the gradient of dPPGP's maximum,
+/// whose product the CPU adds without rounding it.
 constexpr std::string_view kSumsOtherwise[] = {
     "dbk",        "sv-dbk",    "bbb", "full-rank", "low-rank",           "low-rank-svd", "rank-1",
     "f-sgvb-lrt", "dbk-exact", "bll", "rich-bll",  "last-layer-laplace", "ntk-sketch"};

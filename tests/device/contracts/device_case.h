@@ -11,9 +11,9 @@
 
 namespace slimbayes::simulated {
 
-/// Returns the device that the contracts are about: the simulated one, or the one that the environment variable
-/// SLIMBAYES_TEST_DEVICE names, such as "cuda". On a card numbers are rounded otherwise, and nothing counts its
-/// work.
+/// Returns the device that the contracts are about: the simulated one, or the one that the environment
+/// variable SLIMBAYES_TEST_DEVICE names, such as "cuda". On a card numbers are rounded otherwise, and nothing
+/// counts its work.
 at::Device tested_device();
 bool is_simulated();
 
@@ -39,13 +39,14 @@ const DeviceCase& device_case(const std::string& method, const std::string& data
 using Maker = std::function<std::unique_ptr<Method>(const nlohmann::json& options)>;
 Maker maker_of(const DeviceCase& c);
 
-/// Fits the method on the CPU and on the device, and returns a sentence on what is wrong there; "" if the device
-/// gives the same answers, scores and file, nothing mixes devices and the host touches no memory of the device.
-/// A method that does not compute on a device (MethodInfo::device) must leave it alone.
+/// Fits the method on the CPU and on the device, and returns a sentence on what is wrong there; "" if the
+/// device gives the same answers, scores and file, nothing mixes devices and the host touches no memory of
+/// the device. A method that does not compute on a device (MethodInfo::device) must leave it alone.
 std::string fault_of(const DeviceCase& c, const Maker& make);
 
-/// Stops fits on the device and goes on from their checkpoints, there and on the CPU. Returns a sentence if the
-/// answers differ from those of a fit that is not stopped, or its file does where bits are the same; else "".
+/// Stops fits on the device and goes on from their checkpoints, there and on the CPU. Returns a sentence if
+/// the answers differ from those of a fit that is not stopped, or its file does where bits are the same; else
+/// "".
 std::string fault_of_resuming(const DeviceCase& c);
 
 /// Returns the context of these fits on a device.

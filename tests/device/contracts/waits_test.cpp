@@ -1,8 +1,8 @@
-// No step of a training waits for the device: twice the steps in as many epochs read no more numbers and copy no
-// more tensors to the host. To the device, where a copy from pageable memory waits too, a step copies its batch
-// alone: the numbers of its rows, or the rows where they do not stay on the device. A method that factorises a
-// matrix in every step reads whether that succeeded (safe_cholesky adds jitter where it must), so its step waits
-// a fixed number of times.
+// No step of a training waits for the device: twice the steps in as many epochs read no more numbers and copy
+// no more tensors to the host. To the device, where a copy from pageable memory waits too, a step copies its
+// batch alone: the numbers of its rows, or the rows where they do not stay on the device. A method that
+// factorises a matrix in every step reads whether that succeeded (safe_cholesky adds jitter where it must),
+// so its step waits a fixed number of times.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 

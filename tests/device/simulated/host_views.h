@@ -10,8 +10,8 @@
 
 namespace slimbayes::simulated {
 
-/// The tensors of one call of a kernel: device tensors as tensors of the CPU over the same memory, and results
-/// back as device tensors. Tensors that share memory on the device share it in the views too.
+/// The tensors of one call of a kernel: device tensors as tensors of the CPU over the same memory, and
+/// results back as device tensors. Tensors that share memory on the device share it in the views too.
 class HostViews {
  public:
   explicit HostViews(const c10::OperatorHandle& op) : op_(op) {}

@@ -1,5 +1,5 @@
-// The main program of the tests on the simulated device. A touch of its memory by the host fails the test in which
-// it happens, with the stack of the touch.
+// The main program of the tests on the simulated device. A touch of its memory by the host fails the test in
+// which it happens, with the stack of the touch.
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 

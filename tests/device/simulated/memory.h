@@ -7,8 +7,8 @@ namespace slimbayes::simulated {
 
 // The memory of the simulated device: one file in memory, mapped twice. Tensors hold addresses of the first
 // mapping, which nothing may read or write; kernels use the second one. A touch of device memory by the host
-// therefore faults, on every thread. The handler records the stack of the fault and opens the page, so that the
-// program goes on and a test can tell of all touches (host_touches.h).
+// therefore faults, on every thread. The handler records the stack of the fault and opens the page, so that
+// the program goes on and a test can tell of all touches (host_touches.h).
 
 /// Returns the address, in the first mapping, of a block of at least `bytes`; nullptr for none. Blocks are
 /// reused and not cleared.

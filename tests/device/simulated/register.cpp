@@ -1,5 +1,5 @@
-// The operations of the simulated device: those that make, copy or view memory, those that libtorch leaves to a
-// device, and for all others the fallback.
+// The operations of the simulated device: those that make, copy or view memory, those that libtorch leaves to
+// a device, and for all others the fallback.
 #include "tests/device/simulated/register.h"
 
 #include <ATen/ATen.h>

@@ -8,10 +8,10 @@
 
 namespace slimbayes::simulated {
 
-// A device for tests, "simulated:0" and "simulated:1": libtorch's PrivateUse1 with memory that the host may not
-// touch (memory.h). Its kernels are those of the CPU, so that its bits are the CPU's. It is as strict as CUDA: a
-// kernel refuses tensors of another device, but for a number (a tensor without dimensions) in an operation by
-// elements and for the indices of x[...]; it has no generator and refuses that of the CPU.
+// A device for tests, "simulated:0" and "simulated:1": libtorch's PrivateUse1 with memory that the host may
+// not touch (memory.h). Its kernels are those of the CPU, so that its bits are the CPU's. It is as strict as
+// CUDA: a kernel refuses tensors of another device, but for a number (a tensor without dimensions) in an
+// operation by elements and for the indices of x[...]; it has no generator and refuses that of the CPU.
 
 inline constexpr int kDevices = 2;
 
