@@ -6,6 +6,7 @@
 
 #include "slimbayes/answers/class_likelihood.h"
 #include "slimbayes/answers/pixels.h"
+#include "slimbayes/core/device.h"
 #include "slimbayes/engine/spec/answer_spec.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/trained_network.h"
@@ -13,12 +14,14 @@
 
 namespace slimbayes {
 
-Scores Fitted::ood(const Dataset& data) const {
+Scores Fitted::ood(const Dataset& data, const PredictOptions& options) const {
   const auto trained = network();
   if (!trained || !trained->head.is_classes()) return {};
-  const BoundNetwork logits(trained->spec, "network", as_type(trained->weights, at::kFloat));
-  const Latent f = latent_rows(data, trained->spec.input, at::kFloat, {}, "ood", [&](const Input& input) {
-    const at::Tensor mean = pixel_rows(logits(input).to(at::kDouble));
+  const PredictOptions own = trained->module ? options.on_host() : options;
+  const BoundNetwork logits(trained->spec, "network",
+                            as_type(trained->weights, at::dtype(at::kFloat).device(own.device)));
+  const Latent f = latent_rows(data, trained->spec.input, at::kFloat, own, "ood", [&](const Input& input) {
+    const at::Tensor mean = on_cpu(pixel_rows(logits(input).to(at::kDouble)));
     return Latent{mean, at::zeros_like(mean)};
   });
   return {{"energy", energy(f.mean)}};

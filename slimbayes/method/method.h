@@ -76,9 +76,9 @@ class SLIMBAYES_EXPORT Fitted {
   /// Returns the out-of-distribution scores that need the network, by name. Scores that follow from the
   /// answers alone are in answers/answers.h (scores()). A larger score means farther from the training data.
   /// Each is [n] float64, finite where the answer is. The default: "energy" (answers/class_likelihood.h) of
-  /// the logits of network() for a classifier, else no scores. Costs one pass of the network. Throws as
-  /// predict.
-  virtual Scores ood(const Dataset& data) const;
+  /// the logits of network() for a classifier, else no scores. Costs one pass of the network, on
+  /// options.device. Throws as predict.
+  virtual Scores ood(const Dataset& data, const PredictOptions& options = {}) const;
 
   /// Returns the facts on each layer from which ood() computes the score "residual" (gradient_projection.h).
   /// A reader needs them to interpret that score. Empty by default.

@@ -139,7 +139,9 @@ Scores Model::ood(const Examples& given, const Answers& a) const {
   const at::Tensor rows = at::tensor(a.rows, at::kLong);
   std::vector<BadRow> bad;  // not used: `a.bad` lists them already
   const Dataset data = dataset_of(*parts_.encoder, given, false, &bad);
-  all.merge(parts_.fitted->ood(a.bad.empty() ? data : data.subset(rows)));
+  PredictOptions options;
+  options.device = parts_.device;
+  all.merge(parts_.fitted->ood(a.bad.empty() ? data : data.subset(rows), options));
   for (const auto& [name, score] : input_scores(*parts_.encoder, given, parts_.pixel_mean))
     all[name] = score.index_select(0, rows);
   return all;

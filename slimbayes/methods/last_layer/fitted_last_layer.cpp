@@ -206,6 +206,11 @@ engine::LinearHead FittedLastLayer::head_for_answers(const LinearPosterior& post
   return head;
 }
 
+std::optional<LastLayerFeatures> FittedLastLayer::moved_to(at::Device device) const {
+  if (device.is_cpu()) return {};
+  return answer_features(*trained_, is_wide(outputs_), layer_.method, layer_.sketch, device);
+}
+
 Predictive FittedLastLayer::predict(const Dataset& data, const PredictOptions& options) const {
   PredictOptions own = options;
   own.device = device_for(*trained_, options.device);
@@ -213,20 +218,22 @@ Predictive FittedLastLayer::predict(const Dataset& data, const PredictOptions& o
   const bool here = own.device.is_cpu();
   if (const auto rows = here ? row_model() : nullptr; rows && are_rows(data))
     return predict_by_rows(*rows, data, trained_->spec.input, network_.type(), options, layer_.method);
-  std::optional<LastLayerFeatures> moved;
-  if (!here)
-    moved.emplace(answer_features(*trained_, is_wide(outputs_), layer_.method, layer_.sketch, own.device));
+  const std::optional<LastLayerFeatures> moved = moved_to(own.device);
   const LastLayerFeatures& features = moved ? *moved : network_;
   return predict_rows(data, trained_->spec.input, network_.type(), own, layer_.method,
                       [&](const Input& input) { return answer(on_cpu(features(input))); });
 }
 
-Scores FittedLastLayer::ood(const Dataset& data) const {
+Scores FittedLastLayer::ood(const Dataset& data, const PredictOptions& options) const {
   if (regression()) return {};
-  PredictOptions options;
-  options.gradients = network_.needs_gradients();
-  const Latent f = latent_rows(data, trained_->spec.input, network_.type(), options, layer_.method,
-                               [this](const Input& input) { return latent_at(outputs_, network_(input)); });
+  PredictOptions own = options;
+  own.device = device_for(*trained_, options.device);
+  own.gradients = network_.needs_gradients();
+  const std::optional<LastLayerFeatures> moved = moved_to(own.device);
+  const LastLayerFeatures& features = moved ? *moved : network_;
+  const Latent f =
+      latent_rows(data, trained_->spec.input, network_.type(), own, layer_.method,
+                  [&](const Input& input) { return latent_at(outputs_, on_cpu(features(input))); });
   return logit_scores(f);
 }
 

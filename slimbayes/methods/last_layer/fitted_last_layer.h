@@ -70,7 +70,7 @@ class FittedLastLayer : public ExactPosterior {
   Predictive predict(const Dataset& data, const PredictOptions& options) const override;
   /// Returns for classes "energy" and "logit_var", the variance of the predicted class's logit (Rich-BLL,
   /// section 4.4); for a regression no scores.
-  Scores ood(const Dataset& data) const override;
+  Scores ood(const Dataset& data, const PredictOptions& options = {}) const override;
   std::unique_ptr<ExactPosterior> updated(const Dataset& add, const Dataset& drop) const override;
   std::unique_ptr<Fitted> with_noise(double var) const override;
   std::unique_ptr<ExactPosterior> prior() const override;
@@ -97,6 +97,9 @@ class FittedLastLayer : public ExactPosterior {
   Predictive answer(const LastLayerRows& rows) const;  // rows on the CPU
   /// Returns the head of one output as data, for the features that last_layer_spec() describes.
   engine::LinearHead head_for_answers(const LinearPosterior& posterior) const;
+  /// Returns the features for answers with their weights on this device; nullopt for the CPU, where network_
+  /// has them.
+  std::optional<LastLayerFeatures> moved_to(at::Device device) const;
 
   LastLayer layer_;
   std::shared_ptr<const TrainedNetwork> trained_;

@@ -80,9 +80,7 @@ class LaplaceFitted : public ExactPosterior {
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     PredictOptions own = bounded(options, network_.outputs());
     own.device = device_for(*trained_, options.device);
-    std::optional<LastLayerFeatures> moved;
-    if (!own.device.is_cpu())
-      moved.emplace(answer_features(*trained_, posterior_.wide, kLastLayerLaplace, /*sketch=*/0, own.device));
+    const std::optional<LastLayerFeatures> moved = moved_to(own.device);
     const LastLayerFeatures& features = moved ? *moved : network_;
     return predict_rows(data, trained_->spec.input, features.type(), own, kLastLayerLaplace,
                         [&](const Input& input) {
@@ -93,13 +91,16 @@ class LaplaceFitted : public ExactPosterior {
 
   /// Returns "energy" and "logit_var": the variance of the difference between the predicted class's logit and
   /// the mean of all logits (of the logit itself if there is only one).
-  Scores ood(const Dataset& data) const override {
-    const Latent f =
-        latent_rows(data, trained_->spec.input, network_.type(), bounded({}, network_.outputs()),
-                    kLastLayerLaplace, [&](const Input& input) {
-                      const LastLayerRows rows = network_(input);
-                      return Latent{rows.output.to(at::kDouble), covariance_at(rows).diagonal(0, 1, 2)};
-                    });
+  Scores ood(const Dataset& data, const PredictOptions& options) const override {
+    PredictOptions own = bounded(options, network_.outputs());
+    own.device = device_for(*trained_, options.device);
+    const std::optional<LastLayerFeatures> moved = moved_to(own.device);
+    const LastLayerFeatures& features = moved ? *moved : network_;
+    const Latent f = latent_rows(
+        data, trained_->spec.input, network_.type(), own, kLastLayerLaplace, [&](const Input& input) {
+          const LastLayerRows rows = on_cpu(features(input));
+          return Latent{rows.output.to(at::kDouble), covariance_at(rows).diagonal(0, 1, 2)};
+        });
     return logit_scores(f);
   }
 
@@ -167,6 +168,13 @@ class LaplaceFitted : public ExactPosterior {
   /// shift of the logits, about which the training rows say nothing. The rows are on the CPU. [b, k, k]
   at::Tensor covariance_at(const LastLayerRows& rows) const {
     return centred_logit_covariance(posterior_, rows.features, network_.outputs());
+  }
+
+  /// Returns the features for answers with their weights on this device; nullopt for the CPU, where network_
+  /// has them.
+  std::optional<LastLayerFeatures> moved_to(at::Device device) const {
+    if (device.is_cpu()) return {};
+    return answer_features(*trained_, posterior_.wide, kLastLayerLaplace, /*sketch=*/0, device);
   }
 
   /// Returns the model with the posterior for this matrix H, summed over `rows` rows.

@@ -178,12 +178,12 @@ class LogisticFitted : public Fitted {
   }
 
   /// Returns "energy" and "logit_var", the variance of the predicted class's logit minus the mean of all.
-  Scores ood(const Dataset& data) const override {
-    return logit_scores(
-        latent_rows(data, input_, at::kDouble, bounded({}), kLogistic, [this](const Input& rows) {
-          const auto [mean, covariance] = posterior_.logits(rows.x);
-          return Latent{mean, covariance.diagonal(0, 1, 2).contiguous()};
-        }));
+  Scores ood(const Dataset& data, const PredictOptions& options) const override {
+    return logit_scores(latent_rows(data, input_, at::kDouble, bounded(options.on_host()), kLogistic,
+                                    [this](const Input& rows) {
+                                      const auto [mean, covariance] = posterior_.logits(rows.x);
+                                      return Latent{mean, covariance.diagonal(0, 1, 2).contiguous()};
+                                    }));
   }
 
   TensorFile save() const override {

@@ -100,10 +100,11 @@ class EnsembleFitted : public Fitted {
     return mixture(answers);
   }
 
-  Scores ood(const Dataset& data) const override {  // the mean of the members' scores
+  Scores ood(const Dataset& data,
+             const PredictOptions& options) const override {  // the mean of the members' scores
     Scores all;
     for (const auto& member : members_) {
-      for (const auto& [name, score] : member->ood(data)) {
+      for (const auto& [name, score] : member->ood(data, options)) {
         const at::Tensor share = score / static_cast<double>(members_.size());
         const auto [place, first] = all.emplace(name, share);
         if (!first) place->second = place->second + share;

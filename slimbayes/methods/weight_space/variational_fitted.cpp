@@ -45,9 +45,12 @@ class VariationalFitted : public Fitted {
     return answers(weights, stack, data, options);
   }
 
-  Scores ood(const Dataset& data) const override {
+  Scores ood(const Dataset& data, const PredictOptions& options) const override {
     if (!head_.is_classes()) return {};
-    return projection_scores({network_, weights_, head_, net_.spec}, net_.weights, data);
+    const auto scores_of = [&](const WeightPosterior& weights) {
+      return projection_scores({network_, weights, head_, net_.spec}, net_.weights, data, options);
+    };
+    return options.device.is_cpu() ? scores_of(weights_) : scores_of(weights_on(options.device));
   }
 
   std::vector<ProjectorFact> projectors() const override {

@@ -126,10 +126,17 @@ std::string fault_of_answers(const DeviceCase& c, const Fitted& here, const Fitt
   if (fault.empty())
     fault = difference(wanted, contract::numbers(there.predict(fresh, options)), c.tolerance,
                        "answers on the device");
-  const Scores scores = here.ood(fresh), others = there.ood(fresh);
-  if (fault.empty() && scores.size() != others.size()) return "other scores";
-  for (const auto& [name, score] : scores)
-    if (fault.empty()) fault = difference(score, others.at(name), c.tolerance, "scores " + name);
+  const Scores scores = here.ood(fresh);
+  for (const PredictOptions& where : {PredictOptions(), options}) {
+    Scores others;
+    const Counters work = work_of([&] { others = there.ood(fresh, where); });
+    if (fault.empty() && scores.size() != others.size()) return "other scores";
+    for (const auto& [name, score] : scores)
+      if (fault.empty()) fault = difference(score, others.at(name), c.tolerance, "scores " + name);
+    const bool used = work.kernels > 0, wanted_there = !where.device.is_cpu() && c.info->device;
+    if (fault.empty() && is_simulated() && !scores.empty() && used != wanted_there)
+      return used ? "scores of the CPU used the device" : "the device computed no scores";
+  }
   if (fault.empty() && c.tolerance == 0 && contract::bytes_of(here) != contract::bytes_of(there))
     return "the files differ";
   return fault;

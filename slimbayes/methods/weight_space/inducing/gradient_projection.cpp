@@ -49,8 +49,7 @@ struct GradientFeatures {
   std::vector<FeatureVector> of;  // of each key layer
 };
 
-PredictOptions with_gradients() {
-  PredictOptions options;
+PredictOptions with_gradients(PredictOptions options = {}) {
   options.gradients = true;
   return options;
 }
@@ -251,7 +250,8 @@ Weights projection_statistics(const ScoredNetwork& of, const std::vector<std::st
   return stored;
 }
 
-Scores projection_scores(const ScoredNetwork& of, const Weights& stored, const Dataset& rows) {
+Scores projection_scores(const ScoredNetwork& of, const Weights& stored, const Dataset& rows,
+                         const PredictOptions& options) {
   const std::vector<KeyLayer> layers = key_layers(stored);
   std::vector<std::string> sites;
   std::vector<Projection> projections;
@@ -270,7 +270,7 @@ Scores projection_scores(const ScoredNetwork& of, const Weights& stored, const D
     const at::Tensor scores = at::cat({of_logits.unsqueeze(1), sums / static_cast<double>(layers.size())}, 1);
     return Latent{scores, at::zeros_like(scores)};
   };
-  const Latent all = latent_rows(rows, of.spec.input, at::kFloat, with_gradients(), "ood", scores_of);
+  const Latent all = latent_rows(rows, of.spec.input, at::kFloat, with_gradients(options), "ood", scores_of);
   Scores scores = {{"energy", all.mean.select(1, 0).contiguous()}};
   if (layers.empty()) return scores;
   const auto column = [&](int64_t i) { return all.mean.select(1, i).contiguous(); };

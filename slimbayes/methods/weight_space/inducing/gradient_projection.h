@@ -9,6 +9,7 @@
 #include "slimbayes/bayes/random_weights.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/method/head.h"
+#include "slimbayes/method/predict_options.h"
 #include "slimbayes/nn/weights.h"
 #include "slimbayes/train/collective.h"
 
@@ -62,8 +63,9 @@ Weights projection_statistics(const ScoredNetwork& of, const std::vector<std::st
 /// ("gradient_norm"). The last two are the controls: neither uses U, the last one not even the training
 /// rows. There is no residual if a layer has no direction, or if the directions that take the place of P are
 /// all M_in, because it would be 0 for every row. A row's scores do not depend on the other rows of its
-/// batch. One forward and one backward pass.
-Scores projection_scores(const ScoredNetwork& of, const Weights& stored, const Dataset& rows);
+/// batch. One forward and one backward pass, on options.device, where the weights must be.
+Scores projection_scores(const ScoredNetwork& of, const Weights& stored, const Dataset& rows,
+                         const PredictOptions& options = {});
 
 /// Returns for each key layer, in the network's order, its label and numbers: `columns` M_in, `directions`
 /// (rows of B that are not 0), `rank` the trace of P, and `kept`, the number k of directions that take the
