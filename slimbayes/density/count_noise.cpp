@@ -36,10 +36,10 @@ using InDoubles =
     policies::policy<policies::promote_double<false>, policies::evaluation_error<policies::ignore_error>,
                      policies::overflow_error<policies::ignore_error>>;
 
-constexpr int kNodes = 400;       // steps of the trapezoid rule of log P
-constexpr double kFall = 40;      // a factor e^-40 is below rounding
-constexpr double kReach = 9;      // a Gaussian beyond 9 sds is below rounding
-constexpr double kBetaCost = 12;  // the time of a beta function, in those of a node of the other form
+constexpr int kNodes = 400;           // steps of the trapezoid rule of log P
+constexpr double kFall = 40;          // a factor e^-40 is below rounding
+constexpr double kGaussianReach = 9;  // a Gaussian beyond 9 sds is below rounding
+constexpr double kBetaCost = 12;      // the time of a beta function, in those of a node of the other form
 constexpr double kLeastDispersion = 1e-290;  // in place of 0, where it has the same limit
 constexpr double kNearlyPoisson = 1e-10;     // of the dispersion times the count
 
@@ -110,8 +110,9 @@ double log_prob_of(const LogRate& rate, double a, double y) {
   const LogJoint h{rate.mean, std::sqrt(rate.var), a, y};
   const double mode = mode_of(h);
   // -h'' lies between 1 and 1 + s^2 (y + r) / 4.
-  const double least = kReach / std::sqrt(1 + 0.25 * h.s * h.s * h.shape());
-  const double left = reach(h, mode, -1, least, kReach), right = reach(h, mode, 1, least, kReach);
+  const double least = kGaussianReach / std::sqrt(1 + 0.25 * h.s * h.s * h.shape());
+  const double left = reach(h, mode, -1, least, kGaussianReach),
+               right = reach(h, mode, 1, least, kGaussianReach);
   const double top = h(mode), step = (left + right) / kNodes;
   double sum = 0;
   for (int i = 0; i <= kNodes; ++i) sum += std::exp(h(mode - left + i * step) - top);
@@ -120,11 +121,11 @@ double log_prob_of(const LogRate& rate, double a, double y) {
 
 /// E_z[I(r, k + 1; 1 / (1 + a e^f))] by a step of at most `step` in z.
 double cdf_over_z(const LogRate& rate, double a, double k, double step) {
-  const int each = static_cast<int>(std::ceil(kReach / step));
+  const int each = static_cast<int>(std::ceil(kGaussianReach / step));
   const double s = std::sqrt(rate.var);
   double sum = 0, weights = 0;
   for (int i = -each; i <= each; ++i) {
-    const double z = kReach * i / each, weight = std::exp(-0.5 * z * z), f = rate.mean + s * z;
+    const double z = kGaussianReach * i / each, weight = std::exp(-0.5 * z * z), f = rate.mean + s * z;
     const double odds = a * std::exp(std::min(f, 600.0)), share = odds / (1 + odds);
     sum += weight * (share < 0.5 ? boost::math::ibetac(k + 1, 1 / a, share, InDoubles())
                                  : boost::math::ibeta(1 / a, k + 1, 1 / (1 + odds), InDoubles()));
@@ -144,17 +145,18 @@ struct LogBetaPrime {
   double sd() const { return std::sqrt(1 / first + 1 / second); }  // that of its curvature at the mode
 };
 
-struct Range {
+struct Distances {
   double left, right;
 };
 
-Range range_of(const LogBetaPrime& h) {
+Distances range_of(const LogBetaPrime& h) {
   const double least = std::min(h.sd(), 1.0);
   const auto most = [&](double shape) { return kFall / shape + 10 * h.sd() + 10; };
   return {reach(h, 0, -1, least, most(h.first)), reach(h, 0, 1, least, most(h.second))};
 }
 
-double cdf_over_w(const LogRate& rate, double a, const LogBetaPrime& h, const Range& range, int64_t nodes) {
+double cdf_over_w(const LogRate& rate, double a, const LogBetaPrime& h, const Distances& range,
+                  int64_t nodes) {
   const double s = std::sqrt(rate.var), centre = std::log(h.first) - rate.mean;  // log(A / r) - log a - m
   const double step = (range.left + range.right) / static_cast<double>(nodes);
   double sum = 0, densities = 0;
@@ -168,13 +170,13 @@ double cdf_over_w(const LogRate& rate, double a, const LogBetaPrime& h, const Ra
 
 double cdf_of(const LogRate& rate, double a, double k) {
   const double s = std::sqrt(rate.var);
-  if (a * (k + 1 + std::exp(rate.mean + kReach * s)) < kNearlyPoisson) return count_cdf(rate, k);
+  if (a * (k + 1 + std::exp(rate.mean + kGaussianReach * s)) < kNearlyPoisson) return count_cdf(rate, k);
   const LogBetaPrime h{k + 1, 1 / a};
   const double width = std::min(h.sd(), 1.0), step_in_z = s > 0 ? std::min(0.5, 0.5 * width / s) : 0.5;
   if (s < 0.5 * width) return cdf_over_z(rate, a, k, step_in_z);
-  const Range range = range_of(h);
+  const Distances range = range_of(h);
   const double nodes = std::ceil((range.left + range.right) / (0.25 * std::min(width, s)));
-  if (nodes > kBetaCost * 2 * kReach / step_in_z) return cdf_over_z(rate, a, k, step_in_z);
+  if (nodes > kBetaCost * 2 * kGaussianReach / step_in_z) return cdf_over_z(rate, a, k, step_in_z);
   return cdf_over_w(rate, a, h, range, static_cast<int64_t>(nodes));
 }
 
