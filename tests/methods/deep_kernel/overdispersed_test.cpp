@@ -7,6 +7,7 @@
 #include "slimbayes/answers/count_metrics.h"
 #include "slimbayes/answers/mixture.h"
 #include "slimbayes/data/synthetic_counts.h"
+#include "slimbayes/engine/spec/answer_spec.h"
 #include "slimbayes/method/registry.h"
 #include "tests/methods/contract.h"
 #include "tests/methods/task_contract.h"
