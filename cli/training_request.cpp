@@ -146,7 +146,7 @@ std::string method_by_target() {
 const MethodInfo& early_method(const FitOptions& fit, std::optional<TaskKind> task, InputKind kind) {
   if (!fit.method.empty()) return find_method(fit.method);
   if (!fit.network_from.empty()) return default_method_of_network();
-  if (fit.likelihood == LikelihoodKind::student) return default_student_method();
+  if (const MethodInfo* own = default_method_of(fit.likelihood)) return *own;
   return default_method(task.value_or(TaskKind::regression), kind);
 }
 

@@ -175,11 +175,13 @@ std::map<std::string, at::Tensor> parts_of(const Predictive& p) {
             {"expected_entropy", c->expected_entropy},
             {"mutual_information", mutual_information(*c)}};
   const auto* counts = std::get_if<Counts>(&p);
-  const LogNormalRate& rate = counts ? counts->rate : std::get<Intensity>(p).rate;
-  std::map<std::string, at::Tensor> parts = {{"mean", mean(rate)}, {"epistemic_var", var(rate)}};
-  parts["aleatoric_var"] =
-      counts ? total_var(*counts) - parts["epistemic_var"] : at::zeros_like(parts["mean"]);
-  return parts;
+  if (counts)
+    return {{"mean", mean(*counts)},
+            {"epistemic_var", epistemic_var(*counts)},
+            {"aleatoric_var", total_var(*counts) - epistemic_var(*counts)}};
+  const LogNormalRate& rate = std::get<Intensity>(p).rate;
+  return {
+      {"mean", mean(rate)}, {"epistemic_var", var(rate)}, {"aleatoric_var", at::zeros_like(rate.log_mean)}};
 }
 
 void bind_answers(py::module_& module) {

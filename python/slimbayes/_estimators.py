@@ -241,7 +241,7 @@ class CountRegressor(SeveralTargets, _Numbers):
     >>> mean, sd = sb.CountRegressor().fit(frame, visits).predict(frame, return_std=True)
     """
 
-    _likelihoods = ("poisson",)
+    _likelihoods = ("poisson", "negative-binomial", "zero-inflated-poisson")
 
     def to_torch(self):
         """The model as a `torch.nn.Module`, differentiable in the inputs: rows [..., columns] of numbers in, `mean` and `variance` of the rate out,
@@ -384,7 +384,7 @@ class Forecaster(_Numbers):
     >>> model.predict(frame)         # the means alone, in the order of predict_frame
     """
 
-    _likelihoods = ("gaussian", "student", "poisson")
+    _likelihoods = ("gaussian", "student", "poisson", "negative-binomial", "zero-inflated-poisson")
 
     def score(self, X, y=None, sample_weight=None):
         """R squared of the forecasts whose target is in X. sample_weight : None; `evaluate` weighs the forecasts, by the column `weights` of

@@ -35,7 +35,7 @@ Numbers numbers_of(const Classes& p) {
 }
 
 Numbers numbers_of(const Counts& p) {
-  return {{"mean", mean(p.rate)}, {"sd", total_var(p).sqrt()}, {"sd_epistemic", var(p.rate).sqrt()}};
+  return {{"mean", mean(p)}, {"sd", total_var(p).sqrt()}, {"sd_epistemic", epistemic_var(p).sqrt()}};
 }
 
 Numbers numbers_of(const Intensity& p) { return {{"mean", mean(p.rate)}, {"sd", var(p.rate).sqrt()}}; }

@@ -25,6 +25,8 @@
 #include <numbers>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/threads.h"
+#include "slimbayes/density/count_noise.h"
 #include "slimbayes/density/unit.h"
 
 namespace slimbayes {
@@ -197,6 +199,63 @@ at::Tensor poisson_lognormal_quantile(const LogNormalRate& rate, double p) {
   at::Tensor whole = in_blocks(
       {m, v}, m, [p](const auto& a, const auto& b, const auto&) { return quantile_block(a, b, p); });
   return at::where(large, at::exp(log_quantile), whole);
+}
+
+namespace {
+
+// Returns call(rate, noise, i) for each row i of `p`, one by one on several threads. [n]
+template <class Call>
+at::Tensor row_by_row(const Counts& p, Call call) {
+  const auto numbers = [&](const at::Tensor& x) {
+    return x.defined() ? x.to(at::kDouble).contiguous() : at::zeros_like(p.rate.log_mean, at::kDouble);
+  };
+  const at::Tensor mean = numbers(p.rate.log_mean), var = numbers(p.rate.log_var),
+                   dispersion = numbers(p.dispersion), zeros = numbers(p.zero_share);
+  check_shape(dispersion, mean.sizes(), "counts", "dispersion");
+  check_shape(zeros, mean.sizes(), "counts", "zero_share");
+  at::Tensor out = at::empty_like(mean);
+  const double *m = mean.const_data_ptr<double>(), *v = var.const_data_ptr<double>(),
+               *a = dispersion.const_data_ptr<double>(), *z = zeros.const_data_ptr<double>();
+  double* to = out.mutable_data_ptr<double>();
+  over_range(mean.numel(), 64, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = call(LogRate{m[i], v[i]}, CountNoise{a[i], z[i]}, i);
+  });
+  return out;
+}
+
+}  // namespace
+
+at::Tensor count_log_prob(const Counts& p, const at::Tensor& y) {
+  if (p.is_poisson()) return poisson_lognormal_log_prob(p.rate, y);
+  check_rate(p.rate, "count_log_prob");
+  check_shape(y, {p.rate.log_mean.size(0)}, "count_log_prob", "y");
+  check_counts(y, "count_log_prob");
+  const at::Tensor all = y.to(at::kDouble).contiguous();
+  const double* of = all.const_data_ptr<double>();
+  return row_by_row(p, [of](const LogRate& rate, const CountNoise& noise, int64_t i) {
+    return count_log_prob(rate, noise, of[i]);
+  });
+}
+
+at::Tensor count_cdf(const Counts& p, const at::Tensor& k) {
+  if (p.is_poisson()) return poisson_lognormal_cdf(p.rate, k);
+  check_rate(p.rate, "count_cdf");
+  check_shape(k, {p.rate.log_mean.size(0)}, "count_cdf", "k");
+  const at::Tensor all = k.to(at::kDouble).contiguous();
+  const double* of = all.const_data_ptr<double>();
+  return row_by_row(p, [of](const LogRate& rate, const CountNoise& noise, int64_t i) {
+    return count_cdf(rate, noise, of[i]);
+  });
+}
+
+at::Tensor count_quantile(const Counts& p, double probability) {
+  if (p.is_poisson()) return poisson_lognormal_quantile(p.rate, probability);
+  check_shapes(p.rate, "count_quantile");
+  if (!(probability > 0 && probability < 1))
+    refuse("count_quantile", "0 < p < 1", std::to_string(probability));
+  return row_by_row(p, [probability](const LogRate& rate, const CountNoise& noise, int64_t) {
+    return count_quantile(rate, noise, probability);
+  });
 }
 
 at::Tensor mean_above_interval(const LogNormalRate& rate, const Interval& bounds) {

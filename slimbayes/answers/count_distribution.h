@@ -32,6 +32,14 @@ at::Tensor poisson_lognormal_cdf(const LogNormalRate& rate, const at::Tensor& k)
 /// Such a row does not affect the other rows. Throws std::invalid_argument unless 0 < p < 1. [n]
 at::Tensor poisson_lognormal_quantile(const LogNormalRate& rate, double p);
 
+/// The same of the counts of any noise (Counts), whose Poisson counts are those above. With a dispersion or a
+/// share of zeros the rows are computed one by one (density/count_noise.h), log P with a relative error of P
+/// below 1e-8 for counts and rates up to 1e6, the cdf with an absolute error below 1e-8. Throw as above, and
+/// std::invalid_argument for a dispersion or share out of range. [n]
+at::Tensor count_log_prob(const Counts& p, const at::Tensor& y);
+at::Tensor count_cdf(const Counts& p, const at::Tensor& k);
+at::Tensor count_quantile(const Counts& p, double probability);
+
 /// Returns which rows have a misleading mean rate: one that is finite and above the upper end of the row's
 /// interval. `bounds` holds an interval of the counts or of the rates. The mean of a log-normal rate is
 /// exp(s^2 / 2) times its median, where s is the sd of the log rate, so with a large s it rests on a tail for

@@ -40,7 +40,7 @@ double constant_nll(const at::Tensor& y, const at::Tensor& weight) {
 }  // namespace
 
 at::Tensor count_row_nll(const Counts& p, const at::Tensor& y) {
-  return -poisson_lognormal_log_prob(p.rate, checked(p, y, "count_nll"));
+  return -count_log_prob(p, checked(p, y, "count_nll"));
 }
 
 double count_nll(const Counts& p, const at::Tensor& y, const at::Tensor& weight) {
@@ -49,7 +49,7 @@ double count_nll(const Counts& p, const at::Tensor& y, const at::Tensor& weight)
 
 Evaluation counts_report(const Counts& p, const at::Tensor& y, double level, const at::Tensor& weight) {
   constexpr const char* kReport = "counts_report";
-  at::Tensor target = checked(p, y, "counts_report"), centre = mean(p.rate), error = target - centre;
+  at::Tensor target = checked(p, y, "counts_report"), centre = mean(p), error = target - centre;
   Interval i = interval(p, level);
   check_finite(centre, "counts_report", "mean rates");
   check_finite(i.upper, "counts_report", "intervals");

@@ -13,7 +13,7 @@ namespace slimbayes {
 /// row counts as; undefined: 1. Means and shares are then by the weights.
 
 /// Returns the negative log likelihood in nats: the mean over rows of -log P(y), where y has the
-/// Poisson-lognormal distribution of its row.
+/// distribution of its row.
 double count_nll(const Counts& p, const at::Tensor& y, const at::Tensor& weight = {});
 
 /// Returns the negative log likelihood of each row, whose mean is count_nll(). [n]

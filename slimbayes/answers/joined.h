@@ -1,8 +1,9 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -73,11 +74,30 @@ Classes joined(const std::vector<Classes>& parts, Join join) {
           join(field_of_parts(parts, [](const auto& p) { return p.expected_entropy; }))};
 }
 
-template <class Answer, class Join>
-requires requires(Answer p) { p.rate; }
-Answer joined(const std::vector<Answer>& parts, Join join) {
+template <class Join>
+Intensity joined(const std::vector<Intensity>& parts, Join join) {
   return {{join(field_of_parts(parts, [](const auto& p) { return p.rate.log_mean; })),
            join(field_of_parts(parts, [](const auto& p) { return p.rate.log_var; }))}};
+}
+
+/// Returns a field of the noise of a count, [n]: 0 where it is undefined.
+inline at::Tensor noise_of(const Counts& p, at::Tensor Counts::*field) {
+  return (p.*field).defined() ? p.*field : at::zeros_like(p.rate.log_mean);
+}
+
+/// Whether a part has this field of the noise of a count.
+inline bool any_has(const std::vector<Counts>& parts, at::Tensor Counts::*field) {
+  return std::ranges::any_of(parts, [field](const Counts& p) { return (p.*field).defined(); });
+}
+
+template <class Join>
+Counts joined(const std::vector<Counts>& parts, Join join) {
+  Counts out{{join(field_of_parts(parts, [](const auto& p) { return p.rate.log_mean; })),
+              join(field_of_parts(parts, [](const auto& p) { return p.rate.log_var; }))}};
+  for (at::Tensor Counts::*field : {&Counts::dispersion, &Counts::zero_share})
+    if (any_has(parts, field))
+      out.*field = join(field_of_parts(parts, [field](const Counts& p) { return noise_of(p, field); }));
+  return out;
 }
 
 template <class Answer>

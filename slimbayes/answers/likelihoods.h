@@ -11,8 +11,9 @@ namespace slimbayes {
 
 /// The likelihood p(y | f) of a task. SoftmaxLikelihood has k latent functions, one per class; all others
 /// have one.
-using Likelihood = std::variant<GaussianLikelihood, StudentLikelihood, BernoulliLikelihood, SoftmaxLikelihood,
-                                PoissonLikelihood, CoxLikelihood>;
+using Likelihood =
+    std::variant<GaussianLikelihood, StudentLikelihood, BernoulliLikelihood, SoftmaxLikelihood,
+                 PoissonLikelihood, CoxLikelihood, NegativeBinomialLikelihood, ZeroInflatedPoissonLikelihood>;
 
 /// Return E_f[log p(y | f)] and log E_f[p(y | f)] of each row, computed by the type that the variant holds.
 /// f [b, k] with k = 1 except for a softmax; y [b], undefined for a Cox process. Both throw

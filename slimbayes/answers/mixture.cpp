@@ -56,18 +56,71 @@ Classes mixed(const std::vector<Classes>& parts) {
 /// the mean rate of part i and v_i its log_var. Then log E = log mean exp(a_i), and the log_var of the result
 /// is log(1 + var / E^2) = log mean exp(2 (a_i - log E) + v_i). The second formula is relative to E, so that
 /// nothing overflows. It is computed with expm1 and log1p, which keep the digits of a small variance.
-template <class Answer>
-requires requires(Answer p) { p.rate; }
-Answer mixed(const std::vector<Answer>& parts) {
-  const at::Tensor log_var = stacked(field_of_parts(parts, [](const auto& p) { return p.rate.log_var; }));
-  const at::Tensor log_mean = stacked(field_of_parts(parts, [](const auto& p) { return p.rate.log_mean; })) +
-                              0.5 * log_var;  // a_i [k, n]
+LogNormalRate mixed(const std::vector<LogNormalRate>& parts) {
+  const at::Tensor log_var = stacked(field_of_parts(parts, [](const auto& p) { return p.log_var; }));
+  const at::Tensor log_mean =
+      stacked(field_of_parts(parts, [](const auto& p) { return p.log_mean; })) + 0.5 * log_var;  // a_i [k, n]
   const double k = static_cast<double>(parts.size());
   const at::Tensor whole = at::logsumexp(log_mean, {0}) - std::log(k);
   // The log_var of the result. It is at least 0 by Jensen's inequality; the clamp removes rounding errors
   // below 0.
   const at::Tensor var = at::log1p(at::expm1(2 * (log_mean - whole) + log_var).mean(0)).clamp_min(0);
-  return {{whole - 0.5 * var, var}};
+  return {whole - 0.5 * var, var};
+}
+
+LogNormalRate mixed(const std::vector<LogNormalRate>& parts, const at::Tensor& w) {
+  const at::Tensor share = w.unsqueeze(1);
+  const at::Tensor log_var = stacked(field_of_parts(parts, [](const auto& p) { return p.log_var; }));
+  const at::Tensor log_mean =
+      stacked(field_of_parts(parts, [](const auto& p) { return p.log_mean; })) + 0.5 * log_var;
+  const at::Tensor whole = at::logsumexp(log_mean + share.log(), {0});
+  const at::Tensor var = at::log1p((share * at::expm1(2 * (log_mean - whole) + log_var)).sum(0)).clamp_min(0);
+  return {whole - 0.5 * var, var};
+}
+
+/// Returns the mixture of the rates of the parts with equal weights (w undefined) or the weights w [k].
+template <class Answer>
+LogNormalRate mixed_rate(const std::vector<Answer>& parts, const at::Tensor& w) {
+  std::vector<LogNormalRate> rates;
+  for (const Answer& part : parts) rates.push_back(part.rate);
+  return w.defined() ? mixed(rates, w) : mixed(rates);
+}
+
+/// Returns the mixture of counts of which a part has more noise than Poisson's: one that has its mean, its
+/// epistemic and its aleatoric variance. Let q_i = 1 - zero_share of part i, and S_i the mean of its squared
+/// rate. The expected count q_i rate_i is log-normal; its mixture is that of rates. With the shares
+/// s_i = w_i q_i^2 S_i, divided by their sum, and c = sum s_i zero_share_i / q_i, the aleatoric variance
+/// gives 1 - zero_share = 1 / (1 + c) and dispersion = (1 - zero_share) sum s_i dispersion_i / q_i.
+Counts mixed_noise(const std::vector<Counts>& parts, const at::Tensor& w) {
+  const auto field = [&](at::Tensor Counts::*of) {
+    return stacked(field_of_parts(parts, [of](const Counts& p) { return noise_of(p, of); }));
+  };
+  const at::Tensor dispersion = field(&Counts::dispersion), zeros = field(&Counts::zero_share),
+                   rest = 1 - zeros;  // [k, n]
+  std::vector<LogNormalRate> expected;
+  Tensors log_square;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const LogNormalRate& rate = parts[i].rate;
+    expected.push_back({rate.log_mean + rest[static_cast<int64_t>(i)].log(), rate.log_var});
+    log_square.push_back(2 * expected.back().log_mean + 2 * rate.log_var);
+  }
+  at::Tensor logs = stacked(log_square);
+  if (w.defined()) logs = logs + w.unsqueeze(1).log();
+  const at::Tensor share = at::softmax(logs, 0), kept = 1 / (1 + (share * zeros / rest).sum(0));
+  Counts out{w.defined() ? mixed(expected, w) : mixed(expected)};
+  out.rate.log_mean = out.rate.log_mean - kept.log();
+  if (any_has(parts, &Counts::dispersion)) out.dispersion = kept * (share * dispersion / rest).sum(0);
+  if (any_has(parts, &Counts::zero_share)) out.zero_share = 1 - kept;
+  return out;
+}
+
+Counts mixed(const std::vector<Counts>& parts, const at::Tensor& w = {}) {
+  const bool poisson = std::ranges::all_of(parts, &Counts::is_poisson);
+  return poisson ? Counts{mixed_rate(parts, w)} : mixed_noise(parts, w);
+}
+
+Intensity mixed(const std::vector<Intensity>& parts, const at::Tensor& w = {}) {
+  return {mixed_rate(parts, w)};
 }
 
 /// Mixtures with weights w [k] that sum to 1.
@@ -88,18 +141,6 @@ Classes mixed(const std::vector<Classes>& parts, const at::Tensor& w) {
   Classes p = joined(parts, weighted);
   p.predictive_entropy = -at::special_xlogy(p.probabilities, p.probabilities).sum(-1);
   return p;
-}
-
-template <class Answer>
-requires requires(Answer p) { p.rate; }
-Answer mixed(const std::vector<Answer>& parts, const at::Tensor& w) {
-  const at::Tensor share = w.unsqueeze(1);
-  const at::Tensor log_var = stacked(field_of_parts(parts, [](const auto& p) { return p.rate.log_var; }));
-  const at::Tensor log_mean =
-      stacked(field_of_parts(parts, [](const auto& p) { return p.rate.log_mean; })) + 0.5 * log_var;
-  const at::Tensor whole = at::logsumexp(log_mean + share.log(), {0});
-  const at::Tensor var = at::log1p((share * at::expm1(2 * (log_mean - whole) + log_var)).sum(0)).clamp_min(0);
-  return {{whole - 0.5 * var, var}};
 }
 
 }  // namespace

@@ -35,7 +35,26 @@ at::Tensor mean(const LogNormalRate& rate) { return at::exp(rate.log_mean + 0.5 
 
 at::Tensor var(const LogNormalRate& rate) { return mean(rate).square() * at::expm1(rate.log_var); }
 
-at::Tensor total_var(const Counts& p) { return mean(p.rate) + var(p.rate); }
+at::Tensor mean(const Counts& p) {
+  const at::Tensor of_rate = mean(p.rate);
+  return p.zero_share.defined() ? (1 - p.zero_share) * of_rate : of_rate;
+}
+
+at::Tensor epistemic_var(const Counts& p) {
+  const at::Tensor of_rate = var(p.rate);
+  return p.zero_share.defined() ? (1 - p.zero_share).square() * of_rate : of_rate;
+}
+
+at::Tensor aleatoric_var(const Counts& p) {
+  const at::Tensor centre = mean(p.rate);
+  if (p.is_poisson()) return centre;
+  const at::Tensor square = centre.square() * at::exp(p.rate.log_var), none = at::zeros_like(centre);
+  const at::Tensor a = p.dispersion.defined() ? p.dispersion : none,
+                   z = p.zero_share.defined() ? p.zero_share : none;
+  return (1 - z) * (centre + (a + z) * square);
+}
+
+at::Tensor total_var(const Counts& p) { return aleatoric_var(p) + epistemic_var(p); }
 
 Interval interval(const Regression& p, double level) {
   check_level(level, "interval");
@@ -52,8 +71,7 @@ Interval interval(const Regression& p, double level) {
 
 Interval interval(const Counts& p, double level) {
   check_level(level, "interval");
-  return {poisson_lognormal_quantile(p.rate, (1 - level) / 2),
-          poisson_lognormal_quantile(p.rate, (1 + level) / 2)};
+  return {count_quantile(p, (1 - level) / 2), count_quantile(p, (1 + level) / 2)};
 }
 
 Interval interval(const Intensity& p, double level) {

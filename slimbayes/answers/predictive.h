@@ -69,9 +69,15 @@ struct LogNormalRate {
 };
 
 /// The predictive of a count in each row: y ~ Poisson(rate), where the rate itself is uncertain (log-normal).
+/// With a dispersion or a share of zeros y varies more: it is 0 with the probability zero_share, else
+/// negative binomial with the mean rate and the variance rate + dispersion rate^2 (density/count_noise.h).
 struct Counts {
   LogNormalRate rate;
-  int64_t zeroed = 0;  // variances of latent functions that rounding made negative; set to 0
+  int64_t zeroed = 0;          // variances of latent functions that rounding made negative; set to 0
+  at::Tensor dispersion = {};  // [n] >= 0; undefined: 0
+  at::Tensor zero_share = {};  // [n] >= 0 and below 1; undefined: 0
+
+  bool is_poisson() const { return !dispersion.defined() && !zero_share.defined(); }
 };
 
 /// The predictive of events (points of a Cox process): the distribution of the intensity, the expected number
@@ -106,8 +112,20 @@ SLIMBAYES_EXPORT at::Tensor mean(const LogNormalRate& rate);
 /// count or an intensity. [n]
 SLIMBAYES_EXPORT at::Tensor var(const LogNormalRate& rate);
 
-/// Returns the total variance of the count of each row: the mean plus the variance of the rate. By the law of
-/// total variance, Poisson noise adds the mean of the rate. [n]
+/// Returns the mean of the count of each row: that of the rate times 1 - zero_share. [n]
+SLIMBAYES_EXPORT at::Tensor mean(const Counts& p);
+
+/// Returns the epistemic variance of the count of each row, Var(E[y | rate]): the variance of the rate times
+/// (1 - zero_share)^2. [n]
+SLIMBAYES_EXPORT at::Tensor epistemic_var(const Counts& p);
+
+/// Returns the aleatoric variance of the count of each row, E[Var(y | rate)]. With the mean M of the rate,
+/// the mean S of its square and z = zero_share it is (1 - z) (M + (dispersion + z) S); of a Poisson count M.
+/// [n]
+SLIMBAYES_EXPORT at::Tensor aleatoric_var(const Counts& p);
+
+/// Returns the total variance of the count of each row: aleatoric plus epistemic (law of total variance); of
+/// a Poisson count the mean plus the variance of the rate. [n]
 SLIMBAYES_EXPORT at::Tensor total_var(const Counts& p);
 
 /// A central interval for each row: it leaves equal probability below and above.
@@ -122,7 +140,7 @@ struct Interval {
 SLIMBAYES_EXPORT Interval interval(const Regression& p, double level);
 
 /// Returns the central interval of the count of each row. Its ends are the least whole numbers at which the
-/// cdf of the Poisson-lognormal count reaches (1 - level) / 2 and (1 + level) / 2. Throws
+/// cdf of the count reaches (1 - level) / 2 and (1 + level) / 2. Throws
 /// std::invalid_argument unless 0 < level <= kMostLevel.
 SLIMBAYES_EXPORT Interval interval(const Counts& p, double level);
 

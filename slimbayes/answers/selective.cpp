@@ -49,7 +49,7 @@ std::vector<RowMetric> row_metrics(const Regression& p, const at::Tensor& y) {
 
 std::vector<RowMetric> row_metrics(const Counts& p, const at::Tensor& y) {
   const at::Tensor nll = count_row_nll(p, y);
-  const at::Tensor error = y - mean(p.rate);
+  const at::Tensor error = y - mean(p);
   return of_errors(error, error, nll);
 }
 

@@ -191,14 +191,20 @@ void check_method(const MethodInfo& info, const nlohmann::json& options, InputKi
 
 void check_likelihood(const MethodInfo& info, const nlohmann::json& options,
                       std::optional<LikelihoodKind> likelihood) {
+  bool MethodInfo::*const fact = fact_of(likelihood);
+  if (fact == nullptr) return;
+  const char* of_candidates = fact == &MethodInfo::student
+                                  ? "; auto finds heavy tails by itself: leave `.likelihood` out"
+                                  : "; auto takes `.likelihood=poisson`, whose rate is uncertain";
   require(
-      likelihood != LikelihoodKind::student || takes(info, *likelihood, options),
-      "a method that takes `.likelihood=student`",
+      takes(info, *likelihood, options),
+      fmt::format("a method that takes `.likelihood={}`", name_of(*likelihood)),
       info.inner.empty() ? info.name : fmt::format("{} of {}", info.name, inner_method(info, options).name),
       fmt::format("{}{} take it (`.method`){}",
-                  info.inner.empty() ? "" : fmt::format("`.{}=dbk` makes members that take it; ", info.inner),
-                  methods_that(&MethodInfo::student),
-                  info.candidates ? "; auto finds heavy tails by itself: leave `.likelihood` out" : ""));
+                  info.inner.empty() ? ""
+                                     : fmt::format("`.{}={}` makes members that take it; ", info.inner,
+                                                   default_method_of(likelihood)->name),
+                  methods_that(fact), info.candidates ? of_candidates : ""));
 }
 
 std::optional<TaskKind> task_known(const FitOptions& fit, InputKind kind) {

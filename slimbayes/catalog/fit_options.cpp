@@ -115,9 +115,11 @@ bool is_packed_data(const std::filesystem::path& path) {
 std::string detail::likelihood_help() {
   return fmt::format(
       "distribution of the target. gaussian: numbers; student: numbers with heavy tails, for {}; bernoulli, "
-      "softmax: classes; poisson: counts; cox: each row is an event; auto: text, booleans and columns of two "
+      "softmax: classes; poisson: counts; negative-binomial: counts that vary more, zero-inflated-poisson: "
+      "counts with more zeros, both for {}; cox: each row is an event; auto: text, booleans and columns of "
+      "two "
       "different whole numbers are classes, other numbers gaussian. It holds for all of several targets",
-      methods_that(&MethodInfo::student));
+      methods_that(&MethodInfo::student), methods_that(&MethodInfo::dispersed));
 }
 
 std::string detail::share_network_help() {

@@ -162,7 +162,7 @@ inline constexpr const char *kColumnSection = "Target and columns",
 
 namespace detail {
 
-/// Returns the help text of --likelihood, which names the methods that take student.
+/// Returns the help text of --likelihood, which names the methods that take those that few take.
 SLIMBAYES_EXPORT std::string likelihood_help();
 
 /// Returns the help text of --share-network, which names the methods that take such a network.

@@ -78,7 +78,17 @@ const MethodInfo& default_method(TaskKind task, InputKind kind) {
   return found == method_catalog().end() ? usual : *found;
 }
 
-const MethodInfo& default_student_method() { return find_method("dbk"); }
+const MethodInfo* default_method_of(std::optional<LikelihoodKind> likelihood) {
+  bool MethodInfo::*const fact = fact_of(likelihood);
+  return fact == nullptr ? nullptr : &find_method(fact == &MethodInfo::student ? "dbk" : "vbll");
+}
+
+bool MethodInfo::*fact_of(std::optional<LikelihoodKind> likelihood) {
+  using enum LikelihoodKind;
+  if (likelihood == student) return &MethodInfo::student;
+  if (likelihood == negative_binomial || likelihood == zero_inflated_poisson) return &MethodInfo::dispersed;
+  return nullptr;
+}
 
 const MethodInfo& default_method_of_network() { return find_method("rich-bll"); }
 
@@ -98,7 +108,10 @@ std::string default_methods_text() {
     text += fmt::format("{}{} for {}{}{}", text.empty() ? "" : ", ", method, fmt::join(tasks, ", "),
                         tasks.empty() ? "" : " and ", last);
   }
-  return text + fmt::format(", {} for `.likelihood=student`", default_student_method().name);
+  using enum LikelihoodKind;
+  return text + fmt::format(", {} for `.likelihood=student`, {} for {} and {}",
+                            default_method_of(student)->name, default_method_of(negative_binomial)->name,
+                            name_of(negative_binomial), name_of(zero_inflated_poisson));
 }
 
 std::string methods_that(bool MethodInfo::*fact) {
@@ -217,7 +230,8 @@ bool takes(const MethodInfo& info, InputKind kind, const nlohmann::json& options
 
 bool takes(const MethodInfo& info, LikelihoodKind likelihood, const nlohmann::json& options) {
   if (!takes(info, task_of(likelihood), options)) return false;
-  return likelihood != LikelihoodKind::student || (info.student && inner_method(info, options).student);
+  bool MethodInfo::*const fact = fact_of(likelihood);
+  return fact == nullptr || (info.*fact && inner_method(info, options).*fact);
 }
 
 std::string methods_taking(TaskKind task, InputKind kind) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,6 +69,7 @@ struct MethodInfo {
   bool needs_validation = true;
 
   bool student = false;        // true: takes --likelihood student beside gaussian
+  bool dispersed = false;      // true: takes negative-binomial and zero-inflated-poisson beside poisson
   bool seeded = true;          // false: every seed gives the same bits, no random numbers are drawn
   bool resumable = false;      // true: writes checkpoints while it fits
   bool streams = false;        // true: reads its training rows batch by batch, so that they may lie on disk
@@ -114,8 +116,14 @@ SLIMBAYES_EXPORT const MethodInfo& find_method(std::string_view name);
 /// sv-rbf for events.
 SLIMBAYES_EXPORT const MethodInfo& default_method(TaskKind task);
 
-/// Returns the method for numbers with the Student-t likelihood when the user names none: dbk.
-SLIMBAYES_EXPORT const MethodInfo& default_student_method();
+/// Returns the method for a likelihood that few methods take (fact_of) when the user names none: dbk for
+/// student, vbll for the counts with more noise than Poisson's. nullptr for other likelihoods, where
+/// default_method() holds.
+SLIMBAYES_EXPORT const MethodInfo* default_method_of(std::optional<LikelihoodKind> likelihood);
+
+/// Returns the field that is true for the methods that take this likelihood beside the usual one of its task,
+/// such as &MethodInfo::student; nullptr for a likelihood that every method of the task takes.
+SLIMBAYES_EXPORT bool MethodInfo::*fact_of(std::optional<LikelihoodKind> likelihood);
 
 /// Returns the method for a task and a kind of input when the user names none: that for the task if it reads
 /// the kind, else the first method of the catalogue that does both (dnn for segmentation).
@@ -151,8 +159,8 @@ SLIMBAYES_EXPORT nlohmann::json preset_options(const MethodInfo& info, const std
 SLIMBAYES_EXPORT bool takes(const MethodInfo& info, TaskKind task,
                             const nlohmann::json& options = nlohmann::json::object());
 
-/// Returns whether the method can do the task of this likelihood and, for student, whether it takes that
-/// beside the Gaussian (MethodInfo::student), a wrapped method included.
+/// Returns whether the method can do the task of this likelihood and takes it if few methods do (fact_of), a
+/// wrapped method included.
 SLIMBAYES_EXPORT bool takes(const MethodInfo& info, LikelihoodKind likelihood,
                             const nlohmann::json& options = nlohmann::json::object());
 

@@ -36,7 +36,8 @@ void describe(NoiseOptions& o, V& v) {
   describe_log_noise(
       o, v,
       "AdamW's peak rate of the noise, in the unit that noise_form trains, and with `.likelihood=student` of "
-      "log(degrees of freedom - 2.05)");
+      "log(degrees of freedom - 2.05), with negative-binomial of the log dispersion, with "
+      "zero-inflated-poisson of the logit of the share of zeros");
   v("noise_form", o.noise_form,
     "what the optimiser trains. exp: the logarithm of the noise variance above the floor; softplus: its "
     "inverse softplus above the floor; variance: the variance itself; sd: its root. The last two are clipped "

@@ -27,12 +27,15 @@ struct LikelihoodRow {
   TaskKind task;
 };
 
-constexpr std::array<LikelihoodRow, 6> kLikelihoods = {{{gaussian, "gaussian", regression},
-                                                        {bernoulli, "bernoulli", classification},
-                                                        {softmax, "softmax", classification},
-                                                        {poisson, "poisson", counts},
-                                                        {cox, "cox", events},
-                                                        {student, "student", regression}}};
+constexpr std::array<LikelihoodRow, 8> kLikelihoods = {
+    {{gaussian, "gaussian", regression},
+     {bernoulli, "bernoulli", classification},
+     {softmax, "softmax", classification},
+     {poisson, "poisson", counts},
+     {cox, "cox", events},
+     {student, "student", regression},
+     {negative_binomial, "negative-binomial", counts},
+     {zero_inflated_poisson, "zero-inflated-poisson", counts}}};
 
 template <class Rows>
 auto named(const Rows& rows, std::string_view name, const char* what) {

@@ -262,7 +262,7 @@ std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitO
                                             const std::vector<MethodChoice>& methods, bool all_must) {
   const TaskKind task = task_asked(examples, options);
   const InputKind kind = kind_asked(examples, options);
-  const bool student = options.likelihood == LikelihoodKind::student;
+  bool MethodInfo::*const fact = fact_of(options.likelihood);
   std::vector<MethodChoice> out;
   for (const MethodChoice& choice : methods) {
     const MethodInfo& info = find_method(choice.method);
@@ -273,11 +273,11 @@ std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitO
                        (!options.likelihood || takes(info, *options.likelihood, choice.options));
     if (!taken && all_must)
       refuse("compare",
-             fmt::format("methods for {}{}", student ? "`.likelihood=student`" : name_of(task),
+             fmt::format("methods for {}{}",
+                         fact ? fmt::format("`.likelihood={}`", name_of(*options.likelihood)) : name_of(task),
                          kind == InputKind::table ? "" : fmt::format(" of {}", name_of(kind))),
              in_quotes(choice.method),
-             (student ? methods_that(&MethodInfo::student) : methods_taking(task, kind)) + " take it" +
-                 as_classes);
+             (fact ? methods_that(fact) : methods_taking(task, kind)) + " take it" + as_classes);
     if (taken) out.push_back(choice);
   }
   return out;

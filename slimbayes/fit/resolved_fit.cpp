@@ -46,7 +46,7 @@ void check_names(const Table& table, const FitOptions& fit) {
 const MethodInfo& method_of(const Examples& examples, const FitOptions& fit) {
   check_target(examples, fit);
   if (!fit.method.empty()) return find_method(fit.method);
-  if (fit.likelihood == LikelihoodKind::student) return default_student_method();
+  if (const MethodInfo* own = default_method_of(fit.likelihood)) return *own;
   return default_method(task_asked(examples, fit), kind_asked(examples, fit));
 }
 

@@ -91,7 +91,7 @@ bool streams(const MethodInfo& method, const MethodInfo& inner) {
 /// Returns the method of a fit, or nullptr if the target's column has to decide it.
 const MethodInfo* method_known(const FitOptions& o) {
   if (!o.method.empty()) return &find_method(o.method);
-  if (o.likelihood == LikelihoodKind::student) return &default_student_method();
+  if (const MethodInfo* own = default_method_of(o.likelihood)) return own;
   if (const auto task = task_known(o, InputKind::table)) return &default_method(*task, InputKind::table);
   const MethodInfo &of_numbers = default_method(TaskKind::regression, InputKind::table),
                    &of_classes = default_method(TaskKind::classification, InputKind::table);

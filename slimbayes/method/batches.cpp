@@ -104,9 +104,9 @@ void check_task(const Task& task, std::string_view method) {
   if (task.grid && !takes(info, InputKind::segmentation))
     refuse(method, "a task whose examples have one answer", "segmentation, with an answer for each pixel",
            methods_taking(task.kind, InputKind::segmentation) + " take it (`.method`)");
-  if (task.likelihood == LikelihoodKind::student && !info.student)
-    refuse(method, "a method for the likelihood student", method,
-           methods_that(&MethodInfo::student) + " take it (`.method`)");
+  if (bool MethodInfo::*const fact = fact_of(task.likelihood); fact != nullptr && !(info.*fact))
+    refuse(method, fmt::format("a method for the likelihood {}", name_of(task.likelihood)), method,
+           methods_that(fact) + " take it (`.method`)");
   if (std::ranges::find(info.tasks, task.kind) != info.tasks.end()) return;
   // Counts, and classes whose names are all numbers, can be fitted as a regression instead.
   const bool of_numbers =

@@ -64,7 +64,7 @@ Columns columns_of(const Classes& p, const Model& model, bool) {
 }
 
 Columns columns_of(const Counts& p, const Model&, bool) {
-  return columns_of_counts(numbers(mean(p.rate)), numbers(var(p.rate)));
+  return columns_of_counts(numbers(mean(p)), numbers(epistemic_var(p)), numbers(aleatoric_var(p)));
 }
 
 Columns columns_of(const Intensity& p, const Model&, bool) {
@@ -108,9 +108,7 @@ at::Tensor quantile_at(const Regression& p, const Model& model, double q) {
   return std::isfinite(p.least) ? at_z.clamp_min(p.least) : at_z;
 }
 
-at::Tensor quantile_at(const Counts& p, const Model&, double q) {
-  return poisson_lognormal_quantile(p.rate, q);
-}
+at::Tensor quantile_at(const Counts& p, const Model&, double q) { return count_quantile(p, q); }
 
 at::Tensor quantile_at(const Intensity& p, const Model&, double q) {
   return at::exp(p.rate.log_mean + normal_quantile(q) * p.rate.log_var.sqrt());

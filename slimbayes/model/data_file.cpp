@@ -179,8 +179,8 @@ Reading training_reading(const FitOptions& o) {
   reading.missing = marks_of(o);
   reading.notation = notation_of(o);
   using enum LikelihoodKind;
-  if (o.likelihood == gaussian || o.likelihood == student || o.likelihood == poisson)
-    reading.numbers = perhaps_named({o.target});
+  const auto task = o.likelihood ? std::optional(task_of(*o.likelihood)) : std::nullopt;
+  if (task == TaskKind::regression || task == TaskKind::counts) reading.numbers = perhaps_named({o.target});
   if (o.likelihood == bernoulli || o.likelihood == softmax) reading.labels = perhaps_named({o.target});
   return reading;
 }

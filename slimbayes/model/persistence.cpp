@@ -92,7 +92,7 @@ double root_mean_square(const Values& error, const Values& weight) {
 Values model_errors(const Predictive& answer, const at::Tensor& y) {
   at::Tensor error;
   if (const auto* p = std::get_if<Regression>(&answer)) error = median(*p) - y;
-  if (const auto* p = std::get_if<Counts>(&answer)) error = mean(p->rate) - y;
+  if (const auto* p = std::get_if<Counts>(&answer)) error = mean(*p) - y;
   if (const auto* p = std::get_if<Classes>(&answer)) error = predicted_class(*p).ne(y);
   const at::Tensor flat = error.to(at::kDouble).contiguous();
   return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "slimbayes/answers/metrics.h"
+#include "slimbayes/catalog/methods.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/model/input_groups.h"
 
@@ -69,6 +70,18 @@ std::string no_forecast(const HeldOut& held, const Model& model) {
       held.report.n, held.rows, rmse, rmse / constant, constant, advice(model, held));
 }
 
+/// Returns what to do about intervals that are too narrow. Counts have no conformal intervals.
+std::string wider(const Model& model) {
+  const Task& task = model.schema().task;
+  if (task.kind != TaskKind::counts)
+    return "`.calibrate=conformal` makes them hold their level, or take another `.method`";
+  if (fact_of(task.likelihood) != nullptr) return "take another `.method`";
+  return fmt::format(
+      "if the counts vary more than Poisson's, `.likelihood=negative-binomial`, or with zeros in excess "
+      "zero-inflated-poisson ({}); or take another `.method`",
+      methods_that(&MethodInfo::dispersed));
+}
+
 /// Returns a warning if more examples lie outside their intervals than chance explains, else "". Does not
 /// test windows, which overlap and are not independent, nor a calibrated model, whose level holds only on
 /// average over possible calibration rows.
@@ -95,9 +108,7 @@ std::string too_narrow(const HeldOut& held, const Model& model) {
   const auto missed_inputs =
       static_cast<int64_t>(std::floor((1 - covered_inputs) * static_cast<double>(inputs) + 1e-9));
   if (probability_of_misses(missed_inputs, inputs, level) < kUnlikely)
-    return outside +
-           ": the intervals are too narrow; `.calibrate=conformal` makes them hold their level, or take "
-           "another `.method`";
+    return outside + ": the intervals are too narrow; " + wider(model);
   if (inputs == n || probability_of_misses(misses, n, level) >= kUnlikely) return "";
   return fmt::format(
       "{}; rows with identical inputs share one error: of the {} different inputs, each counted once, {:.3g} "

@@ -192,8 +192,7 @@ std::string width_word(double coverage, int64_t n, double level) {
 }
 
 std::pair<at::Tensor, at::Tensor> integral_transform(const Predictive& p, const at::Tensor& y) {
-  if (const auto* counts = std::get_if<Counts>(&p))
-    return {poisson_lognormal_cdf(counts->rate, y - 1), poisson_lognormal_cdf(counts->rate, y)};
+  if (const auto* counts = std::get_if<Counts>(&p)) return {count_cdf(*counts, y - 1), count_cdf(*counts, y)};
   const at::Tensor z = normal_score(std::get<Regression>(p), y);
   const at::Tensor u = 0.5 * at::erfc(-z / std::sqrt(2.0));
   return {u, u};

@@ -51,7 +51,7 @@ int64_t judged_rows(const ScoredExamples& s, const at::Tensor& rows) {
 bool are_classes(const Predictive& p) { return std::holds_alternative<Classes>(p); }
 
 MeanAndSd mean_and_sd(const Predictive& p) {
-  if (const auto* counts = std::get_if<Counts>(&p)) return {mean(counts->rate), total_var(*counts).sqrt()};
+  if (const auto* counts = std::get_if<Counts>(&p)) return {mean(*counts), total_var(*counts).sqrt()};
   check(std::holds_alternative<Regression>(p), "mean_and_sd", "answers to numbers or counts", "others");
   const auto& r = std::get<Regression>(p);
   return {r.mean, total_var(r).sqrt()};

@@ -44,12 +44,14 @@ std::vector<Column> columns_of(ClassAnswers a, const std::vector<std::string>& c
   return columns;
 }
 
-std::vector<Column> columns_of_counts(std::vector<double> mean, const std::vector<double>& rate_var) {
-  std::vector<double> total = mean;
-  for (size_t i = 0; i < total.size(); ++i) total[i] += rate_var[i];  // Poisson noise adds the mean
-  std::vector<double> aleatoric = roots(mean);
+std::vector<Column> columns_of_counts(std::vector<double> mean, const std::vector<double>& epistemic_var,
+                                      std::vector<double> aleatoric_var) {
+  if (aleatoric_var.empty()) aleatoric_var = mean;  // Poisson noise adds the mean
+  std::vector<double> total = aleatoric_var;
+  for (size_t i = 0; i < total.size(); ++i) total[i] += epistemic_var[i];
   return {numbers("mean", std::move(mean)), numbers("sd", roots(std::move(total))),
-          numbers("sd_aleatoric", std::move(aleatoric)), numbers("sd_epistemic", roots(rate_var))};
+          numbers("sd_aleatoric", roots(std::move(aleatoric_var))),
+          numbers("sd_epistemic", roots(epistemic_var))};
 }
 
 std::string level_ending(double level, size_t levels) {

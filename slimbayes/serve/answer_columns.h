@@ -28,8 +28,10 @@ struct ClassAnswers {
 };
 std::vector<Column> columns_of(ClassAnswers answers, const std::vector<std::string>& classes);
 
-/// The answers of a regression of counts: mean and variance of the rate.
-std::vector<Column> columns_of_counts(std::vector<double> mean, const std::vector<double>& rate_var);
+/// The answers of a regression of counts: the mean and the two parts of the variance; without an aleatoric
+/// variance it is the mean, that of Poisson noise.
+std::vector<Column> columns_of_counts(std::vector<double> mean, const std::vector<double>& epistemic_var,
+                                      std::vector<double> aleatoric_var = {});
 
 /// Returns what the names of the columns of one of `levels` levels end in: nothing, or the level in percent,
 /// such as "_90".

@@ -124,7 +124,8 @@ TEST(Methods, PresetsResolveAndThoseOfMembersAreFound) {
 TEST(Methods, FactsForHelpComeFromTheCatalogue) {
   EXPECT_EQ(
       default_methods_text(),
-      "auto for regression, classification and counts, sv-rbf for events, dbk for `.likelihood=student`");
+      "auto for regression, classification and counts, sv-rbf for events, dbk for `.likelihood=student`, "
+      "vbll for negative-binomial and zero-inflated-poisson");
   EXPECT_TRUE(default_method_of_network().takes_network);
   EXPECT_EQ(methods_that(&MethodInfo::updates), "dbk-exact, rich-bll, bll, last-layer-laplace, ntk-sketch");
   EXPECT_EQ(grids_text(), "alpha and beta over 0, 0.01, 0.1, 1");

@@ -6,7 +6,7 @@ import math
 import numpy
 import pytest
 import sklearn.metrics as metrics
-from conftest import predicted, run
+from conftest import predicted, refused, run, write_csv
 from likelihoods import SMALL, column, ok, records
 
 
@@ -34,6 +34,46 @@ def test_counts(tmp_path):
     truth = column(new, "true_mean")
     best = (truth - y * numpy.log(truth) + numpy.array([math.lgamma(k + 1) for k in y])).mean()
     assert best - 0.05 < report["nll"] < best + 0.1
+
+
+def drawn_with_dispersion(rows, seed, dispersion=1.2):
+    """x, y: the rate is exp(1.5 + sin 3x), times a gamma variable of the variance `dispersion`."""
+    draw = numpy.random.default_rng(seed)
+    x = draw.uniform(-1, 1, rows)
+    y = draw.poisson(numpy.exp(1.5 + numpy.sin(3 * x)) * draw.gamma(1 / dispersion, dispersion, rows))
+    return list(zip(x, y))
+
+
+def test_overdispersed_counts(tmp_path):
+    write_csv(tmp_path / "train.csv", ["x", "y"], drawn_with_dispersion(1500, 0))
+    write_csv(tmp_path / "new.csv", ["x", "y"], drawn_with_dispersion(1500, 1))
+    nll = {}
+    for likelihood in ("poisson", "negative-binomial"):
+        fit = ["fit", "train.csv", "--target", "y", "--likelihood", likelihood, "--model", f"{likelihood}.m", "--steps", 800, *SMALL]
+        ok(tmp_path, *fit, *(["--method", "vbll"] * (likelihood == "poisson")))
+        report = json.loads(ok(tmp_path, "evaluate", f"{likelihood}.m", "new.csv", "--level", 0.9, "--json"))
+        nll[likelihood] = report["nll"]
+    assert nll["negative-binomial"] < nll["poisson"] - 0.1
+    assert report["coverage"] > 0.87
+    model = json.loads(ok(tmp_path, "describe", "negative-binomial.m", "--json"))
+    assert model["method"] == "vbll" and "negative-binomial" in json.dumps(model)
+    answers = predicted(tmp_path, "negative-binomial.m", "new.csv")
+    mean, aleatoric = column(answers, "mean"), column(answers, "sd_aleatoric")
+    assert (aleatoric**2 > 1.5 * mean).all()  # m + a m^2 at a dispersion of about 1.2
+    sd = numpy.hypot(aleatoric, column(answers, "sd_epistemic"))
+    assert column(answers, "sd") == pytest.approx(sd, rel=1e-9)
+
+
+def test_who_takes_overdispersed_counts(tmp_path):
+    write_csv(tmp_path / "t.csv", ["x", "y"], drawn_with_dispersion(60, 0))
+    takers = "vbll, sv-dkl, sv-rbf, sv-dbk, ensemble take it (--method)"
+    for likelihood in ("negative-binomial", "zero-inflated-poisson"):
+        fit = ["fit", "t.csv", "--target", "y", "--likelihood", likelihood, "--method"]
+        for method in ("auto", "low-rank", "constant"):
+            line = refused(tmp_path, *fit, method)
+            assert f"--likelihood {likelihood}" in line and takers in line, line
+        assert "--of vbll makes members that take it" in refused(tmp_path, *fit, "ensemble", "--of", "low-rank")
+        assert "--likelihood poisson" in refused(tmp_path, *fit, "auto")
 
 
 def test_the_mean_of_a_rate_that_nothing_is_known_of_is_said(tmp_path):

@@ -29,7 +29,7 @@ inline nlohmann::json task_options(const MethodInfo& info, LikelihoodKind likeli
   if (info.candidates) quick["candidates"] = "constant,vbll";
   if (!info.inner.empty()) {
     quick["members"] = 2;
-    if (!takes(info, task_of(likelihood))) quick[info.inner] = "vbll";
+    if (!takes(info, likelihood)) quick[info.inner] = "vbll";
   }
   for (const OptionDoc& option : options_of(info, quick)) {
     if (option.name == "steps") quick["steps"] = steps;

@@ -44,7 +44,8 @@ std::string likelihood_hint(const Table& table, const std::string& target, const
   if (!counts) return "";
   return fmt::format(
       "the target {} holds whole numbers from {} to {} alone and is fitted by a Gaussian: if they are "
-      "counts, `.likelihood=poisson`; if they number classes, softmax",
+      "counts, `.likelihood=poisson`, or negative-binomial where they vary more; if they number classes, "
+      "softmax",
       in_quotes(target), *different.begin(), *different.rbegin());
 }
 

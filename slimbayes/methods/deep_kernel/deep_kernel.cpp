@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "slimbayes/catalog/json_reader.h"
+#include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/device.h"
 #include "slimbayes/core/stored.h"
@@ -88,7 +89,8 @@ class DeepKernelFitted : public Fitted {
     at::NoGradGuard no_grad;
     const TaskKind task = task_of(net_.head.likelihood);
     if (task == TaskKind::regression) return row_spec();
-    auto features = task == TaskKind::events ? std::nullopt : features_as_data();
+    const bool dispersed = fact_of(net_.head.likelihood) != nullptr;  // the engine knows Poisson counts alone
+    auto features = task == TaskKind::events || dispersed ? std::nullopt : features_as_data();
     if (!features) return {};
     if (task == TaskKind::counts) return engine::RateSpec{{{{{std::move(*features), head_of(0)}}}}};
     engine::IndependentLogits logits{std::move(*features), {}, static_cast<uint64_t>(draw_seed_)};
@@ -130,7 +132,9 @@ std::vector<std::string> unused_options(const DeepKernel& kernel, LikelihoodKind
     notes.push_back(
         fmt::format("alpha and the diagonal correction belong to the Gaussian likelihood: not used with {}",
                     name_of(likelihood)));
-  if (kernel.noise != expected_noise())
+  NoiseOptions usual = expected_noise();
+  if (fact_of(likelihood) != nullptr) usual.noise_rate = kernel.noise.noise_rate;  // that of their parameter
+  if (kernel.noise != usual)
     notes.push_back(fmt::format(
         "the options of the noise belong to the Gaussian likelihood: not used with {}", name_of(likelihood)));
   return notes;

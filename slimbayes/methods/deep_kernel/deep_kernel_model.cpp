@@ -22,7 +22,17 @@ using Correction = DeepKernel::Correction;
 /// trains a logarithm.
 constexpr const char* kNoise = "log_noise";
 constexpr const char* kDof = "log_dof";  // dof_theta in model files
+// count_theta in model files
+constexpr const char *kDispersion = "log_dispersion", *kZeros = "zero_logit";
+constexpr double kLeastDispersion = 1e-7, kStartDispersion = 0.5, kMostLogDispersion = 9.2;
+constexpr double kStartZeros = 0.1, kMostZeroLogit = 12;
 constexpr double kLeastDof = 2.05, kStartDof = 5, kMostDof = 1e6;
+
+/// Returns the name of count_theta; nullptr for a likelihood without it.
+const char* count_parameter(LikelihoodKind likelihood) {
+  if (likelihood == LikelihoodKind::negative_binomial) return kDispersion;
+  return likelihood == LikelihoodKind::zero_inflated_poisson ? kZeros : nullptr;
+}
 
 /// Returns the correction that this likelihood uses. Correction::largest belongs to the Gaussian likelihood,
 /// because E-12 divides by the noise variance; the bound for other likelihoods (paper E, appendix A.5) has no
@@ -48,6 +58,10 @@ DeepKernelModel::DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& sp
   check_shape(posterior.log_diagonal, {outputs, r}, method, "posterior.log_diagonal");
   check_shape(posterior.lower, {outputs, r, r}, method, "posterior.lower");
   check_shape(offset, {outputs}, method, "offset");
+  if (const char* name = count_parameter(likelihood)) {
+    count_theta = lookup(name);
+    check_shape(count_theta, {}, method, name);
+  }
   if (task_of(likelihood) != TaskKind::regression) return;
   noise_theta = lookup(kNoise);
   check_shape(noise_theta, {}, method, kNoise);
@@ -67,6 +81,14 @@ at::Tensor DeepKernelModel::noise_var() const { return noise(noise_theta); }
 double DeepKernelModel::dof() const {
   if (!dof_theta.defined()) return INFINITY;
   return std::min(kMostDof, kLeastDof + std::exp(dof_theta.item<double>()));
+}
+
+at::Tensor DeepKernelModel::dispersion() const {
+  return kLeastDispersion + count_theta.to(at::kDouble).clamp_max(kMostLogDispersion).exp();
+}
+
+at::Tensor DeepKernelModel::zero_share() const {
+  return at::sigmoid(count_theta.to(at::kDouble).clamp_max(kMostZeroLogit));
 }
 
 at::Tensor DeepKernelModel::largest_prior_var(const Dataset& data, const Collective* ranks) const {
@@ -178,6 +200,11 @@ Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& s
         {kNoise, "noise", at::full({}, NoiseVariance(kernel.noise).start(kernel.method), at::kDouble)});
   if (likelihood == LikelihoodKind::student)
     specs.push_back({kDof, "noise", at::full({}, std::log(kStartDof - kLeastDof), at::kDouble)});
+  if (const char* name = count_parameter(likelihood)) {
+    const bool zeros = likelihood == LikelihoodKind::zero_inflated_poisson;
+    const double start = std::log(zeros ? kStartZeros / (1 - kStartZeros) : kStartDispersion);
+    specs.push_back({name, "noise", at::full({}, start, at::kDouble)});
+  }
   return Parameters(specs, at::dtype(at::kFloat).device(device));
 }
 

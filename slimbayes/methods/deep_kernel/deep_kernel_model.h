@@ -22,6 +22,8 @@ struct DeepKernelModel {
   at::Tensor offset;       // [k]
   at::Tensor noise_theta;  // scalar; undefined unless the task is a regression
   at::Tensor dof_theta;    // scalar; undefined unless the likelihood is student
+  at::Tensor
+      count_theta;  // scalar; undefined unless the likelihood is that of counts with a noise of its own
   NoiseVariance noise;
   /// The correction in use. It is kernel.correction, but `none` in place of `largest` for a likelihood that
   /// is not Gaussian.
@@ -45,6 +47,12 @@ struct DeepKernelModel {
   /// Returns the degrees of freedom of the predictive, 2.05 + exp(dof_theta), at most 1e6; infinite unless
   /// the likelihood is student.
   double dof() const;
+
+  /// Returns the dispersion of a negative binomial, 1e-7 + exp(count_theta), at most about 1e4, or the share
+  /// of zeros of a zero-inflated Poisson count, sigmoid(count_theta), at most 1 - 6e-6. Scalar float64,
+  /// differentiable; for these likelihoods only.
+  at::Tensor dispersion() const;
+  at::Tensor zero_share() const;
 
   /// Returns M, the largest ||phi||^2 over these rows, which Correction::largest needs (E-12); undefined for
   /// other corrections. M does not depend on how the rows are divided into batches or shards. Each of
@@ -76,8 +84,8 @@ struct DeepKernelModel {
 
 /// Returns the initial parameters in float32 on this device (paper N, appendix B). The posterior q(w) =
 /// N(m, L L^T) starts at m = 0, log L_ii = -1/2 log r, and a strictly lower part of L from N(0, 1) / r; the
-/// offsets [k] are as given. The groups are "network" (empty without a network), "head", and for a regression
-/// "noise". Throws std::invalid_argument unless noise_start > noise_floor.
+/// offsets [k] are as given; a dispersion starts at 0.5, a share of zeros at 0.1. The groups are "network"
+/// (empty without a network), "head", and for a regression and counts with a noise of their own "noise". Throws std::invalid_argument unless noise_start > noise_floor.
 Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec,
                                   LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream,
                                   at::Device device = at::kCPU);

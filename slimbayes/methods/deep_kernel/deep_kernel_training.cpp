@@ -6,7 +6,8 @@
 // Classes,    Mini-batch steps on the bound -mean E_q log p(y | f) + beta / n KL. Automatic differentiation
 // counts      sees the expectation as a function of the means and variances of f, the rest is in closed form
 //             (objectives/latent_gradient.h). The expectation under the posterior q uses quadrature for
-//             Bernoulli, a few draws per row for softmax, and a closed form for Poisson.
+//             Bernoulli and the counts with a noise of their own, a few draws per row for softmax, and a
+//             closed form for Poisson. The parameter of that noise is trained with the others.
 // Events      The rows are the events of a Cox process (E A.5). The loss is -(mean over the events of the
 //             mean of f) + 1/n (integral of exp(mean + var / 2) over the domain [-1, 1]^d) + beta / n KL,
 //             with the mean and variance of f under q. Each step estimates the integral from one random point
@@ -103,13 +104,16 @@ StepLoss regression_step(const DeepKernelFit& fit, const Batch& batch, const Ste
 }
 
 StepLoss rows_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
-  const Likelihood likelihood =
-      likelihood_of(fit.task().likelihood, fit.model, {step_stream(fit, at), kStepDraws, false});
   const at::Tensor y = batch.target.to(at::kFloat);
-  const VariationalLoss loss =
-      fit.model.backward(input_of(batch), fit.total, fit.kernel.objective.beta,
-                         [&](const Latent& f) { return -expected_log_prob(likelihood, f, y).mean(); },
-                         {true, at.stream, false, at.total});
+  // The likelihood is made within the data term, where automatic differentiation records: it reaches the
+  // parameter of the noise of counts, whose gradient it adds up by itself.
+  const auto data = [&](const Latent& f) {
+    const Likelihood likelihood =
+        likelihood_of(fit.task().likelihood, fit.model, {step_stream(fit, at), kStepDraws, false});
+    return -expected_log_prob(likelihood, f, y).mean();
+  };
+  const VariationalLoss loss = fit.model.backward(input_of(batch), fit.total, fit.kernel.objective.beta, data,
+                                                  {true, at.stream, false, at.total});
   return loss.total;
 }
 
@@ -166,6 +170,10 @@ Likelihood likelihood_of(LikelihoodKind kind, const DeepKernelModel& model,
       return softmax;
     case LikelihoodKind::poisson:
       return PoissonLikelihood{};
+    case LikelihoodKind::negative_binomial:
+      return NegativeBinomialLikelihood{model.dispersion()};
+    case LikelihoodKind::zero_inflated_poisson:
+      return ZeroInflatedPoissonLikelihood{model.zero_share()};
     case LikelihoodKind::cox:
       break;
   }

@@ -54,6 +54,7 @@ MethodInfo dbk_exact() {
 
 MethodInfo vbll() {
   MethodInfo info = network_method("vbll", every_task());
+  info.dispersed = true;
   info.streams = true;
   info.summary = "Variational Bayesian last layer: dbk's model trained on the evidence lower bound.";
   info.paper = "N: deep basis kernels, appendix B (baseline VBLL; Harrison et al. 2024)";
@@ -63,6 +64,7 @@ MethodInfo vbll() {
 
 MethodInfo sv_dkl() {
   MethodInfo info = network_method("sv-dkl", every_task());
+  info.dispersed = true;
   info.streams = true;
   info.summary = "Deep kernel learning with inducing points, trained on the evidence lower bound (SVGP).";
   info.paper = "N: deep basis kernels, objective N-5 (baseline SV-DKL)";
@@ -91,6 +93,7 @@ MethodInfo pp_dkl() {
 
 MethodInfo sv_rbf() {
   MethodInfo info = network_method("sv-rbf", every_task());
+  info.dispersed = true;
   info.streams = true;
   info.inputs = {InputKind::table};  // the kernel acts on table columns, without a network
   info.summary = "Sparse variational Gaussian process with an ARD RBF kernel at the inputs (SVGP).";
@@ -106,6 +109,7 @@ MethodInfo sv_rbf() {
 
 MethodInfo sv_dbk() {
   MethodInfo info = network_method("sv-dbk", every_task());
+  info.dispersed = true;
   info.streams = true;
   info.summary =
       "The earlier deep basis kernel: evidence lower bound with a trace regulariser and a diagonal "

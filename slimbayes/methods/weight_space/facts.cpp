@@ -161,6 +161,7 @@ MethodInfo ensemble() {
   info = segmenting(std::move(info));
   info.inner = "of";
   info.student = true;  // as above
+  info.dispersed = true;
   info.options = option_docs<EnsembleOptions>();
   info.resolve = resolve_ensemble;
   return info;
