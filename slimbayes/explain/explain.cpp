@@ -17,8 +17,10 @@ namespace {
 
 constexpr double kShareOfAnswers = 0.05;  // of the progress
 
-/// Throws std::invalid_argument for a column that is asked for twice or that the model does not use.
+/// Throws std::invalid_argument for a column that is asked for twice or that the model does not use, and for
+/// any column of windows.
 void check_columns(const ExplainedRows& rows, const std::vector<std::string>& columns) {
+  if (!columns.empty()) check_has_curves(rows);
   for (auto name = columns.begin(); name != columns.end(); ++name) {
     input_column(rows, *name);
     if (std::find(columns.begin(), name, *name) != name)

@@ -127,7 +127,7 @@ void describe(ExplainReport& f, V& v) {
   v("level", f.level, "level of the intervals");
   v("targets", f.targets, "whether the data have targets, without which there are no errors");
   v("importance", f.importance, "importance of each group of columns, the largest first");
-  v("partial_dependence", f.partial_dependence, "of each column of `.column`; absent without");
+  v("partial_dependence", f.partial_dependence, "of each column that was asked for; absent without one");
   v("notes", f.notes, "sentences on the data and the numbers");
 }
 

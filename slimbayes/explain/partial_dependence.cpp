@@ -94,11 +94,15 @@ std::variant<double, std::string> shown_value(const Column& column, double value
 
 }  // namespace
 
+void check_has_curves(const ExplainedRows& rows) {
+  check(std::holds_alternative<Table>(rows.examples), "explain",
+        "rows of a table for the partial dependence on a column (`.column`)",
+        "windows, in which a column has many cells", "leave it out: the importance takes windows");
+}
+
 PartialDependence partial_dependence(const ExplainedRows& rows, const std::string& name,
                                      const PartialOptions& options) {
-  const auto* table = std::get_if<Table>(&rows.examples);
-  check(table != nullptr, "explain", "rows of a table for the partial dependence on a column (`.column`)",
-        "windows, in which a column has many cells", "leave it out: the importance takes windows");
+  check_has_curves(rows);
   check(options.points >= 2 && options.levels >= 1 && options.rows >= 1, "explain",
         "at least two values of a column and one row", "fewer");
   const InputColumn column = input_column(rows, name);
@@ -106,7 +110,7 @@ PartialDependence partial_dependence(const ExplainedRows& rows, const std::strin
   if (grid.empty())
     refuse("explain", "a column with values", fmt::format("{} without any", in_quotes(name)),
            "give rows that have some");
-  const Table some = take_rows(*table, spaced(rows.size(), options.rows));
+  const Table some = take_rows(std::get<Table>(rows.examples), spaced(rows.size(), options.rows));
   PartialDependence out{name, std::string(kind_name(column.cells->kind)), {}, together_notes(rows, column)};
   for (const double value : grid) {
     const Answers a = rows.model.answers(with_value(some, column.cells->name, value),

@@ -16,6 +16,9 @@ struct PartialOptions {
   std::function<void(double)> progress = {};  // takes the share of the work that is done
 };
 
+/// Throws std::invalid_argument for windows, whose rows have a column many times.
+void check_has_curves(const ExplainedRows& rows);
+
 /// Returns the partial dependence of the answers on a column of a table (Friedman 2001, section 8.2): at each
 /// value of a grid the mean answer over the rows if all of them had this value. The grid of numbers and times
 /// holds the different cells of the column if they are at most `points`, else so many of its quantiles, each a
@@ -23,8 +26,8 @@ struct PartialOptions {
 /// variances. Rows that have no finite answer at a value are left out there (PartialPoint::rows).
 ///
 /// A note names the columns that go together with this one (association() above kAssociated): the average
-/// then holds combinations that the data do not have. Throws std::invalid_argument for windows, whose rows
-/// have the column many times, for a column that the model does not use and one without a value.
+/// then holds combinations that the data do not have. Throws as check_has_curves(), and
+/// std::invalid_argument for a column that the model does not use and one without a value.
 PartialDependence partial_dependence(const ExplainedRows& rows, const std::string& column,
                                      const PartialOptions& options = {});
 
