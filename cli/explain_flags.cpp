@@ -2,19 +2,9 @@
 #include "cli/common_flags.h"
 #include "cli/flags.h"
 #include "cli/usage.h"
+#include "slimbayes/catalog/call_options.h"
 
 namespace slimbayes::cli {
-namespace {
-
-OptionDoc whole(double low, double high) {
-  OptionDoc doc;
-  doc.type = "integer";
-  doc.range = Range{low, high};
-  return doc;
-}
-
-}  // namespace
-
 void add_explain(CLI::App& root, Parsed& p) {
   ExplainRequest& r = p.explain;
   CLI::App& app = *root.add_subcommand(
@@ -36,10 +26,10 @@ void add_explain(CLI::App& root, Parsed& p) {
       ->type_name("GROUPS");
   app.add_option("--repeats", r.repeats, "permutations of each column, averaged [default 5]")
       ->type_name("N")
-      ->check(within("a number of permutations", whole(1, 1000)));
+      ->check(within<PermutationPlan>("a number of permutations", "repeats"));
   app.add_option("--rows", r.rows, "rows to permute, evenly spaced in DATA [default 2000]")
       ->type_name("N")
-      ->check(within("a number of rows", whole(10, 1e9)));
+      ->check(within<PermutationPlan>("a number of rows", "rows"));
   app.add_option(
          "--out", r.out,
          "also write a table, .csv, .tsv, .parquet or .feather: of the curves of --column, without it of the "

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/explain/column_groups.h"
@@ -45,6 +46,7 @@ std::vector<std::string> notes_of_rows(const ExplainedRows& rows) {
 }  // namespace
 
 ExplainReport explain(const Model& model, const Examples& examples, const ExplainAsked& asked) {
+  check_options(PermutationPlan{asked.repeats, asked.rows.rows}, "explain");
   const PredictOptions& predict = asked.rows.predict;
   ExplainOptions of_rows = asked.rows;
   of_rows.predict = predict.within(0, kShareOfAnswers);

@@ -22,6 +22,6 @@ struct ExplainAsked {
 /// columns of the request, with sentences on what to read them by. Throws std::invalid_argument for a column
 /// that is asked for twice and as explained_rows(), given_groups(), group_importance() and
 /// partial_dependence().
-ExplainReport explain(const Model& model, const Examples& examples, const ExplainAsked& options = {});
+ExplainReport explain(const Model& model, const Examples& examples, const ExplainAsked& asked = {});
 
 }  // namespace slimbayes
