@@ -45,7 +45,7 @@ def test_groups_are_permuted_together(model):
     assert "a + copy" in set(both.importance(twin, y, groups="auto", repeats=1).group)
     with pytest.raises(ValueError, match="received 'z'"):
         model.importance(X, y, groups=[["a", "z"]])
-    with pytest.raises(ValueError, match="each column once in groups="):
+    with pytest.raises(ValueError, match="each column once in groups; received .a. twice"):
         model.importance(X, y, groups=[["a"], ["a"]])
     with pytest.raises(ValueError, match="a list of lists of columns"):
         model.importance(X, y, groups=["a", "b"])
