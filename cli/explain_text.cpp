@@ -17,7 +17,7 @@
 namespace slimbayes::cli {
 namespace {
 
-constexpr size_t kMostShown = 30;
+constexpr size_t kMostGroups = 30;
 
 /// A number of a group and the head of its column.
 struct Shown {
@@ -58,7 +58,7 @@ std::vector<std::string> cells_of_number(const std::vector<GroupImportance>& gro
 std::string importance_text(const ExplainReport& report, const std::string& noun) {
   const std::vector<GroupImportance> groups(
       report.importance.begin(),
-      report.importance.begin() + static_cast<int64_t>(std::min(kMostShown, report.importance.size())));
+      report.importance.begin() + static_cast<int64_t>(std::min(kMostGroups, report.importance.size())));
   std::vector<std::vector<Cell>> rows = {{{fmt::format("{} permuted", counted(report.rows, noun))}}};
   for (const GroupImportance& one : groups) rows.push_back({{one.group}});
   for (const Shown& shown : kShown) {
