@@ -89,6 +89,7 @@ Command command_named(const std::string& name, const Parsed& p) {
   if (name == "predict") return of_files(p.predict);
   if (name == "evaluate") return of_files(p.evaluate);
   if (name == "report") return of_files(p.report);
+  if (name == "explain") return of_files(p.explain);
   if (name == "update") return request(p.update);
   if (name == "forget") return request(p.forget);
   if (name == "merge") return request(p.merge);

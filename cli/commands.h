@@ -17,6 +17,7 @@ int run_command(const FitRequest& request);
 int run_command(const PredictRequest& request);
 int run_command(const EvaluateRequest& request);
 int run_command(const ReportRequest& request);
+int run_command(const ExplainRequest& request);
 int run_command(const UpdateRequest& request);
 int run_command(const MergeRequest& request);
 int run_command(const ExportRequest& request);

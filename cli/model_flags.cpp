@@ -316,6 +316,7 @@ void add_model_commands(CLI::App& root, Parsed& parsed) {
   add_predict(root, parsed);
   add_evaluate(root, parsed);
   add_report(root, parsed);
+  add_explain(root, parsed);
   add_updates(root, parsed);
   add_merge(root, parsed);
   add_export(root, parsed);

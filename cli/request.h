@@ -87,6 +87,18 @@ struct ReportRequest {
   bool json = false;  // print the facts in place of writing the page
 };
 
+struct ExplainRequest {
+  std::string model, data;
+  std::vector<std::string> files;         // tables that are read as one; `data`: the first
+  std::vector<std::string> columns;       // whose partial dependence is computed
+  std::string groups;                     // "a,b;c,d", "auto", or empty: each column alone
+  int64_t repeats = 5, rows = 2000;       // permutations of each group; rows to permute
+  std::string out;                        // file of a table; empty: none
+  std::vector<std::string> rename, fill;  // --rename and --fill
+  double level = 0.95;
+  bool json = false;
+};
+
 struct UpdateRequest {
   std::string model, data;
   std::string out;                   // model file to write; empty: `model`
@@ -166,8 +178,9 @@ struct BoundsRequest {
 };
 
 struct Request {
-  std::variant<FitRequest, PredictRequest, EvaluateRequest, ReportRequest, UpdateRequest, MergeRequest,
-               ExportRequest, CompareRequest, GenerateRequest, DemoRequest, RankAdviceRequest, BoundsRequest>
+  std::variant<FitRequest, PredictRequest, EvaluateRequest, ReportRequest, ExplainRequest, UpdateRequest,
+               MergeRequest, ExportRequest, CompareRequest, GenerateRequest, DemoRequest, RankAdviceRequest,
+               BoundsRequest>
       command;
   int threads = kThreadsOfMethod;
   std::string device = "cpu";  // where networks compute (FitOptions::device)

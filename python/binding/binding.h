@@ -94,6 +94,7 @@ void bind_answers(py::module_& module);
 void bind_number_rows(py::module_& module);
 void bind_joint(py::module_& module);
 void bind_fit(py::module_& module);
+void bind_explain(py::module_& module);
 void bind_posterior(py::module_& module);
 void bind_command_line(py::module_& module);
 

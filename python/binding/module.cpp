@@ -15,6 +15,7 @@ PYBIND11_MODULE(_core, module) {
   bind_number_rows(module);
   bind_joint(module);
   bind_fit(module);
+  bind_explain(module);
   bind_posterior(module);
   bind_command_line(module);
   module.attr("__version__") = slimbayes::version();

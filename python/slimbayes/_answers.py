@@ -235,6 +235,60 @@ class Answers:
         rows = self._rows(X, with_target=True, target=y)
         return Report(*self.model_.report(rows, self._level(level), _options.text("part", part)))
 
+    def importance(self, X, y=None, groups=None, repeats=5, rows=2000, level=None):
+        """How much the answers depend on each column: the table of `slimbayes explain`, as a data frame of pandas (without pandas a dict of
+        lists), the most important group of columns first. The cells of a column are permuted among the rows; then "nll", "rmse" (of classes
+        "accuracy") say how much the error rises, "mean" the mean squared change of the mean over its variance between the rows, "aleatoric",
+        "epistemic" and "width" how much these parts change, as a share of their mean. Each has its standard error beside it, as "nll_se".
+
+        y : targets; None: X has the column that the model predicts, or the errors are left out. groups : lists of columns that are permuted
+        together, or "auto": those that go together by more than 0.8. repeats : permutations of each group. rows : rows of X that are permuted,
+        evenly spaced.
+        """
+        from slimbayes import _explain
+
+        self._check_one("importance")
+        return _explain.importance(self.model_, self._rows(X, with_target=True, target=y), groups, repeats, rows, self._level(level))
+
+    def partial_dependence(self, X, column, level=None):
+        """The mean answer over at most 500 of the rows X if all of them had the same value in a column, at up to 20 of its values or 30 of its
+        categories: a data frame of pandas (without pandas a dict of lists) of "value", "mean", "sd_aleatoric", "sd_epistemic" and "width"; of
+        classes "p_CLASS", "entropy" and "mutual_information".
+
+        column : its name, or of an array its number.
+        """
+        from slimbayes import _explain
+
+        self._check_one("partial_dependence")
+        X = _data.as_table(X)
+        if isinstance(X, np.ndarray) and not isinstance(column, str):
+            names = self._names(X)
+            number = _options.whole("column", column, max(len(names) - 1, 0))
+            column = names[number]
+        rows = self._rows(X, with_target=False)
+        return _explain.partial_dependence(self.model_, rows, _options.text("column", str(column)), self._level(level))
+
+    def explain_row(self, row, background, draws=10):
+        """Divides the difference between the answer to a row and the mean answer to the background rows among the columns, by Shapley values
+        (Lundberg and Lee 2017), with the package shap. Returns ``{"base": ..., "answer": ..., "columns": {column: ...}}``, dicts of "mean",
+        "log_sd_epistemic" and "log_sd_aleatoric" (where an sd is 0 without its logarithm); of classes of "p_CLASS" and "mutual_information".
+        The values of the columns and the base add up to the answer.
+
+        row : a frame of one row, a Series, or an array [d]. background : rows of usual data, of which at most 100 are used, evenly spaced.
+        draws : permutations of the columns.
+
+        >>> account = model.explain_row(X.iloc[[0]], X.sample(50))
+        >>> max(account["columns"].items(), key=lambda one: abs(one[1]["log_sd_epistemic"]))
+        """
+        from slimbayes import _explain
+
+        self._check_one("explain_row")
+        inputs = self._facts.get("inputs")
+        if inputs is None:
+            raise ValueError(f"explain_row: expected a model of a table; received one of {self._facts['kind']}")
+        names = list(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
+        return _explain.explain_row(self, row, background, draws, set(inputs), self._facts["classes"], names)
+
     def card(self, X=None, y=None, *, name=None, license=None):
         """The model card for the Hugging Face Hub, as the text of a README.md: metadata in YAML with the scores, data, method, limits and use.
 

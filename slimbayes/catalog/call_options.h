@@ -94,6 +94,18 @@ void describe(RankOptions& o, V& v) {
   v("c0", o.c0, "constant of the Gaussian complexity", Range{0, 1e9, true, true}, "");
 }
 
+/// How the importance of columns is computed.
+struct PermutationPlan {
+  int64_t repeats = 5;  // permutations of each column or group
+  int64_t rows = 2000;  // rows to permute
+};
+
+template <class V>
+void describe(PermutationPlan& o, V& v) {
+  v("repeats", o.repeats, "permutations of each column", Range{1, 1000}, "");
+  v("rows", o.rows, "rows to permute, evenly spaced", Range{10, 1e9}, "");
+}
+
 /// What a user asks of synthetic data.
 struct GenerateOptions {
   int64_t rows = 2000;

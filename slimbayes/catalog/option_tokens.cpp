@@ -38,6 +38,8 @@ const Names& names_of_calls() {
                               {"max_table_memory", "text"},
                               {"cross_validate", "integer"},
                               {"keep", "list"},
+                              {"groups", "list"},
+                              {"column", "list"},
                               {"parts", "boolean"},
                               {"quantiles", "list"},
                               {"maps", "text"},

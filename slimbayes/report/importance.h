@@ -11,9 +11,9 @@ namespace slimbayes {
 
 /// Returns the importance of each input column of a table or of windows, the largest rise of the error first.
 /// Takes at most 2,000 of the examples, evenly spaced, and fewer if there are more than thirty columns.
-/// Permutations are seeded by the name of the column. Few examples are permuted several times, and the
-/// results averaged. For windows, whole stretches of several windows' length change places, so that
-/// neighbouring cells stay together. Empty for images and text, and if there are fewer than ten examples.
+/// Few examples are permuted several times, and the results averaged. The numbers are those of
+/// group_importance() for each column alone. Empty for images and text, and if there are fewer than ten
+/// examples.
 /// Calls progress(share) with the share that is done.
 std::vector<ColumnImportance> permutation_importance(const ScoredExamples& s,
                                                      const std::function<void(double)>& progress = {});

@@ -57,6 +57,11 @@ const char* const kHowParts =
     "A "
     "point outside is orange.";
 
+/// Returns the cell of a part of the importance, times `unit`; "-" where it is not defined.
+HtmlCell part_cell(const std::optional<double>& part, double unit) {
+  return number_cell(part ? fmt::format("{:.3g}", unit * *part) : "-");
+}
+
 /// Returns the cells of a surprising row that its task has.
 std::vector<HtmlCell> surprising_cells(const SurprisingRow& row) {
   const HtmlCell tail = number_cell(fmt::format("{:.2g}", row.tail));
@@ -104,6 +109,7 @@ std::string parts_html(const ReportFacts& facts) {
 std::string importance_html(const ReportFacts& facts) {
   if (!facts.importance) return "";
   const ImportanceFact& importance = *facts.importance;
+  const bool widths = !importance.columns.empty() && importance.columns.front().width.has_value();
   double error = 0, spread = 0;
   for (const ColumnImportance& one : importance.columns) {
     error = std::max(error, one.error);
@@ -116,28 +122,41 @@ std::string importance_html(const ReportFacts& facts) {
                     {bar_svg(error > 0 ? one.error / error : 0, "blue")},
                     number_cell(fmt::format("{:.3g}", one.error)),
                     {bar_svg(spread > 0 ? one.spread / spread : 0, "purple")},
-                    number_cell(fmt::format("{:.3g}", one.spread))});
+                    number_cell(fmt::format("{:.3g}", one.spread)),
+                    part_cell(one.mean, 1),
+                    part_cell(one.aleatoric, 100),
+                    part_cell(one.epistemic, 100)});
+    if (widths) rows.back().push_back(part_cell(one.width, 100));
   }
   const std::string left_out =
       importance.columns.size() > rows.size()
           ? fmt::format(" The {} other columns are in the facts of the report (JSON).",
                         importance.columns.size() - rows.size())
           : "";
-  const std::string table = table_html({text_cell("column"),
-                                        text_cell(importance.error),
-                                        {"", true},
-                                        text_cell(importance.spread),
-                                        {"", true}},
-                                       rows);
+  std::vector<HtmlCell> heads = {text_cell("column"),
+                                 text_cell(importance.error),
+                                 {"", true},
+                                 text_cell(importance.spread),
+                                 {"", true},
+                                 {facts.classes ? "probabilities" : "mean", true},
+                                 {"aleatoric, %", true},
+                                 {"epistemic, %", true}};
+  if (widths) heads.push_back({"width, %", true});
+  const std::string table = table_html(heads, rows);
   return section_html(
       "importance", "Importance of the columns",
       figure_html(
           "What the answers depend on", importance.says, table,
           fmt::format(
               "Each column in turn is shuffled among {} {}s, so that it says nothing. Blue: how much "
-              "the error rises. Purple: how much the uncertainty changes, up or down. Columns that say "
-              "the same share their importance.{}",
-              importance.rows, facts.noun, left_out)));
+              "the error rises. Purple: how much the uncertainty changes, up or down. On the right the "
+              "parts of the answer: the mean squared change of the {} over {} variance between the rows, "
+              "which is 2 where nothing else matters, and how much the {} change, in percent of their mean. "
+              "Columns that say the same share their importance.{}",
+              importance.rows, facts.noun, facts.classes ? "probabilities" : "mean",
+              facts.classes ? "their" : "its",
+              facts.classes ? "aleatoric and the epistemic part of the entropy" : "parts of the sd",
+              left_out)));
 }
 
 std::string confusion_html(const ClassFacts& facts) {

@@ -19,6 +19,8 @@ struct ColumnImportance {
   std::string column = {};
   double error = 0;   // rise of the RMSE of the mean (numbers, counts) or of the NLL (classes)
   double spread = 0;  // mean absolute change of log sd (numbers, counts) or of the entropy (classes)
+  /// How much the parts of the answer change (GroupImportance); empty where a part is 0 in all rows.
+  std::optional<double> mean = {}, aleatoric = {}, epistemic = {}, width = {};
 };
 
 template <class V>
@@ -26,6 +28,13 @@ void describe(ColumnImportance& f, V& v) {
   v("column", f.column, "name of the column");
   v("error", f.error, "rise of the RMSE of the mean, or of classes of the NLL in nats");
   v("spread", f.spread, "mean absolute change of log sd, or of classes of the entropy in nats");
+  v("mean", f.mean,
+    "mean squared change of the mean over its variance between the rows; of classes of the probabilities");
+  v("aleatoric", f.aleatoric,
+    "mean absolute change of the aleatoric sd over its mean; of classes of the expected entropy");
+  v("epistemic", f.epistemic,
+    "mean absolute change of the epistemic sd over its mean; of classes of the mutual information");
+  v("width", f.width, "mean absolute change of the interval's width over its mean; of numbers and counts");
 }
 
 struct ImportanceFact {

@@ -64,29 +64,13 @@ at::Tensor inside_interval(const ScoredExamples& s) {
 }
 
 std::vector<InputColumn> input_columns(const ScoredExamples& s) {
-  std::vector<InputColumn> columns;
-  const auto* rows = std::get_if<Encoder>(&s.model.encoder());
-  if (const auto* windows = std::get_if<WindowEncoder>(&s.model.encoder())) rows = &windows->rows();
-  if (rows == nullptr || s.cells == nullptr) return columns;
-  for (const Encoder::Feature& feature : rows->columns()) {
-    const Column* cells = s.cells->find(feature.name);
-    if (cells == nullptr && feature.name.ends_with(" (past)"))  // the target's past values in a window
-      cells = s.cells->find(s.model.target());
-    if (feature.width() > 0 && cells != nullptr) columns.push_back({&feature, cells});
-  }
-  return columns;
+  if (s.cells == nullptr) return {};
+  return input_columns(s.model.encoder(), *s.cells);
 }
 
 std::vector<double> list_of(const at::Tensor& x) {
   const at::Tensor flat = x.to(at::kDouble).contiguous();
   return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
-}
-
-std::vector<int64_t> spaced(int64_t n, int64_t most) {
-  std::vector<int64_t> out;
-  const int64_t kept = std::min(n, most);
-  for (int64_t i = 0; i < kept; ++i) out.push_back(i * n / kept);
-  return out;
 }
 
 }  // namespace slimbayes

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slimbayes/explain/input_columns.h"
 #include "slimbayes/model/model.h"
 
 namespace slimbayes {
@@ -58,19 +59,11 @@ bool are_classes(const Predictive& p);
 /// Returns, for each example, whether the target lies inside its interval. [n] bool; numbers and counts.
 at::Tensor inside_interval(const ScoredExamples& s);
 
-/// An input column of the model whose cells each example has.
-struct InputColumn {
-  const Encoder::Feature* feature;
-  const Column* cells;  // [n] of ScoredExamples::cells
-};
-
-/// Returns the input columns of a table or of windows, in the encoder's order. Empty for images and text.
+/// Returns the input columns of a table or of windows, in the encoder's order; their cells [n] are those of
+/// ScoredExamples::cells. Empty for images and text.
 std::vector<InputColumn> input_columns(const ScoredExamples& s);
 
 /// Returns the numbers of a tensor of float64, int64 or bool as a list.
 std::vector<double> list_of(const at::Tensor& x);
-
-/// Returns at most `most` of the indices 0 to n - 1, evenly spaced.
-std::vector<int64_t> spaced(int64_t n, int64_t most);
 
 }  // namespace slimbayes

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 from conftest import TOOL, header, refused, run, toy_rows, write_csv
 
-COMMANDS = ["fit", "predict", "evaluate", "report", "update", "forget", "export", "compare", "rank-advice", "bounds", "methods", "describe",
+COMMANDS = ["fit", "predict", "evaluate", "report", "explain", "update", "forget", "export", "compare", "rank-advice", "bounds", "methods", "describe",
             "generate", "demo"]
 
 

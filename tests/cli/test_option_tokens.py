@@ -6,7 +6,7 @@ import re
 import pytest
 from conftest import ROOT, run, toy_rows, write_csv
 
-COMMANDS = ["fit", "compare", "predict", "evaluate", "report", "update", "forget", "merge", "export", "rank-advice", "bounds"]
+COMMANDS = ["fit", "compare", "predict", "evaluate", "report", "explain", "update", "forget", "merge", "export", "rank-advice", "bounds"]
 FORGED = "`.class_rows`"  # what a token of an option looks like; no command below speaks of this option
 FEW = ["--threads", 1, "--steps", 30]
 

@@ -159,6 +159,7 @@ def test_foreign_texts_are_escaped(page):
     assert NASTY not in text and "<i>" not in text
     assert "&lt;b&gt;&amp;&quot;" in text and "&lt;i&gt;blue&lt;/i&gt;" in text
     assert NASTY in [column["column"] for column in facts["importance"]["columns"]]
+    assert all(column["mean"] >= 0 and column["aleatoric"] >= 0 for column in facts["importance"]["columns"])
 
 
 def test_new_data_are_scored_whole_and_data_of_the_fit_with_a_warning(toy, tmp_path):

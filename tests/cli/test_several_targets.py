@@ -300,7 +300,7 @@ def test_a_fit_that_cannot_be_is_refused(folder, words, text):
 @pytest.mark.parametrize("words", [
     ["update", "pair", "t.csv", "--out", "n"], ["forget", "pair", "t.csv", "--out", "n"], ["merge", "pair", "three", "--out", "n"],
     ["export", "pair", "--out", "n"], ["export", "pair", "--onnx", "n"], ["report", "pair", "t.csv"], ["bounds", "pair", "t.csv"],
-    ["rank-advice", "pair"], ["evaluate", "pair", "t.csv", "--folds", 3]], ids=lambda words: "-".join(map(str, words)))
+    ["rank-advice", "pair"], ["explain", "pair", "t.csv"], ["evaluate", "pair", "t.csv", "--folds", 3]], ids=lambda words: "-".join(map(str, words)))
 def test_a_command_for_one_target_says_so(folder, words):
     error = refused(folder, *words)
     assert "expected a model of one target; received one of 'a', 'b'" in error and "predict, evaluate and describe" in error, error

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 from conftest import header, raw_on_terminal, run, toy_rows, write_csv
 
-COMMANDS = ["fit", "predict", "evaluate", "report", "update", "forget", "export", "compare", "rank-advice", "bounds", "methods", "describe",
+COMMANDS = ["fit", "predict", "evaluate", "report", "explain", "update", "forget", "export", "compare", "rank-advice", "bounds", "methods", "describe",
             "generate", "demo"]
 SIZES = [60, 80, 200]
 

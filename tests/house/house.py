@@ -43,8 +43,9 @@ ENTRY["method"] = _DATA | _NN | {"train", "method"}
 ENTRY["methods"] = set(ENTRY) | {"methods"}
 ENTRY["serve"] = _ENCODING | _ENGINE | {"root", "serve"}
 ENTRY["model"] = ENTRY["methods"] | {"serve", "model"}
-for _room in "fit", "theory", "report":
+for _room in "fit", "theory", "explain":
     ENTRY[_room] = ENTRY["model"] | {_room}
+ENTRY["report"] = ENTRY["explain"] | {"report"}
 ENTRY["root"] = set(ENTRY) | {"root"}  # slimbayes/*.h: version
 TOOL_ENTRY = {"storage", "catalog", "facts", "root"}  # of the executable, which opens the engine only when it must
 

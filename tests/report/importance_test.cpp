@@ -23,8 +23,13 @@ TEST(permutation_importance, ANoiseColumnHasNone) {
   EXPECT_EQ(found[0].column, "x");
   // The RMSE of shuffled x: sqrt(0.25 + 2 * 4 var(x)), about 2.87.
   EXPECT_NEAR(found[0].error, std::sqrt(0.25 + 8) - 0.5, 0.3);
+  EXPECT_NEAR(found[0].mean.value(), 2, 0.1);  // the mean depends on x alone
+  EXPECT_NEAR(found[0].aleatoric.value(), 0, 1e-9);
+  EXPECT_GT(found[0].epistemic.value(), 0.01);
   for (size_t i : {1u, 2u}) {
     EXPECT_NEAR(found[i].error, 0, 0.01) << found[i].column;
+    EXPECT_NEAR(found[i].mean.value(), 0, 0.01) << found[i].column;
+    EXPECT_LT(found[i].width.value(), 0.01);
     EXPECT_LT(found[i].spread, 0.01);
   }
 }

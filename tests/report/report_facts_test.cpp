@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "slimbayes/explain/explain_report.h"
 #include "slimbayes/fit/comparison_report.h"
 #include "slimbayes/fit/fit_report.h"
 #include "slimbayes/model/evaluation_report.h"
@@ -83,6 +84,8 @@ std::string page_of_fields() {
              "[How to read a report](report.md) explains the parts. The fields of `report` are metrics of "
              "`evaluate --json`.",
              without(field_docs<ReportFacts>(), "report")) +
+         section("explain --json", "[How to read an explanation](explain.md) explains the numbers.",
+                 field_docs<ExplainReport>()) +
          sections_of_targets();
 }
 
