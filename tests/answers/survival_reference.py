@@ -5,8 +5,15 @@ scikit-survival 0.28.0:  pip install mpmath scikit-survival && python survival_r
 """
 
 import mpmath as mp
+import numpy as np
+from scipy import stats
+from sksurv.metrics import (brier_score, concordance_index_censored, concordance_index_ipcw, cumulative_dynamic_auc,
+                            integrated_brier_score)
+from sksurv.nonparametric import CensoringDistributionEstimator, kaplan_meier_estimator
+from sksurv.util import Surv
 
 INF = mp.inf
+TIMES = np.array([2, 4.25, 6, 8.5, 11])
 
 
 def truncated_normal(a, b):
@@ -51,5 +58,59 @@ def print_truncated():
         print("censored: log P, E[y], d mean, d var", mean, var, lower, upper, *[mp.nstr(x, 17) for x in values])
 
 
+def rows(n, a, b, c):
+    """Times with ties, events and a risk, all dyadic: as Rows in tests/answers/censored/survival_rows.h."""
+    i = np.arange(n)
+    time = 1 + 0.5 * (i * a % b)
+    event = i * 7 % c < 3
+    return time, event, 0.25 * (i * 11 % 17) - 0.125 * time, 0.02 + 0.01 * (i * 13 % 7)
+
+
+def haider(survival, event, bins):
+    """Counts of D-calibration (Haider et al. 2020, appendix B) in bins of the survival probability, from 0."""
+    counts = np.zeros(bins)
+    for s, observed in zip(survival, event):
+        k = min(int(s * bins), bins - 1)
+        if observed:
+            counts[k] += 1
+        else:
+            counts[k] += (s - k / bins) / s
+            counts[:k] += 1 / (bins * s)
+    return counts
+
+
+def show(name, *values):
+    print(name, *[repr(np.asarray(v, float).tolist()) for v in values])
+
+
+def print_survival():
+    time, event, risk, rate = rows(60, 37, 29, 5)
+    train_time, train_event, _, _ = rows(50, 31, 33, 4)
+    data, train = Surv.from_arrays(event, time), Surv.from_arrays(train_event, train_time)
+    at, survival, (lower, upper) = kaplan_meier_estimator(event, time, conf_type="log-log")
+    pick = [0, 5, 14, 27]
+    show("kaplan_meier", len(at), at[pick], survival[pick], lower[pick], upper[pick], survival[-1])
+    show("censoring_curve", CensoringDistributionEstimator().fit(data).predict_proba(TIMES))
+    show("concordance", *concordance_index_censored(event, time, risk))
+    show("uno", *concordance_index_ipcw(train, data, risk))
+    show("uno before 9", *concordance_index_ipcw(train, data, risk, tau=9))
+    predicted = np.exp(-rate[:, None] * TIMES)
+    show("brier", brier_score(train, data, predicted, TIMES)[1])
+    show("integrated_brier", integrated_brier_score(train, data, predicted, TIMES))
+    show("dynamic_auc", *cumulative_dynamic_auc(train, data, risk, TIMES))
+    show("dynamic_auc of each time", *cumulative_dynamic_auc(train, data, rate[:, None] * TIMES, TIMES))
+    counts = haider(np.exp(-rate * time), event, 10)
+    statistic = ((counts - 6) ** 2 / 6).sum()
+    show("d-calibration", counts[::-1] / 60, statistic, stats.chi2.sf(statistic, 9))
+    at_six = np.exp(-(rate + 0.001 * np.arange(60) / 64) * 6)
+    order = np.argsort(at_six, kind="stable")
+    for g in range(5):
+        own = order[g * 12:(g + 1) * 12]
+        at, survival, (lower, upper) = kaplan_meier_estimator(event[own], time[own], conf_type="log-log")
+        k = np.searchsorted(at, 6, side="right") - 1
+        show("horizon", at_six[own].mean(), survival[k], lower[k], upper[k])
+
+
 if __name__ == "__main__":
     print_truncated()
+    print_survival()
