@@ -154,6 +154,21 @@ double regression_nll(const Regression& p, const at::Tensor& y, const at::Tensor
   return row_mean(regression_row_nll(p, y), weight, "regression_nll");
 }
 
+at::Tensor log_probability_between(const Regression& p, const at::Tensor& lower, const at::Tensor& upper) {
+  constexpr const char* kBetween = "log_probability_between";
+  check_shape(lower, {-1}, kBetween, "lower");
+  check_shape(upper, {lower.size(0)}, kBetween, "upper");
+  checked(p, at::zeros_like(lower), kBetween);
+  const at::Tensor from = lower.to(at::kDouble).contiguous(), to = upper.to(at::kDouble).contiguous();
+  check((from <= to).all().item<bool>(), kBetween, "lower <= upper in every row",
+        "a lower bound above the upper one, or NaN");
+  const MixtureRows rows(p);
+  return rows.each(
+      [&rows, a = from.const_data_ptr<double>(), b = to.const_data_ptr<double>()](auto parts, int64_t row) {
+        return rows.mixture().log_between(parts, a[row], b[row]);
+      });
+}
+
 at::Tensor normal_score(const Regression& p, const at::Tensor& y) {
   const at::Tensor target = checked(p, y, "normal_score");
   const MixtureRows rows(p);

@@ -30,6 +30,13 @@ SLIMBAYES_EXPORT at::Tensor regression_row_nll(const Regression& p, const at::Te
 SLIMBAYES_EXPORT double regression_nll(const Regression& p, const at::Tensor& y,
                                        const at::Tensor& weight = {});
 
+/// Returns log P(lower <= Y <= upper) of each row, in nats, with a relative error below 1e-12 far in the
+/// tails and in narrow intervals, too (density/truncated.h). Bounds may be infinite. -inf where lower = upper
+/// and where no component has the interval in its range. lower, upper [n]; throws std::invalid_argument if a
+/// bound is NaN or lower > upper. [n]
+SLIMBAYES_EXPORT at::Tensor log_probability_between(const Regression& p, const at::Tensor& lower,
+                                                    const at::Tensor& upper);
+
 /// Returns z with P(Y <= y) = Phi(z), the standard normal cdf. For a Gaussian it is (y - mean) / sd. Computed
 /// from the smaller tail, so that it is accurate far out. [n]
 SLIMBAYES_EXPORT at::Tensor normal_score(const Regression& p, const at::Tensor& y);

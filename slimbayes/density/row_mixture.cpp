@@ -19,6 +19,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "slimbayes/density/truncated.h"
 #include "slimbayes/density/unit.h"
 #include "slimbayes/storage/error.h"
 
@@ -81,6 +82,12 @@ double RowMixture::Component::warped(double y) const {
 
 double RowMixture::Component::unwarped(double t) const { return shift + scale * (log ? std::exp(t) : t); }
 
+/// warped(upper) - warped(lower), accurate also where the bounds are close.
+double RowMixture::Component::warped_width(double lower, double upper) const {
+  if (!log) return (upper - lower) / scale;
+  return lower > shift ? std::log1p((upper - lower) / (lower - shift)) : kInfinity;
+}
+
 double RowMixture::Component::log_unit_density(double z) const {
   return log_constant - (gaussian() ? 0.5 * z * z : (dof + 1) / 2 * std::log1p(z * z / dof));
 }
@@ -113,6 +120,23 @@ double RowMixture::log_density(std::span<const Part> parts, double y) const {
       sum += std::exp(one - most);
     }
   }
+  return most + std::log(sum);
+}
+
+double RowMixture::log_between(std::span<const Part> parts, double lower, double upper) const {
+  double most = -kInfinity;
+  std::vector<double> logs(all_.size());
+  for (size_t k = 0; k < all_.size(); ++k) {
+    const Component& c = all_[k];
+    const double s = parts[k].scale;
+    logs[k] = c.log_weight + log_student_between((c.warped(lower) - parts[k].mean) / s,
+                                                 (c.warped(upper) - parts[k].mean) / s,
+                                                 c.warped_width(lower, upper) / s, c.dof);
+    most = std::max(most, logs[k]);
+  }
+  if (all_.size() == 1 || most == -kInfinity) return logs[0];
+  double sum = 0;
+  for (const double one : logs) sum += std::exp(one - most);
   return most + std::log(sum);
 }
 

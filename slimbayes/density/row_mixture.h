@@ -58,6 +58,11 @@ class RowMixture {
   double log_density(std::span<const Part> parts, double y) const;
   double normal_score(std::span<const Part> parts, double y) const;
 
+  /// Returns log P(lower <= Y <= upper) of one row, stable as log_student_between (density/truncated.h). A
+  /// bound may be infinite. -inf where no component has a part of the interval in its range, and for lower =
+  /// upper.
+  double log_between(std::span<const Part> parts, double lower, double upper) const;
+
   /// A normal score with what all rows share of it.
   struct Units {
     double score = 0;
@@ -85,6 +90,7 @@ class RowMixture {
     bool gaussian() const;
     double warped(double y) const;
     double unwarped(double t) const;
+    double warped_width(double lower, double upper) const;
     double log_unit_density(double z) const;
   };
   /// The normal score of y in a row, and its derivative.
