@@ -36,7 +36,8 @@ constexpr int64_t kRecent = 100;                      // scores
 constexpr double kSaturation = 2 / std::numbers::pi;  // C of the paper
 
 void check_adaptive_level(double level) {
-  check(level > 0 && level < 1, "adaptive_factors", "a level between 0 and 1", fmt::format("{}", level));
+  if (!(level > 0 && level < 1))
+    refuse("adaptive_factors", "a level between 0 and 1", fmt::format("{}", level));
 }
 
 /// Returns the ceil((t + 1) level)-th smallest of t scores, at most the largest; 0 of none.
@@ -97,8 +98,8 @@ double adaptive_factor(const AdaptiveScores& state, double level) {
 }
 
 double adaptive_bound(int64_t m) {
-  check(m > kAdaptiveStart, "adaptive_bound", fmt::format("more than {} scores", kAdaptiveStart),
-        fmt::format("{}", m));
+  if (m <= kAdaptiveStart)
+    refuse("adaptive_bound", fmt::format("more than {} scores", kAdaptiveStart), fmt::format("{}", m));
   const auto n = static_cast<double>(m + 1);
   return (n / std::log(n) + 1) / static_cast<double>(m - kAdaptiveStart);
 }
@@ -123,7 +124,7 @@ Interval adaptive_interval(const Regression& p, const AdaptiveScores& state, dou
 
 std::vector<double> plain_adaptive_levels(std::span<const double> scores, double level, double step) {
   check_adaptive_level(level);
-  check(step > 0, "plain_adaptive_levels", "a step above 0", fmt::format("{}", step));
+  if (!(step > 0)) refuse("plain_adaptive_levels", "a step above 0", fmt::format("{}", step));
   std::vector<double> levels = {1 - level}, sorted;
   for (const double score : scores) {
     const double now = levels.back();

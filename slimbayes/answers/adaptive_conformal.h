@@ -6,21 +6,8 @@
 
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/answers/predictive.h"
-#include "slimbayes/export.h"
 
 namespace slimbayes {
-
-/// The state of adaptive conformal intervals of a series: the scores of the latest targets, in the order of
-/// their times. The factor of every level is a function of them (adaptive_factors), so that no level has to
-/// be chosen before. A value; advanced() makes the next state.
-struct AdaptiveScores {
-  /// Number of scores that a state keeps. Older ones are dropped; the tracking then begins at the oldest that
-  /// is left.
-  static constexpr int64_t kMost = 2000;
-
-  std::vector<double> scores;  // [m] oldest first, each in [0, kUncoverable], m <= kMost
-  int64_t seen = 0;            // number of scores that the state has gone through, >= m
-};
 
 /// The number of scores at the beginning of a state by whose quantile the tracking starts.
 inline constexpr int64_t kAdaptiveStart = 20;
@@ -44,7 +31,7 @@ std::vector<double> adaptive_factors(std::span<const double> scores, double leve
 
 /// Returns the factor of the next interval, the last of adaptive_factors(), but at least 0: that an interval
 /// has no width is as near as an answer comes to an empty one. Throws as adaptive_factors().
-SLIMBAYES_EXPORT double adaptive_factor(const AdaptiveScores& state, double level);
+double adaptive_factor(const AdaptiveScores& state, double level);
 
 /// Returns the most by which the share of missed targets can differ from 1 - level, among the scores after
 /// the first kAdaptiveStart of m, whatever the scores are: (h(m) + 1) / (m - kAdaptiveStart) with

@@ -50,11 +50,10 @@ std::vector<Sequence> hard_sequences() {
       half_normals(kRows, [](int64_t t) { return std::pow(0.98, static_cast<double>(t)); }),
       Sequence(kRows, 0.0),
       Sequence(kRows, kUncoverable)};
-  // An adversary who knows the factors: just above it, or 0, whichever hurts.
+  // An adversary who knows the factor and exceeds it a little: only the saturated integrator stops the misses.
   Sequence above, alternating;
   for (int64_t t = 0; t < 300; ++t) {
-    above.push_back(std::min(adaptive_factors(above, 0.9).back() + 0.5, 1000.0));
-    above.back() = std::max(above.back(), 0.0);
+    above.push_back(std::clamp(adaptive_factors(above, 0.9).back() + 0.5, 0.0, kUncoverable));
     alternating.push_back(t % 2 == 0 ? 0.0 : 100.0);
   }
   all.push_back(above);
