@@ -174,9 +174,6 @@ def _regression(module, serve, arrays, level):
     if not 0 < level < 1:
         raise ValueError(f"export_onnx: expected a level between 0 and 1; received {level:g}")
     if not module.mixture:
-        if "adaptive.scores" in arrays:
-            raise ValueError("export_onnx: expected a model whose intervals stay as they are; received one with adaptive intervals, which follow "
-                             "the targets of a series; fit it with calibrate='conformal'")
         scores = arrays.get("calibration.scores")
         factor = NormalDist().inv_cdf((1 + level) / 2) if scores is None else conformal_factor(
             scores, arrays.get("calibration.groups"), level, arrays.get("calibration.weights"))

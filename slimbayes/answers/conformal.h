@@ -59,8 +59,8 @@ SLIMBAYES_EXPORT at::Tensor conformal_weights(const at::Tensor& weight, const st
                                               ConformalWeight kind);
 
 /// The state of adaptive conformal intervals of a series: the scores of the latest targets, in the order of
-/// their times. The factor of every level is a function of them (answers/adaptive_conformal.h), so that no level has to
-/// be chosen before. A value; advanced() makes the next state.
+/// their times. The factor of every level is a function of them (answers/adaptive_conformal.h), so that no
+/// level has to be chosen before. A value; advanced() makes the next state.
 struct AdaptiveScores {
   /// Number of scores that a state keeps. Older ones are dropped; the tracking then begins at the oldest that
   /// is left.
@@ -73,7 +73,7 @@ struct AdaptiveScores {
 /// The score of a target that no interval reaches, in sds. No score of an answer with a density is larger.
 inline constexpr double kUncoverable = 1e6;
 
-/// Returns the scores of conformal_scores(p, y) in the order of the rows. [m] Throws as conformal_scores(p, y).
+/// Returns the scores of conformal_scores(p, y) in the order of the rows. [m] Throws as that function does.
 SLIMBAYES_EXPORT at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y);
 
 /// Returns the conformity scores of a regression, |y - mean| / sd with the total predictive sd or, of an

@@ -10,8 +10,8 @@
 
 namespace slimbayes {
 
-// What `evaluate` says, in structs of catalog/fields.h: an Evaluation has the metrics of a model's answers, an
-// UncertaintyReport those of their uncertainty; answers/separation_report.h has those of foreign data.
+// What `evaluate` says, in structs of catalog/fields.h: an Evaluation has the metrics of a model's answers,
+// an UncertaintyReport those of their uncertainty; answers/separation_report.h has those of foreign data.
 
 /// How well scores of uncertainty tell the wrong answers from the right ones.
 struct ErrorsReport {

@@ -50,7 +50,7 @@ std::vector<Sequence> hard_sequences() {
       half_normals(kRows, [](int64_t t) { return std::pow(0.98, static_cast<double>(t)); }),
       Sequence(kRows, 0.0),
       Sequence(kRows, kUncoverable)};
-  // An adversary who knows the factor and exceeds it a little: only the saturated integrator stops the misses.
+  // An adversary who knows the factor and exceeds it a little: only a saturated integrator stops it.
   Sequence above, alternating;
   for (int64_t t = 0; t < 300; ++t) {
     above.push_back(std::clamp(adaptive_factors(above, 0.9).back() + 0.5, 0.0, kUncoverable));
