@@ -111,8 +111,8 @@ class SLIMBAYES_EXPORT Model {
   /// posterior; for a calibrated model, because its calibration scores would no longer hold; for a model that
   /// was fitted with weights; and for examples that do not fit. Of an adaptive model `with` answers the
   /// examples, advances the state of the intervals by their targets in the order of time, and then lets the
-  /// posterior learn them; by a method without an exact posterior the state alone changes (learns_rows()). `without` also throws if an example is given
-  /// more often than the model has learned it.
+  /// posterior learn them; by a method without an exact posterior the state alone changes (learns_rows()).
+  /// `without` also throws if an example is given more often than the model has learned it.
   Model with(const Examples& examples) const;
   Model without(const Examples& examples) const;
 
