@@ -94,6 +94,9 @@ std::string calibration_text(const json& facts, std::string_view noun) {
   const auto found = facts.find("calibration");
   if (found == facts.end() || !found->is_object()) return "";
   const json groups = found->value("groups", json());
+  if (const json seen = found->value("seen", json()); !seen.is_null())
+    return fmt::format("adaptive, begun on {} {}s of its own, at present after {}",
+                       plain(found->value("rows", json())), noun, plain(seen));
   return fmt::format("split {}, calibrated on {} {}s of its own{}", plain(found->value("method", json())),
                      plain(found->value("rows", json())), noun,
                      groups.is_null() ? "" : fmt::format(" in {} groups of identical inputs", plain(groups)));
@@ -220,8 +223,8 @@ std::string weights_text(const json& fit) {
 /// what is known of the training data, running averages, or the noise of the target.
 bool is_data(const std::string& name) {
   constexpr std::string_view kParts[] = {
-      "data.",   "statistics.",  "calibration.", "learned.",  "events.",   "images.", "prior_factor",
-      "sampled", "running_mean", "running_var",  "noise_var", "log_noise", "ood."};
+      "data.",        "statistics.", "calibration.", "adaptive.",   "learned.",  "events.",   "images.",
+      "prior_factor", "sampled",     "running_mean", "running_var", "noise_var", "log_noise", "ood."};
   return std::ranges::any_of(kParts,
                              [&](std::string_view part) { return name.find(part) != std::string::npos; });
 }

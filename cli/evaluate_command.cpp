@@ -78,7 +78,7 @@ SeparationReport separation_of(const EvaluateRequest& r, const Model& model, con
 EvaluationReport scored(const EvaluateRequest& r, const Model& model, const Examples& data,
                         const ColumnChanges& changes, SharedChanges& shared) {
   EvaluationReport out{.method = model.method(), .level = r.level};
-  if (model.calibration().groups > 0) out.calibration = "conformal";
+  if (model.calibration().groups > 0) out.calibration = model.parts().adaptive ? "adaptive" : "conformal";
   if (!r.split.empty()) out.split = r.split;
   if (model.schema().task.grid) {
     std::vector<BadRow> bad;

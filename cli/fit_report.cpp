@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cli/messages.h"
+#include "slimbayes/answers/adaptive_conformal.h"
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/data/table/cell.h"
@@ -31,6 +32,13 @@ std::string tuning_text(const std::optional<TuningReport>& tuning) {
 std::string conformal_text(const Model& model, double level) {
   const ConformalScores& scores = model.calibration();
   if (scores.groups == 0) return "";
+  // The answers of a method with candidates have densities of their own, so that no factor of the sd counts.
+  const char* ends = find_method(model.method()).candidates ? "quantiles at the normal scores ±{:#.4g}"
+                                                            : "mean ± {:#.4g} sd";
+  if (const auto& adaptive = model.parts().adaptive)
+    return fmt::format("adaptive interval at {:g} %: at present {} (a Gaussian's: {:#.4g}), after {}\n",
+                       100 * level, fmt::format(fmt::runtime(ends), adaptive_factor(*adaptive, level)),
+                       normal_quantile((1 + level) / 2), counted(adaptive->seen, "target"));
   const int64_t rows = scores.value.size(0);
   const std::string_view noun = noun_of(kind_of(model.encoder()));
   const std::string from = counted(rows, noun);
@@ -45,9 +53,6 @@ std::string conformal_text(const Model& model, double level) {
     return fmt::format("conformal sets at {:g} %: classes up to a summed probability of {:#.4g}, from {}{}\n",
                        100 * level, conformal_factor(scores, level), from, groups) +
            known;
-  // The answers of a method with candidates have densities of their own, so that no factor of the sd counts.
-  const char* ends = find_method(model.method()).candidates ? "quantiles at the normal scores ±{:#.4g}"
-                                                            : "mean ± {:#.4g} sd";
   return fmt::format("conformal interval at {:g} %: {} (a Gaussian's: {:#.4g}), from {}{}\n", 100 * level,
                      fmt::format(fmt::runtime(ends), conformal_factor(scores, level)),
                      normal_quantile((1 + level) / 2), from, groups) +
@@ -74,7 +79,7 @@ FitReport fit_report(const FitRequest& r, const FitOutcome& outcome) {
     out.rows.calibration = std::ssize(split.calibration);
     out.calibration = r.fit.calibrate;
   }
-  if (const ConformalScores& scores = model.calibration(); scores.groups > 0)
+  if (const ConformalScores& scores = model.calibration(); scores.groups > 0 && !model.parts().adaptive)
     out.conformal = {r.fit.level, conformal_factor(scores, r.fit.level), coverage_range(scores, r.fit.level)};
   out.tuning = model.tuning();
   if (const NoiseEstimate& noise = model.noise(); !noise.empty()) {

@@ -208,7 +208,8 @@ void add_updates(CLI::App& root, Parsed& p) {
                                                : "Let a model learn more rows, without training");
     app.add_option(
            "MODEL", r->model,
-           fmt::format("model of a method with an exact posterior ({})", methods_that(&MethodInfo::updates)))
+           fmt::format("model of a method with an exact posterior ({}){}", methods_that(&MethodInfo::updates),
+                       forgets ? "" : ", or one of a series that was fitted with --calibrate adaptive"))
         ->required();
     app.add_option("DATA", r->data,
                    forgets ? "data with their target that the model was fitted on or learned"

@@ -75,6 +75,7 @@ std::string confusion_table(const ClassScores& scores) {
 std::string label_of(const std::string& key, const Evaluation& report, double level, std::string_view noun) {
   if (key == "coverage" || key == "width" || key == "interval_score")
     return fmt::format("{} at {:g} %", key, 100 * level);
+  if (key == "coverage_online") return fmt::format("coverage at {:g} %, following the targets", 100 * level);
   if (key == "coverage_epistemic" || key == "width_epistemic")
     return fmt::format("{} at {:g} %, epistemic sd alone", key.substr(0, key.find('_')), 100 * level);
   if (key == "base_rate")
@@ -102,7 +103,7 @@ std::vector<std::string> metrics_of(const Numbers& metrics) {
                            "set_size", "empty", "width", "interval_score", "expected",    "expected_error"})
     add(name);
   for (const char* name : {"mean_entropy", "mean_mutual_information"}) add(name);
-  for (const char* name : {"coverage_epistemic", "width_epistemic"}) add(name);
+  for (const char* name : {"coverage_online", "coverage_epistemic", "width_epistemic"}) add(name);
   return present;
 }
 

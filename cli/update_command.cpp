@@ -12,6 +12,7 @@
 #include "cli/terminal.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/model/series/adaptive_state.h"
 #include "slimbayes/model/update_notes.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/file_lock.h"
@@ -91,6 +92,12 @@ std::vector<std::string> notes_after(const UpdateRequest& r, const Model& model,
 void print_update(const UpdateRequest& r, const std::string& out, const Model& changed,
                   const UpdateRows& rows, int64_t stay) {
   const int64_t learned = changed.fitted().summary().rows;
+  const auto& adaptive = changed.parts().adaptive;
+  if (!r.json && adaptive && !learns_rows(changed)) {
+    print(fmt::format("{}: the intervals followed {}, {} in all\n", shown(out),
+                      counted(count(rows.data), noun_of(rows.data)), adaptive->seen));
+    return;
+  }
   if (!r.json) {
     print(fmt::format("{}: {} {}{}, {} in all\n", shown(out), r.forget ? "forgot" : "learned",
                       counted(count(rows.data), noun_of(rows.data)),
@@ -102,6 +109,7 @@ void print_update(const UpdateRequest& r, const std::string& out, const Model& c
                            {r.forget ? "forgotten" : "added", count(rows.data)},
                            {"rows", learned},
                            {"notes", rows.notes}};
+  if (adaptive) report["followed"] = adaptive->seen;
   if (r.forget) {
     report["left_out"] = rows.left_out;
     report["equal_rows_left"] = stay;

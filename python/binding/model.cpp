@@ -107,6 +107,7 @@ nlohmann::json facts_of(const Model& model) {
           {"target_kind", target_kind(model)},
           {"level", model.fit_options().level},
           {"calibrated", model.calibration().groups > 0},
+          {"adaptive", model.parts().adaptive.has_value()},
           {"updates", model.fitted().exact_posterior() != nullptr},
           {"ood_score", ood_score(find_method(model.method()), model.options())},
           {"interrupted", model.interrupted()},

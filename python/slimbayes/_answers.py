@@ -312,7 +312,8 @@ class Answers:
         return model_card(self._facts, found, rows, self._level(None), is_chosen=is_chosen and found is not None, name=name, license=license)
 
     def update(self, X, y=None):
-        """Learns more rows without training, where the method has an exact posterior. Changes this model and returns it."""
+        """Learns more rows without training, where the method has an exact posterior; after `calibrate="adaptive"` the intervals follow their targets,
+        of every method. Changes this model and returns it."""
         self._check_one("update")
         rows = self._rows(X, with_target=True, target=y)
         warn(self.model_.update_notes(rows))

@@ -29,7 +29,7 @@ def card(facts):
                       + (" ..." if len(facts["columns"]) > 12 else "")))
     lines.append(("rows", ", ".join(f"{count} {name}" for name, count in rows.items())))
     lines += [(name, summary[name]) for name in ("steps", "stopped", "best_score") if summary.get(name) is not None]
-    lines.append(("intervals", "conformal" if facts["calibrated"] else "of the model"))
+    lines.append(("intervals", "adaptive" if facts.get("adaptive") else "conformal" if facts["calibrated"] else "of the model"))
     body = "".join(_row(name, value) for name, value in lines)
     notes = "".join(f"<li>{escape(note)}</li>" for note in summary.get("notes", []))
     return f"<table><caption>slimbayes {escape(facts['method'])}</caption>{body}</table>" + (f"<ul>{notes}</ul>" if notes else "")

@@ -75,7 +75,8 @@ def _limits(facts, scores, method, is_chosen):
     """What a reader must know before trusting the answers."""
     lines = [] if scores else ["- No score stands here: give `card` rows that the fit has not seen."]
     lines += ["- The scores are those of the validation rows, by which the fit chose: they are a little too good."] if is_chosen else []
-    lines.append("- Intervals are conformal: they hold their level on average over new rows of the kind of the training."
+    lines.append("- Intervals are adaptive: they hold their level in the long run if `update` follows the targets of the series."
+                 if facts.get("adaptive") else "- Intervals are conformal: they hold their level on average over new rows of the kind of the training."
                  if facts["calibrated"] else "- Intervals are those of the model: nothing guarantees their level.")
     if facts["task"] != "classification" and method["parts"]:
         lines.append(f"- Parts of the error bar: {_text(method['parts'])}.")

@@ -15,7 +15,7 @@ def _refusal(model):
     if hasattr(model, "model_"):
         if "targets" in model._facts:
             return "partial_fit: expected a model of one target; received one of several; fit it again on all rows"
-        name, updates, calibrated = model._facts["method"], model._facts["updates"], model._facts["calibrated"]
+        name, updates, calibrated = model._facts["method"], model._facts["updates"], model._facts["calibrated"] and not model._facts.get("adaptive")
         weights = model._facts["fit"].get("weights")
     else:
         given = model.method or "auto"

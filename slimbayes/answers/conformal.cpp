@@ -54,10 +54,8 @@ at::Tensor widened(const at::Tensor& half, const at::Tensor& mean) {
   return half * (1 + 1e-9) + 4 * std::numeric_limits<double>::epsilon() * mean.abs();
 }
 
-constexpr double kUncoverable = 1e6;  // sds, of a target that no interval reaches
+}  // namespace
 
-/// Returns the scores |y - mean| / sd in the order of the rows. Throws std::invalid_argument for invalid
-/// arguments (see conformal_scores). [m]
 at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y) {
   constexpr const char* kFunction = "conformal_scores";
   check_shape(y, {-1}, kFunction, "y");
@@ -80,8 +78,6 @@ at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y) {
   // No factor covers a target below the least end of an interval.
   return at::where(y < p.least, kUncoverable, scores);
 }
-
-}  // namespace
 
 ConformalScores::ConformalScores(const at::Tensor& scores)
     : ConformalScores(scores, at::arange(scores.numel(), at::kLong)) {}
@@ -150,7 +146,10 @@ double conformal_factor(const ConformalScores& scores, double level) {
 }
 
 Interval conformal_interval(const Regression& p, const ConformalScores& scores, double level) {
-  const double factor = conformal_factor(scores, level);
+  return interval_of_factor(p, conformal_factor(scores, level));
+}
+
+Interval interval_of_factor(const Regression& p, double factor) {
   Interval range;
   if (p.density.empty()) {
     const at::Tensor half = widened(factor * total_var(p).sqrt(), p.mean);

@@ -58,6 +58,24 @@ enum class ConformalWeight { importance, counts, counts_of_rows };
 SLIMBAYES_EXPORT at::Tensor conformal_weights(const at::Tensor& weight, const std::vector<int64_t>& group,
                                               ConformalWeight kind);
 
+/// The state of adaptive conformal intervals of a series: the scores of the latest targets, in the order of
+/// their times. The factor of every level is a function of them (answers/adaptive_conformal.h), so that no
+/// level has to be chosen before. A value; advanced() makes the next state.
+struct AdaptiveScores {
+  /// Number of scores that a state keeps. Older ones are dropped; the tracking then begins at the oldest that
+  /// is left.
+  static constexpr int64_t kMost = 2000;
+
+  std::vector<double> scores;  // [m] oldest first, each in [0, kUncoverable], m <= kMost
+  int64_t seen = 0;            // number of scores that the state has gone through, >= m
+};
+
+/// The score of a target that no interval reaches, in sds. No score of an answer with a density is larger.
+inline constexpr double kUncoverable = 1e6;
+
+/// Returns the scores of conformal_scores(p, y) in the order of the rows. [m] Throws as that function does.
+SLIMBAYES_EXPORT at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y);
+
 /// Returns the conformity scores of a regression, |y - mean| / sd with the total predictive sd or, of an
 /// answer with a density, |normal_score| (answers/density.h), in ascending order. y [m] in the units of the
 /// predictive. [m] Throws std::invalid_argument if there are no rows, if the shapes do not match, if a value
@@ -109,5 +127,9 @@ SLIMBAYES_EXPORT double conformal_factor(const ConformalScores& scores, double l
 /// std::invalid_argument as check_conformal_rows does.
 SLIMBAYES_EXPORT Interval conformal_interval(const Regression& p, const ConformalScores& scores,
                                              double level);
+
+/// Returns the interval of each row that reaches `factor` >= 0 sds, or normal scores, to either side, as
+/// conformal_interval() does for conformal_factor().
+SLIMBAYES_EXPORT Interval interval_of_factor(const Regression& p, double factor);
 
 }  // namespace slimbayes

@@ -10,9 +10,8 @@
 
 namespace slimbayes {
 
-// What `evaluate` says: structs of catalog/fields.h. An Evaluation holds the metrics of a model's answers, an
-// UncertaintyReport those that judge their uncertainty. answers/separation_report.h has those of foreign
-// data.
+// What `evaluate` says, in structs of catalog/fields.h: an Evaluation has the metrics of a model's answers,
+// an UncertaintyReport those of their uncertainty; answers/separation_report.h has those of foreign data.
 
 /// How well scores of uncertainty tell the wrong answers from the right ones.
 struct ErrorsReport {
@@ -210,7 +209,7 @@ void describe(ForecastScores& f, V& v) {
 struct Evaluation {
   int64_t n = 0;
   double nll = 0;
-  std::optional<double> nll_constant = {}, coverage = {};
+  std::optional<double> nll_constant = {}, coverage = {}, coverage_online = {};
   std::optional<NumberScores> numbers = {};
   std::optional<InputScores> inputs = {};
   std::optional<ClassScores> classes = {};
@@ -228,6 +227,7 @@ void describe(Evaluation& f, V& v) {
   v("nll_constant", f.nll_constant,
     "NLL of one answer for every row: one Gaussian, one Poisson rate or the class frequencies");
   v("coverage", f.coverage, "share of the targets inside their intervals, or of the classes in their sets");
+  v("coverage_online", f.coverage_online, "coverage of intervals that follow the targets; if adaptive");
   v.part(f.numbers);
   v.part(f.inputs);
   v.part(f.classes);

@@ -110,6 +110,18 @@ void check_notation(const FitOptions& fit) {
           "for instance `.date_format` '%d.%m.%Y' or '%m/%d/%Y %H:%M'");
 }
 
+/// Checks that intervals which follow a series have one to follow.
+void check_adaptive(const FitOptions& fit, InputKind kind) {
+  if (fit.calibrate != "adaptive") return;
+  require(kind == InputKind::windows, "windows of a time series for `.calibrate=adaptive`",
+          std::string(name_of(kind)), "make them by `.window` and `.time`, or take `.calibrate=conformal`");
+  const TaskKind task = fit.likelihood ? task_of(*fit.likelihood) : TaskKind::regression;
+  require(task == TaskKind::regression, "a target of numbers for `.calibrate=adaptive`",
+          std::string(name_of(task)), "leave `.calibrate` out, or take `.calibrate=conformal` for classes");
+  require(fit.weights.empty(), "no weights for `.calibrate=adaptive`, where each target counts once",
+          fmt::format("`.weights={}`", foreign_text(fit.weights)), "leave one of them out");
+}
+
 /// Checks that the column of the weights, if there is one, is not used in another way too.
 void check_weights(const FitOptions& fit) {
   require(fit.weights_are == "importance" || fit.weights_are == "counts",
@@ -140,6 +152,7 @@ void check_columns(const FitOptions& fit, InputKind kind) {
     require(is_utf8(mark), "texts in UTF-8 for `.na`", "other bytes", "name the mark as the file spells it");
   check_notation(fit);
   check_weights(fit);
+  check_adaptive(fit, kind);
   require(kind != InputKind::segmentation || fit.calibrate == "none", "a regression or classes to calibrate",
           std::string(name_of(kind)), "leave `.calibrate` out");
   if (are_images(kind)) {

@@ -107,7 +107,7 @@ struct FitOptions {
   std::string network_from = "";
   std::string engine = "auto";  // what computes the networks of a fit: "auto" or "libtorch"
 
-  std::string calibrate = "none";     // none or conformal
+  std::string calibrate = "none";     // none, conformal or adaptive
   double calibration_fraction = 0.1;  // share of all examples to calibrate on; unused without calibration
   /// Number of folds of the cross-fitting that estimates the noise of a regression. It runs only if there are
   /// few validation rows or they show that the sd is too small (fit/noise_folds.h). 0: never.
@@ -320,8 +320,11 @@ void describe_calibration(FitOptions& o, V& v) {
   v.section("Calibration");
   v("calibrate", o.calibrate,
     "conformal: scale the intervals (for classes, choose sets of classes) so that they hold their level on "
-    "examples kept for this; examples with identical inputs count once. none: the intervals of the model",
-    Choices{{"none", "conformal"}}, "Romano, Sesia and Candes 2020");
+    "examples kept for this; examples with identical inputs count once. adaptive: of windows of numbers, "
+    "begin so and follow the targets that `slimbayes update` brings, so that the level holds in the long "
+    "run whatever the series does. none: the intervals of the model",
+    Choices{{"none", "conformal", "adaptive"}},
+    "Romano, Sesia and Candes 2020; Angelopoulos, Candes and Tibshirani 2023");
   v("calibration_fraction", o.calibration_fraction, "share of all examples kept for the calibration",
     Range{0, 1}, "");
   v("noise_folds", o.noise_folds,

@@ -53,6 +53,9 @@ void check_task_asked(const Task& task, const ResolvedFit& request) {
   const bool calibrates = task.kind == TaskKind::regression || task.kind == TaskKind::classification;
   if (request.fit.calibrate != "none" && !calibrates)
     refuse("fit", "a regression or classes to calibrate", name_of(task.kind), "leave `.calibrate` out");
+  if (request.fit.calibrate == "adaptive" && task.kind != TaskKind::regression)
+    refuse("fit", "a target of numbers for `.calibrate=adaptive`", name_of(task.kind),
+           "take `.calibrate=conformal`");
 }
 
 /// Returns the encoded examples at `encoded`, with the weights at `places`.

@@ -40,6 +40,7 @@
 #include "slimbayes/method/registry.h"
 #include "slimbayes/model/example_uniforms.h"
 #include "slimbayes/model/model_weights.h"
+#include "slimbayes/model/series/adaptive_state.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/failure.h"
 #include "slimbayes/train/job_ranks.h"
@@ -165,13 +166,16 @@ ConformalScores calibration_scores(const Model& model, const Examples& held_out,
   return sorted_scores(set_scores(std::get<Classes>(p), y, u), groups, weight);
 }
 
-/// Returns the model made of these parts. With FitOptions::calibrate "conformal", first computes the
-/// conformal scores of the calibration examples, whose groups are `groups`, and adds them to the parts.
+/// Returns the model made of these parts. With FitOptions::calibrate, first computes the conformal scores of
+/// the calibration examples, whose groups are `groups`, and adds them to the parts; with "adaptive" also the
+/// state that has gone through them in the order of time.
 Model calibrated(ModelParts parts, const Examples& examples, const std::vector<int64_t>& groups,
                  bool grouped) {
   if (parts.fit.calibrate == "none") return Model(std::move(parts));
-  parts.calibration =
-      calibration_scores(Model(parts), take(examples, parts.split.calibration), groups, grouped);
+  const Examples held_out = take(examples, parts.split.calibration);
+  parts.calibration = calibration_scores(Model(parts), held_out, groups, grouped);
+  if (parts.fit.calibrate == "adaptive")
+    parts.adaptive = advanced({}, scores_in_time(Model(parts), held_out));
   return Model(std::move(parts));
 }
 

@@ -100,8 +100,8 @@ void describe(FitReport& f, V& v) {
   v("summary", f.summary, "steps, epochs, seconds, best score and why the training stopped");
   v("options", f.options, "every option of the method");
   v("notes", f.notes, "sentences on the data, the fit and its trust");
-  v("calibration", f.calibration, "conformal; of a calibrated model");
-  v("conformal", f.conformal, "the calibration; of a calibrated model");
+  v("calibration", f.calibration, "conformal or adaptive; of a calibrated model");
+  v("conformal", f.conformal, "the calibration; of a model with conformal calibration");
   v("tuning", f.tuning, "what the search over options tried; of a tuned model");
   v("noise", f.noise, "the estimate of the noise by cross-fitting; of a fit with few validation rows");
   v("ranks", f.ranks, "the processes that made the fit together; of one process absent");

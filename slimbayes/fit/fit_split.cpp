@@ -26,7 +26,8 @@ namespace {
 std::vector<int64_t> calibration_groups(const Examples& examples, const FitOptions& fit,
                                         const SplitRows& split) {
   if (fit.calibrate == "none") return {};
-  check(fit.calibrate == "conformal", "fit", "a calibration 'conformal' or 'none'", fit.calibrate);
+  check(fit.calibrate == "conformal" || fit.calibrate == "adaptive", "fit",
+        "a calibration 'conformal', 'adaptive' or 'none'", fit.calibrate);
   const RowGroups all = groups_of(examples, fit);
   const std::vector<int64_t> groups = groups_among(all, split.calibration);
   int64_t units = groups.empty() ? 0 : 1 + *std::ranges::max_element(groups);

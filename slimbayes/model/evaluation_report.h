@@ -52,7 +52,7 @@ void describe(EvaluationReport& f, V& v) {
   v.part(f.metrics);
   v("method", f.method, "name of the method");
   v("level", f.level, "level of the intervals and sets");
-  v("calibration", f.calibration, "conformal; of a calibrated model");
+  v("calibration", f.calibration, "conformal or adaptive; of a calibrated model");
   v("sets", f.sets, "how the sets of classes are made: randomised or deterministic; of a calibrated model");
   v("split", f.split, "the part that is scored: train, valid, calibration or test; with such a choice");
   v("outside", f.outside, "the rows outside the training range; of tables");

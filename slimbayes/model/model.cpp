@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "slimbayes/answers/adaptive_conformal.h"
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/device.h"
@@ -13,6 +14,7 @@
 #include "slimbayes/model/model_weights.h"
 #include "slimbayes/model/persistence.h"
 #include "slimbayes/model/segmentation.h"
+#include "slimbayes/model/series/adaptive_state.h"
 #include "slimbayes/model/trust_notes.h"
 #include "slimbayes/model/tuning_report.h"
 #include "slimbayes/train/failure.h"
@@ -43,6 +45,7 @@ bool Model::interrupted() const {
 }
 
 Interval Model::interval(const Regression& p, double level) const {
+  if (parts_.adaptive) return adaptive_interval(p, *parts_.adaptive, level);
   return parts_.calibration.groups > 0 ? conformal_interval(p, parts_.calibration, level)
                                        : slimbayes::interval(p, level);
 }
@@ -118,6 +121,7 @@ Evaluation Model::evaluate(const Examples& given, const Answers& a) const {
   if (std::holds_alternative<WindowTable>(given)) {
     const Examples answered = take(given, a.rows);
     add_persistence(*parts_.encoder, std::get<WindowTable>(answered), a.answer, out, weight);
+    out.coverage_online = coverage_online(*this, answered, a.answer, at.level);
   }
   if (!a.bad.empty()) out.left_out = a.bad.size();
   return out;

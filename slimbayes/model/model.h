@@ -79,7 +79,8 @@ class SLIMBAYES_EXPORT Model {
   Scores ood(const Examples& examples, const Answers& answers) const;
 
   /// Returns the interval of this level around an answer in the target's units: the conformal interval
-  /// (answers/conformal.h) of a calibrated model, else the Gaussian one. Throws std::invalid_argument if
+  /// (answers/conformal.h) of a calibrated model, by the present state of one that is adaptive, else the
+  /// Gaussian one. Throws std::invalid_argument if
   /// there are too few calibration rows, or groups of rows with identical inputs, for this level.
   Interval interval(const Regression& p, double level) const;
 
@@ -108,8 +109,10 @@ class SLIMBAYES_EXPORT Model {
   /// posterior does not contain them any more (ExactPosterior::updated). Encoder, features, noise and prior
   /// stay the same. The result has no split. Both throw std::invalid_argument for a method without an exact
   /// posterior; for a calibrated model, because its calibration scores would no longer hold; for a model that
-  /// was fitted with weights; and for examples that do not fit. `without` also throws if an example is given
-  /// more often than the model has learned it.
+  /// was fitted with weights; and for examples that do not fit. Of an adaptive model `with` answers the
+  /// examples, advances the state of the intervals by their targets in the order of time, and then lets the
+  /// posterior learn them; by a method without an exact posterior the state alone changes (learns_rows()).
+  /// `without` also throws if an example is given more often than the model has learned it.
   Model with(const Examples& examples) const;
   Model without(const Examples& examples) const;
 

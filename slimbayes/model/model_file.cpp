@@ -19,6 +19,7 @@
 #include "slimbayes/model/answer_table.h"
 #include "slimbayes/model/model.h"
 #include "slimbayes/model/noise_estimate.h"
+#include "slimbayes/model/series/adaptive_state.h"
 #include "slimbayes/model/tuning_report.h"
 #include "slimbayes/serve/serve_file.h"
 #include "slimbayes/storage/model_kind.h"
@@ -177,6 +178,7 @@ void take_data_of_fit(TensorFile& file, ModelParts& parts) {
     if (note.starts_with("the network is that of ")) parts.split.network_note = std::exchange(note, "");
   std::erase(parts.split.notes, "");
   parts.calibration = take_calibration(file);
+  parts.adaptive = take_adaptive(file);
   const Schema& schema = schema_of(*parts.encoder);
   parts.probes = take_numbers(file, kProbes, {-1, std::ssize(schema.features)});
   parts.pixel_mean = take_numbers(file, kPixelMean, schema.input.sizes);
@@ -238,6 +240,7 @@ TensorFile Model::to_file() const {
     }
     if (parts_.calibration.weight.defined())
       file.tensors[kCalibrationWeights] = to_stored(parts_.calibration.weight);
+    if (parts_.adaptive) store_adaptive(*parts_.adaptive, facts, file);
     file.metadata["calibration"] = facts.dump();
   }
   if (!listed) file.metadata[kStreamedRows] = std::to_string(parts_.split.streamed);
@@ -246,7 +249,8 @@ TensorFile Model::to_file() const {
   if (parts_.shard) file.metadata["shard"] = "true";
   if (parts_.tuning) file.metadata["tuning"] = fields_to_json(*parts_.tuning).dump();
   if (!parts_.noise.empty()) file.metadata["noise"] = slimbayes::to_json(parts_.noise).dump();
-  if (!std::holds_alternative<ImageEncoder>(*parts_.encoder))
+  // Serving knows no state that changes from answer to answer.
+  if (!std::holds_alternative<ImageEncoder>(*parts_.encoder) && !parts_.adaptive)
     if (auto rows = parts_.fitted->answer_spec(); rows && engine::storable(*rows)) {
       ServedFile served;
       served.rows = std::move(*rows);

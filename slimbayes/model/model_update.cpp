@@ -13,6 +13,7 @@
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/target.h"
 #include "slimbayes/model/model.h"
+#include "slimbayes/model/series/adaptive_state.h"
 #include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
@@ -45,7 +46,8 @@ const ExactPosterior& Model::changeable(const char* change) const {
                        "or forget a row",
                        foreign_text(parts_.fit.weights)),
            "fit it again on all rows");
-  check(parts_.calibration.groups == 0, change, "a model without conformal calibration",
+  const bool follows = parts_.adaptive && std::string_view(change) == "update";
+  check(follows || parts_.calibration.groups == 0, change, "a model without conformal calibration",
         "one whose calibration would not hold for the new posterior", "fit it without `.calibrate`");
   return *posterior;
 }
@@ -55,12 +57,25 @@ std::vector<int64_t> Model::hashes_of(const Examples& rows, const Dataset& data)
 }
 
 Model Model::changed(const Examples& given, Change change) const {
-  const ExactPosterior& posterior = changeable("update");
+  const bool advances = parts_.adaptive && change == Change::add;
+  if (parts_.adaptive && !advances)
+    refuse("update", "a model without `.calibrate=adaptive` for a shard or to forget rows",
+           "one whose intervals follow the targets in the order of time", "update it with new rows");
+  if (!advances) changeable("update");
   const Examples rows = examples(given, true);
   check(count(rows) > 0, "update", "at least one row with a target", "none");
   check_targets(*parts_.encoder, rows);
+  std::optional<AdaptiveScores> adaptive;
+  if (advances) adaptive = advanced(*parts_.adaptive, scores_in_time(*this, rows));
+  if (advances && !learns_rows(*this)) {
+    ModelParts out = parts_;
+    out.adaptive = std::move(adaptive);
+    return Model(std::move(out));
+  }
+  const ExactPosterior& posterior = changeable("update");
   const Dataset data = dataset_of(*parts_.encoder, rows, true);
   ModelParts out = parts_;
+  out.adaptive = std::move(adaptive);
   const std::vector<int64_t> in_order = hashes_of(rows, data);
   std::vector<int64_t> hashes = in_order;
   std::ranges::sort(hashes);

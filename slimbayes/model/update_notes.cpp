@@ -6,6 +6,7 @@
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/outside.h"
+#include "slimbayes/model/series/adaptive_state.h"
 
 namespace slimbayes {
 
@@ -38,6 +39,10 @@ std::vector<std::string> update_notes(const Model& model, const Examples& exampl
   if (const auto far = outside(model.encoder(), rows); far && far->rows > 0)
     notes.push_back(outside_text(*far, std::get<Table>(rows)));
   if (std::string note = far_targets(model, rows); !note.empty()) notes.push_back(std::move(note));
+  if (model.parts().adaptive && !learns_rows(model))
+    notes.push_back(fmt::format(
+        "{} has no exact posterior that could learn these {}s: only the adaptive intervals follow them",
+        model.method(), noun_of(rows)));
   return notes;
 }
 

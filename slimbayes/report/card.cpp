@@ -34,8 +34,7 @@ std::vector<CardColumn> columns_of(const InputEncoder& encoder) {
 RowsOfParts rows_of_parts(const Model& model) {
   const SplitRows& split = model.split();
   if (split.train.empty()) return {model.fitted().summary().rows};
-  return {train_rows(split), std::ssize(split.valid), std::ssize(split.calibration),
-          std::ssize(split.test)};
+  return {train_rows(split), std::ssize(split.valid), std::ssize(split.calibration), std::ssize(split.test)};
 }
 
 }  // namespace
@@ -61,6 +60,8 @@ ModelCard card_facts(const Model& model) {
   if (groups > 0)
     card.calibration = fmt::format("conformal {} from {}", classes ? "sets of classes" : "intervals",
                                    counted(groups, "different calibration input"));
+  if (const auto& adaptive = model.parts().adaptive)
+    card.calibration = fmt::format("adaptive intervals after {}", counted(adaptive->seen, "target"));
   card.noise = model.noise().notes;
   return card;
 }

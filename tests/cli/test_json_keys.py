@@ -26,6 +26,7 @@ FITS = {
     "events": ("events.csv", ["--likelihood", "cox", "--domain", "0:1,0:2", "--ignore", "true_intensity", "--method", "sv-dbk",
                               "--rank", "8", *HELD, *FEW], []),
     "windows": ("series.csv", ["--target", "y", "--window", "6", "--time", "time", "--method", "dnn", *HELD, *FEW], []),
+    "adaptive": ("series.csv", ["--target", "y", "--window", "6", "--time", "time", "--method", "dnn", "--calibrate", "adaptive", *HELD, *FEW], []),
     "classes_of_windows": ("days.csv", ["--target", "y", "--window", "6", "--time", "time", "--method", "dnn", *HELD, *FEW], []),
     "pixels": ("scenes.bin", ["--format", "camvid", "--method", "mc-dropout", "--dropout", "0.1", "--draws", "2", "--hidden", "8",
                               "--blocks", "3", "--batch", "4", "--epochs", "6", "--learning-rate", "0.02", *HELD], []),

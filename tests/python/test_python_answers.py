@@ -43,6 +43,20 @@ def test_a_validation_series_keeps_its_rows_without_a_target():
     assert model.valid_report_["n"] == 100 - 12 - 1  # of 100 - 12 windows one predicts the missing cell
 
 
+def test_an_adaptive_forecaster_follows_its_series():
+    frame = hourly(300)
+    options = {"window": 12, "time": "date", "calibrate": "adaptive", "steps": 50, "hidden": 16, "level": 0.9}
+    model = sb.Forecaster("dnn", **options).fit(frame[:240], "y")
+    last = frame[-40:]
+    before = model.predict_interval(last, level=0.9)
+    mean = model.predict(last)
+    with pytest.warns(UserWarning, match="only the adaptive intervals follow"):
+        model.update(frame[228:])  # 12 rows of context, 60 new ones
+    after = model.predict_interval(last, level=0.9)
+    assert np.array_equal(model.predict(last), mean) and not np.allclose(after, before)
+    assert model._facts["adaptive"] and "adaptive" in model._repr_html_()
+
+
 def test_the_logarithm_of_a_probability():
     X = np.random.default_rng(0).normal(size=(90, 2))
     label = np.where(X[:, 0] > 0, "up", "down")
