@@ -28,6 +28,7 @@ namespace {
 void check_scored_of_joint(const EvaluateRequest& r) {
   const std::pair<bool, const char*> flags[] = {{!r.ood.empty(), "--ood"},
                                                 {!r.plots.empty(), "--plots"},
+                                                {!r.by.empty(), "--by"},
                                                 {!r.rename.empty(), "--rename"},
                                                 {!r.fill.empty(), "--fill"}};
   for (const auto& [given, flag] : flags)

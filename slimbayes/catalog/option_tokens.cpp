@@ -42,6 +42,7 @@ const Names& names_of_calls() {
                               {"quantiles", "list"},
                               {"maps", "text"},
                               {"ood", "text"},
+                              {"by", "list"},
                               {"json", "boolean"},
                               {"on_unknown", "text"},
                               {"shard", "boolean"},
