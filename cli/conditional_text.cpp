@@ -84,6 +84,16 @@ std::string groups_text(const GroupedScores& grouped, double level) {
   return text;
 }
 
+std::string risk_text(const ExcessRisk& risk) {
+  if (!risk.ert_l1) return fmt::format("\nconditional coverage: {}\n", risk.says);
+  std::vector<std::vector<Cell>> rows = {
+      {{fmt::format("conditional coverage, {} folds", risk.folds)}, {"estimate"}, {"standard error"}}};
+  rows.push_back({{"ert_l1, mean |coverage - level|"}, {rounded(*risk.ert_l1)}, {rounded(*risk.ert_l1_se)}});
+  rows.push_back(
+      {{"ert_brier, mean (coverage - level)^2"}, {rounded(*risk.ert_brier)}, {rounded(*risk.ert_brier_se)}});
+  return "\n" + text_table(rows) + risk.says + "\n";
+}
+
 }  // namespace
 
 std::string conditional_text(const ConditionalReport& report, double level) {
@@ -91,6 +101,7 @@ std::string conditional_text(const ConditionalReport& report, double level) {
   if (report.coverage_by_size) text += size_text(*report.coverage_by_size, level);
   if (report.by)
     for (const GroupedScores& grouped : *report.by) text += groups_text(grouped, level);
+  if (report.conditional) text += risk_text(*report.conditional);
   return text;
 }
 

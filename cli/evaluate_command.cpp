@@ -85,6 +85,8 @@ EvaluationReport scored(const EvaluateRequest& r, const Model& model, const Exam
   if (model.schema().task.grid) {
     check(r.by.empty(), "evaluate", "a model of numbers, counts or classes for `.by`", "one of segmentation",
           "leave it out");
+    check(!r.conditional, "evaluate", "a model of numbers, counts or classes for `.conditional`",
+          "one of segmentation", "leave it out");
     std::vector<BadRow> bad;
     out.metrics.evaluation = report_by_pixel(r, model, data, bad);
     check_answered(r, data, bad);
@@ -93,7 +95,7 @@ EvaluationReport scored(const EvaluateRequest& r, const Model& model, const Exam
   const Answers near = answers_with_progress("evaluate", model, data, {{r.level}, r.sets == "deterministic"});
   check_answered(r, data, near.bad);
   out.metrics = {model.evaluate(data, near), uncertainty_of(model, data, near)};
-  out.conditional = conditional_report(model, data, near, {.by = r.by});
+  out.conditional = conditional_report(model, data, near, {r.by, r.conditional});
   if (const auto& classes = out.metrics.evaluation.classes; classes && classes->set_size) out.sets = r.sets;
   if (r.ood.empty()) return out;
   const Examples foreign = read_foreign(r, model, changes, shared);

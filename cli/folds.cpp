@@ -32,14 +32,12 @@ namespace {
 
 /// Throws std::invalid_argument for flags that score one model or change its data: the folds are fits.
 void check_folds_alone(const EvaluateRequest& r) {
-  const std::pair<bool, const char*> flags[] = {{!r.split.empty(), "--split"},
-                                                {!r.ood.empty(), "--ood"},
-                                                {!r.plots.empty(), "--plots"},
-                                                {!r.by.empty(), "--by"},
-                                                {!r.rename.empty(), "--rename"},
-                                                {!r.fill.empty(), "--fill"},
-                                                {r.on_bad_row != "error", "--on-bad-row"},
-                                                {r.sets != "randomised", "--sets"}};
+  const std::pair<bool, const char*> flags[] = {
+      {!r.split.empty(), "--split"},     {!r.ood.empty(), "--ood"},
+      {!r.plots.empty(), "--plots"},     {!r.by.empty(), "--by"},
+      {r.conditional, "--conditional"},  {!r.rename.empty(), "--rename"},
+      {!r.fill.empty(), "--fill"},       {r.on_bad_row != "error", "--on-bad-row"},
+      {r.sets != "randomised", "--sets"}};
   for (const auto& [given, flag] : flags)
     check(!given, "evaluate", "--folds with --level, --json, --threads and --device alone", flag,
           "leave it out");

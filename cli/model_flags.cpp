@@ -153,6 +153,9 @@ void add_parts_of_rows(CLI::App& app, EvaluateRequest& r) {
                  "numbers of rows")
       ->type_name("COLUMN,...")
       ->allow_extra_args(false);
+  app.add_flag("--conditional", r.conditional,
+               "estimate how far the coverage given the inputs of a row is from the level at least (ERT): "
+               "trains a classifier of the covered rows in five folds, some seconds");
 }
 
 void add_evaluate(CLI::App& root, Parsed& p) {

@@ -218,7 +218,7 @@ class Answers:
         [n, k] each, as the model of every target sees the rows."""
         return self._answered(X).ood()
 
-    def evaluate(self, X, y=None, level=None, sample_weight=None, by=None):
+    def evaluate(self, X, y=None, level=None, sample_weight=None, by=None, conditional=False):
         """The report of `slimbayes evaluate` as a dict: RMSE, NLL, CRPS, coverage and more; for classes accuracy, ECE and more. Of several targets
         "targets" is a list with the name ("target") and the metrics of each on the rows in which it is known, and "joint" says what the correlation
         of their errors gains and how often the region holds all of them; it is absent if no row has two targets.
@@ -228,12 +228,17 @@ class Answers:
             it, else each row counts once.
         by : name of a column of X, an input or not, or a list of names, or an array with the group of each row: "by" of the report has the
             coverage, width, NLL and error of each group. More than 20 different numbers are cut in five bins with equal numbers of rows.
+        conditional : estimate how far the coverage given the inputs is from the level at least, "conditional" of the report: trains a
+            classifier of the covered rows, which takes some seconds.
         """
+        if by is not None or conditional:
+            self._check_one("evaluate with by or conditional")
         if by is not None:
-            self._check_one("evaluate with by")
             by = self._groups_of(by, X)
         answered = self._answered(X, [self._level(level)], with_target=True, target=y, weights=sample_weight, by=by)
-        text, notes = answered.evaluate(self._level(level)) if by is None else answered.evaluate(self._level(level), by.names)
+        # Answers of several targets take the level alone.
+        more = (by.names if by else [], bool(conditional)) if by or conditional else ()
+        text, notes = answered.evaluate(self._level(level), *more)
         warn(notes)
         return json.loads(text)
 

@@ -43,6 +43,7 @@ const Names& names_of_calls() {
                               {"maps", "text"},
                               {"ood", "text"},
                               {"by", "list"},
+                              {"conditional", "boolean"},
                               {"json", "boolean"},
                               {"on_unknown", "text"},
                               {"shard", "boolean"},

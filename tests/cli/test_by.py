@@ -85,6 +85,21 @@ def test_of_classes_groups_have_accuracy(grouped):
     assert "coverage_by_size" not in report
 
 
+def test_conditional_coverage(grouped):
+    rows = [[x, z, y + 2 * (x > 0) * (y - x)] for x, z, y in toy_rows(300, seed=4)]  # errors grow with x0
+    write_csv(grouped / "uneven.csv", header(2), rows)
+    done = run(grouped, "evaluate", "m", "uneven.csv", "--conditional", "--json")
+    assert done.returncode == 0, done.stderr
+    risk = json.loads(done.stdout)["conditional"]
+    assert risk["rows"] == 300 and risk["folds"] == 5 and "absent" not in risk
+    assert risk["ert_l1_se"] >= 0 and risk["ert_brier"] <= 1
+    text = run(grouped, "evaluate", "m", "uneven.csv", "--conditional").stdout
+    assert "ert_l1, mean |coverage - level|" in text and risk["says"] in text
+    few = run(grouped, "evaluate", "m", "new.csv", "--by", "place", "--on-bad-row", "skip", "--conditional", "--json")
+    assert "absent" not in json.loads(few.stdout)["conditional"]  # 100 rows are enough
+    assert "conditional" not in json.loads(run(grouped, "evaluate", "m", "uneven.csv", "--json").stdout)
+
+
 def test_a_column_that_is_not_there(grouped):
     line = refused(grouped, "evaluate", "m", "new.csv", "--by", "plaice")
     assert "columns of the table for --by" in line and "'plaice'" in line and "place" in line

@@ -19,7 +19,7 @@ HELD = ["--test-fraction", "0.2"]
 FITS = {
     "numbers": ("numbers.csv", ["--target", "y", "--method", "rich-bll", "--calibrate", "conformal", *HELD, *FEW],
                 ["--split", "test", "--by", "x0"]),  # 48 rows in five bins: some has fewer than 10
-    "tuned": ("numbers.csv", ["--target", "y", "--method", "vbll", "--tune", "--noise-folds", "2", *HELD, *FEW], ["--by", "x0"]),
+    "tuned": ("numbers.csv", ["--target", "y", "--method", "vbll", "--tune", "--noise-folds", "2", *HELD, *FEW], ["--by", "x0", "--conditional"]),
     "two": ("two.csv", ["--target", "y", "--method", "mc-dropout", "--dropout", "0.1", "--draws", "3", *HELD, *FEW], ["--ood", "far.csv"]),
     "weights": ("weighted.csv", ["--target", "y", "--weights", "w", "--method", "dnn", *HELD, *FEW], ["--split", "test"]),
     "sets": ("three.csv", ["--target", "y", "--method", "dnn", "--calibrate", "conformal", *HELD, *FEW], ["--by", "x1"]),
@@ -32,7 +32,7 @@ FITS = {
                               "--blocks", "3", "--batch", "4", "--epochs", "6", "--learning-rate", "0.02", *HELD], []),
 }
 # Fields that these models do not have, with all below them. tests/machines has `ranks`.
-RARE = {"evaluate --json": ("by[].few.set_size", "by[].few.accuracy", "ood.projectors", "ood.residual_gain", "ood.left_out", "expected_error",
+RARE = {"evaluate --json": ("conditional.absent", "by[].few.set_size", "by[].few.accuracy", "ood.projectors", "ood.residual_gain", "ood.left_out", "expected_error",
                              "errors.absent", "left_out", "persistence.season"),
         "fit --json": ("ranks", "tuning.interrupted", "tuning.untried", "noise.interrupted", "tuning.tried[].failed", "tuning.best.failed")}
 # Objects of describe whose keys are names: of options, of tensors, of layers. `tuning` is that of fit.

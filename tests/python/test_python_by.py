@@ -43,6 +43,13 @@ def test_of_arrays(fitted):
     assert model.evaluate(X, y, by=pd.Series(["u", "v"] * 60))["by"][0]["groups"][1]["name"] == "v"
 
 
+def test_conditional_coverage(fitted):
+    frame, y = toys.table(300, seed=4)
+    risk = fitted.evaluate(frame, y, conditional=True)["conditional"]
+    assert risk["rows"] == 300 and {"ert_l1", "ert_l1_se", "ert_brier", "ert_brier_se"} <= set(risk)
+    assert "it needs 100 rows" in fitted.evaluate(frame[:50], y[:50], conditional=True)["conditional"]["absent"]
+
+
 def test_refusals(fitted):
     frame, y = toys.table(50)
     with pytest.raises(ValueError, match="expected columns of X as by; received 'kinds'"):

@@ -8,6 +8,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/fit_examples.h"
 #include "slimbayes/model/conditional/column_groups.h"
+#include "slimbayes/model/conditional/coverage_classifier.h"
 #include "slimbayes/model/data_file.h"
 #include "slimbayes/model/model_weights.h"
 
@@ -52,6 +53,8 @@ ConditionalReport conditional_report(const Model& model, const Examples& example
   if (std::holds_alternative<Intensity>(answers.answer) || model.schema().task.grid) {
     check(request.by.empty(), "evaluate", "a model of numbers, counts or classes for `.by`",
           "one of events or pixels", "leave it out");
+    check(!request.conditional, "evaluate", "a model of numbers, counts or classes for `.conditional`",
+          "one of events or pixels", "leave it out");
     return {};
   }
   if (answers.rows.empty() && !answers.bad.empty()) throw_bad_example(examples, answers.bad.front());
@@ -62,6 +65,7 @@ ConditionalReport conditional_report(const Model& model, const Examples& example
   ConditionalReport out;
   out.coverage_by_size = coverage_by_size(scores, answers.levels.front().level);
   if (!request.by.empty()) out.by = grouped_scores(scores, answered_examples(examples, answers), request.by);
+  if (request.conditional) out.conditional = coverage_risk(model, examples, answers, scores);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "slimbayes/answers/conditional/conditional_scores.h"
+#include "slimbayes/answers/conditional/excess_risk.h"
 #include "slimbayes/answers/conditional/row_scores.h"
 #include "slimbayes/catalog/fields.h"
 #include "slimbayes/model/model.h"
@@ -15,6 +16,7 @@ namespace slimbayes {
 struct ConditionalReport {
   std::optional<SizeCoverage> coverage_by_size = {};
   std::optional<std::vector<GroupedScores>> by = {};
+  std::optional<ExcessRisk> conditional = {};
 };
 
 template <class V>
@@ -22,12 +24,15 @@ void describe(ConditionalReport& f, V& v) {
   v("coverage_by_size", f.coverage_by_size,
     "coverage by the width of the interval; of at least 50 rows of numbers or counts");
   v("by", f.by, "the scores of groups of rows, for each column that was asked for");
+  v("conditional", f.conditional,
+    "how far the coverage given the inputs is from the level at least (ERT); if it was asked for");
 }
 
 /// The parts of a ConditionalReport that are computed on request.
 struct ConditionalRequest {
   /// Columns of the data, inputs or not; an entry may be a comma-separated list of them.
   std::vector<std::string> by = {};
+  bool conditional = false;  // estimate ConditionalReport::conditional, which trains a classifier
 };
 
 /// Checks ConditionalRequest::by against the data before anything is answered. Throws std::invalid_argument for

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "tests/data/tables.h"
 
 namespace slimbayes {
@@ -12,10 +10,9 @@ namespace {
 using Names = std::vector<std::string>;
 using Places = std::vector<int64_t>;
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
 TEST(groups_of_column, OfCategoriesAreTheirValuesByName) {
-  const RowGrouping groups = groups_of_column(categories("c", {0, 1, kNone, 0}, {"red", "blue", "unused"}));
+  const RowGrouping groups =
+      groups_of_column(categories("c", {0, 1, kMissing, 0}, {"red", "blue", "unused"}));
   EXPECT_EQ(groups.names, (Names{"blue", "red", "(missing)"}));
   EXPECT_EQ(groups.of, (Places{1, 0, 2, 1}));
 }
@@ -27,7 +24,7 @@ TEST(groups_of_column, OfUpToTwentyNumbersAreTheNumbers) {
 }
 
 TEST(groups_of_column, OfMoreNumbersAreFiveBins) {
-  std::vector<double> cells = {kNone};
+  std::vector<double> cells = {kMissing};
   for (int i = 0; i < 25; ++i) cells.push_back(i);
   const RowGrouping groups = groups_of_column(numbers("x", cells));
   EXPECT_EQ(groups.names, (Names{"[0, 5)", "[5, 10)", "[10, 15)", "[15, 20)", "[20, 24]", "(missing)"}));
