@@ -98,8 +98,8 @@ Answered answered(const SharedModel& model, const Rows& examples, const std::vec
 }
 
 /// The report of `evaluate`, with the metrics of the uncertainty, and the sentences on what to doubt.
-/// `by`: columns of the rows whose groups are scored. `conditional`: whether to estimate the excess risk of the
-/// coverage.
+/// `by`: columns of the rows whose groups are scored. `conditional`: whether to estimate the excess risk of
+/// the coverage.
 std::pair<std::string, Words> evaluated(const Answered& a, double level, const Words& by, bool conditional) {
   const py::gil_scoped_release released;
   const Model& model = *a.model;

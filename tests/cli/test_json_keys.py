@@ -32,8 +32,8 @@ FITS = {
                               "--blocks", "3", "--batch", "4", "--epochs", "6", "--learning-rate", "0.02", *HELD], []),
 }
 # Fields that these models do not have, with all below them. tests/machines has `ranks`.
-RARE = {"evaluate --json": ("conditional.absent", "by[].few.set_size", "by[].few.accuracy", "ood.projectors", "ood.residual_gain", "ood.left_out", "expected_error",
-                             "errors.absent", "left_out", "persistence.season"),
+RARE = {"evaluate --json": ("conditional.absent", "by[].few.set_size", "by[].few.accuracy", "ood.projectors", "ood.residual_gain",
+                             "ood.left_out", "expected_error", "errors.absent", "left_out", "persistence.season"),
         "fit --json": ("ranks", "tuning.interrupted", "tuning.untried", "noise.interrupted", "tuning.tried[].failed", "tuning.best.failed")}
 # Objects of describe whose keys are names: of options, of tensors, of layers. `tuning` is that of fit.
 OPEN = ("options", "fit", "fingerprint", "network", "tensors", "tuning", "presets", "preset_notes")

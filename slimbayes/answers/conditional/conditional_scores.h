@@ -6,12 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "slimbayes/answers/metrics.h"
 #include "slimbayes/catalog/fields.h"
 
 namespace slimbayes {
 
-// What `evaluate` says of the coverage in parts of the rows: structs of catalog/fields.h. Intervals that hold
-// their level on average may miss it for some rows: too narrow for a group, or where they are narrow.
+// What `evaluate` says of the coverage in parts of the rows: structs of catalog/fields.h. Those of the
+// coverage by width and of the excess risk are in answers/metrics.h. Intervals that hold their level on
+// average may miss it for some rows: too narrow for a group, or where they are narrow.
 
 /// The scores of a group of rows. With weights, means, shares and ranges are by them; `rows` counts rows.
 struct GroupScores {
@@ -52,37 +54,6 @@ void describe(GroupedScores& f, V& v) {
   v("groups", f.groups, "the groups of at least 10 rows");
   v("few", f.few, "the rows of all groups of fewer than 10 rows together; if there are any");
   v("few_groups", f.few_groups, "number of these groups");
-}
-
-/// The rows whose intervals have about the same width.
-struct SizeBin {
-  int64_t rows = 0;
-  double width = 0, coverage = 0, gap = 0;
-};
-
-template <class V>
-void describe(SizeBin& f, V& v) {
-  v("rows", f.rows, "number of rows");
-  v("width", f.width, "mean width of the intervals");
-  v("coverage", f.coverage, "share of the targets inside their intervals");
-  v("gap", f.gap, "coverage minus the level, in sds of a binomial share of so many rows");
-}
-
-/// The coverage by the width of the interval (the size-stratified coverage of Angelopoulos and Bates 2021, A
-/// gentle introduction to conformal prediction, section 4.2).
-struct SizeCoverage {
-  std::vector<SizeBin> bins = {};
-  double largest_gap = 0;
-  std::string says = {};
-};
-
-template <class V>
-void describe(SizeCoverage& f, V& v) {
-  v("bins", f.bins, "up to five bins of equal mass, the narrowest intervals first; equal widths share a bin");
-  v("largest_gap", f.largest_gap,
-    "largest distance of a coverage from the level, in sds of a binomial share; beyond 2.6 in 1 of 20 cases "
-    "with five bins that hold the level");
-  v("says", f.says, "the bin whose coverage lies farthest from the level");
 }
 
 }  // namespace slimbayes

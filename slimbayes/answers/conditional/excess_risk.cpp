@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <utility>
+#include <vector>
 
 #include "slimbayes/answers/row_mean.h"
 #include "slimbayes/core/check.h"

@@ -2,35 +2,9 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "slimbayes/catalog/fields.h"
+#include "slimbayes/answers/metrics.h"
 
 namespace slimbayes {
-
-/// How far the coverage given the inputs lies from the level at least, as far as a classifier can tell.
-struct ExcessRisk {
-  int64_t rows = 0, folds = 0;
-  std::optional<double> ert_l1 = {}, ert_l1_se = {}, ert_brier = {}, ert_brier_se = {};
-  std::optional<std::string> absent = {};
-  std::string says = {};
-};
-
-template <class V>
-void describe(ExcessRisk& f, V& v) {
-  v("rows", f.rows, "number of rows by which it is estimated");
-  v("folds", f.folds, "number of folds of the cross-fitting");
-  v("ert_l1", f.ert_l1,
-    "estimate of a lower bound of the mean distance between the coverage given the inputs and the level");
-  v("ert_l1_se", f.ert_l1_se, "its standard error, from the folds");
-  v("ert_brier", f.ert_brier, "estimate of a lower bound of the mean square of this distance");
-  v("ert_brier_se", f.ert_brier_se, "its standard error, from the folds");
-  v("absent", f.absent, "why there is no estimate");
-  v("says", f.says, "what the estimate says");
-}
 
 /// Returns the excess risk of the target coverage, ERT (arXiv 2512.11779): how much better a classifier
 /// predicts whether a row is covered than the constant `level` does. covered [n] is 0 or 1, p [n] the

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "slimbayes/answers/conditional/conditional_scores.h"
 #include "slimbayes/answers/conditional/row_scores.h"
+#include "slimbayes/answers/metrics.h"
 
 namespace slimbayes {
 

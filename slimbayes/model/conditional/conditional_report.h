@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "slimbayes/answers/conditional/conditional_scores.h"
-#include "slimbayes/answers/conditional/excess_risk.h"
 #include "slimbayes/answers/conditional/row_scores.h"
 #include "slimbayes/catalog/fields.h"
 #include "slimbayes/model/model.h"
@@ -35,8 +34,8 @@ struct ConditionalRequest {
   bool conditional = false;  // estimate ConditionalReport::conditional, which trains a classifier
 };
 
-/// Checks ConditionalRequest::by against the data before anything is answered. Throws std::invalid_argument for
-/// a name that is no column of the data, and for images.
+/// Checks ConditionalRequest::by against the data before anything is answered. Throws std::invalid_argument
+/// for a name that is no column of the data, and for images.
 void check_columns_of_groups(const Examples& examples, const std::vector<std::string>& by);
 
 /// Returns the scores of the rows that `answers` answers, by the first level of `answers`. `answers` are

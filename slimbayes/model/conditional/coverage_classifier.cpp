@@ -5,7 +5,7 @@
 // Method      A classifier of "covered" that beats the constant level shows that the coverage given the
 //             inputs is not the level, and its excess risk bounds by how much from below (excess_risk).
 //             The classifier is cross-fitted, so that its flexibility cannot flatter it.
-// Cost        Five fits of `logistic` on at most 20,000 rows and 300 columns, or as many as there are: seconds.
+// Cost        Five fits of `logistic` on at most 20,000 rows: seconds.
 // Source      arXiv 2512.11779 (excess risk of the target coverage).
 // Deviations  The classifier is an additive logistic regression. Forests of trees, whose probabilities vary
 //             with the rows of the leaves, have a Brier score clearly worse than the constant's where the

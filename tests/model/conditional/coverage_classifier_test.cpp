@@ -20,8 +20,8 @@ at::Tensor coverage_given(const at::Tensor& x0, double half) {
   return at::erf(half / (x0.exp() * std::sqrt(2.0)));
 }
 
-/// The half width of the interval of constant width that covers kAt of the rows, x0 uniform in (-1, 1), and the
-/// means of |c(x) - kAt| and of (c(x) - kAt)^2, by the rule of the midpoint.
+/// The half width of the interval of constant width that covers kAt of the rows, x0 uniform in (-1, 1), and
+/// the means of |c(x) - kAt| and of (c(x) - kAt)^2, by the rule of the midpoint.
 struct ConstantWidth {
   double half = 0, l1 = 0, brier = 0;
 };
