@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "cli/commands.h"
+#include "cli/conditional_text.h"
 #include "cli/edge.h"
 #include "cli/files.h"
 #include "cli/folds.h"
@@ -16,6 +17,7 @@
 #include "cli/terminal.h"
 #include "cli/uncertainty_text.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/model/conditional/conditional_report.h"
 #include "slimbayes/model/evaluation_report.h"
 #include "slimbayes/model/held_out.h"
 #include "slimbayes/model/persistence.h"
@@ -81,6 +83,10 @@ EvaluationReport scored(const EvaluateRequest& r, const Model& model, const Exam
   if (model.calibration().groups > 0) out.calibration = model.parts().adaptive ? "adaptive" : "conformal";
   if (!r.split.empty()) out.split = r.split;
   if (model.schema().task.grid) {
+    check(r.by.empty(), "evaluate", "a model of numbers, counts or classes for `.by`", "one of segmentation",
+          "leave it out");
+    check(!r.conditional, "evaluate", "a model of numbers, counts or classes for `.conditional`",
+          "one of segmentation", "leave it out");
     std::vector<BadRow> bad;
     out.metrics.evaluation = report_by_pixel(r, model, data, bad);
     check_answered(r, data, bad);
@@ -89,6 +95,7 @@ EvaluationReport scored(const EvaluateRequest& r, const Model& model, const Exam
   const Answers near = answers_with_progress("evaluate", model, data, {{r.level}, r.sets == "deterministic"});
   check_answered(r, data, near.bad);
   out.metrics = {model.evaluate(data, near), uncertainty_of(model, data, near)};
+  out.conditional = conditional_report(model, data, near, {r.by, r.conditional});
   if (const auto& classes = out.metrics.evaluation.classes; classes && classes->set_size) out.sets = r.sets;
   if (r.ood.empty()) return out;
   const Examples foreign = read_foreign(r, model, changes, shared);
@@ -107,6 +114,7 @@ void print_text(const EvaluateRequest& r, const Model& model, const EvaluationRe
                      uncertainty ? uncertainty->epistemic : std::optional<EpistemicReport>()));
   print(segmentation_text(metrics));
   if (uncertainty) print(selective_text(*uncertainty, metrics.n, noun));
+  print(conditional_text(report.conditional, r.level));
   if (report.ood) print(separation_text(*report.ood, r.ood));
   for (const fs::path& file : plots)
     print(fmt::format("{}{}\n", &file == &plots.front() ? "\n" : "", shown(file.string())));
@@ -126,6 +134,7 @@ int run_command(const EvaluateRequest& r) {
   SharedChanges shared{changes, /*files_left=*/2};
   Examples data = read_for(model, r.data, data_source("evaluate", r.files, model), /*with_target=*/true,
                            &notes, {}, changes, r.ood.empty() ? nullptr : &shared);
+  check_columns_of_groups(data, r.by);
   for (const std::string& note : notes) log_note(note);
   for (const std::string& note : notes_for(model.encoder(), data)) log_note(note);
   const bool fitted_on = hash_of(data) == model.data_hash();

@@ -34,7 +34,8 @@ namespace {
 void check_folds_alone(const EvaluateRequest& r) {
   const std::pair<bool, const char*> flags[] = {
       {!r.split.empty(), "--split"},     {!r.ood.empty(), "--ood"},
-      {!r.plots.empty(), "--plots"},     {!r.rename.empty(), "--rename"},
+      {!r.plots.empty(), "--plots"},     {!r.by.empty(), "--by"},
+      {r.conditional, "--conditional"},  {!r.rename.empty(), "--rename"},
       {!r.fill.empty(), "--fill"},       {r.on_bad_row != "error", "--on-bad-row"},
       {r.sets != "randomised", "--sets"}};
   for (const auto& [given, flag] : flags)

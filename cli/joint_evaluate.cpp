@@ -26,10 +26,9 @@ namespace {
 
 /// Refuses flags that a model of several targets does not take.
 void check_scored_of_joint(const EvaluateRequest& r) {
-  const std::pair<bool, const char*> flags[] = {{!r.ood.empty(), "--ood"},
-                                                {!r.plots.empty(), "--plots"},
-                                                {!r.rename.empty(), "--rename"},
-                                                {!r.fill.empty(), "--fill"}};
+  const std::pair<bool, const char*> flags[] = {
+      {!r.ood.empty(), "--ood"},        {!r.plots.empty(), "--plots"},   {!r.by.empty(), "--by"},
+      {r.conditional, "--conditional"}, {!r.rename.empty(), "--rename"}, {!r.fill.empty(), "--fill"}};
   for (const auto& [given, flag] : flags)
     if (given)
       refuse("evaluate", fmt::format("a model of one target for {}", flag), "one of several", "leave it out");

@@ -138,6 +138,26 @@ void add_predict(CLI::App& root, Parsed& p) {
       "  slimbayes predict air.safetensors new.csv --draws 100");
 }
 
+/// Adds the flags that score parts of the rows.
+void add_parts_of_rows(CLI::App& app, EvaluateRequest& r) {
+  app.add_option(
+         "--folds", r.folds,
+         "fit the model's method with its options anew without each of K folds of DATA, and score the fold: "
+         "the scores of all of DATA, each row by a fit that did not see it, and their sd over the folds. "
+         "Takes the time of K fits; a model of tuned options keeps those")
+      ->type_name("K")
+      ->check(within<ComparisonPlan>("a number of folds", "folds"));
+  app.add_option("--by", r.by,
+                 "columns of DATA, comma-separated, inputs of the model or not: the coverage, width, NLL and "
+                 "error of each of their values; more than 20 numbers are cut in five bins with equal "
+                 "numbers of rows")
+      ->type_name("COLUMN,...")
+      ->allow_extra_args(false);
+  app.add_flag("--conditional", r.conditional,
+               "estimate how far the coverage given the inputs of a row is from the level at least (ERT): "
+               "trains a classifier of the covered rows in five folds, some seconds");
+}
+
 void add_evaluate(CLI::App& root, Parsed& p) {
   CLI::App& app = *root.add_subcommand("evaluate", "Score a model on data that hold the target");
   app.add_option("MODEL", p.evaluate.model, "file written by fit")->required();
@@ -146,13 +166,7 @@ void add_evaluate(CLI::App& root, Parsed& p) {
                  "train, valid, calibration or test part of the data that were fitted on")
       ->type_name("PART")
       ->check(one_of({"train", "valid", "calibration", "test"}));
-  app.add_option(
-         "--folds", p.evaluate.folds,
-         "fit the model's method with its options anew without each of K folds of DATA, and score the fold: "
-         "the scores of all of DATA, each row by a fit that did not see it, and their sd over the folds. "
-         "Takes the time of K fits; a model of tuned options keeps those")
-      ->type_name("K")
-      ->check(within<ComparisonPlan>("a number of folds", "folds"));
+  add_parts_of_rows(app, p.evaluate);
   app.add_option(
          "--ood", p.evaluate.ood,
          "foreign data: prints how well each score, larger for foreign rows, tells it from DATA\n"
@@ -193,6 +207,7 @@ void add_evaluate(CLI::App& root, Parsed& p) {
       "table has a column for each, and the scores of all together follow.\n\nExamples:\n"
       "  slimbayes evaluate model.safetensors houses.csv --split test\n"
       "  slimbayes evaluate model.safetensors houses.csv --split test --plots plots\n"
+      "  slimbayes evaluate model.safetensors houses.csv --split test --by city\n"
       "  slimbayes evaluate model.safetensors houses.csv --folds 5\n"
       "  slimbayes evaluate red.safetensors wine_red.csv --ood wine_white.csv --json\n"
       "  slimbayes evaluate air.safetensors air.csv --split test\n"

@@ -72,6 +72,8 @@ struct EvaluateRequest {
   std::string plots;               // folder for plots; empty: none
   std::vector<std::string> rename, fill;  // --rename and --fill, for both files
   std::string on_bad_row = "error";       // for rows without a finite answer: or "skip"
+  bool conditional = false;               // estimate the excess risk of the coverage
+  std::vector<std::string> by;            // columns whose groups are scored; empty: none
   double level = 0.95;
   std::string sets = "randomised";  // sets of classes: or "deterministic"
   bool json = false;

@@ -10,6 +10,7 @@
 #include "slimbayes/answers/density.h"
 #include "slimbayes/density/unit.h"
 #include "slimbayes/model/answer_table.h"
+#include "slimbayes/model/conditional/conditional_report.h"
 #include "slimbayes/model/evaluation_report.h"
 #include "slimbayes/model/trust_notes.h"
 #include "slimbayes/model/uncertainty.h"
@@ -97,7 +98,9 @@ Answered answered(const SharedModel& model, const Rows& examples, const std::vec
 }
 
 /// The report of `evaluate`, with the metrics of the uncertainty, and the sentences on what to doubt.
-std::pair<std::string, Words> evaluated(const Answered& a, double level) {
+/// `by`: columns of the rows whose groups are scored. `conditional`: whether to estimate the excess risk of
+/// the coverage.
+std::pair<std::string, Words> evaluated(const Answered& a, double level, const Words& by, bool conditional) {
   const py::gil_scoped_release released;
   const Model& model = *a.model;
   const PositiveExamples weighted = scored_examples(*a.examples, model.fit_options());
@@ -106,7 +109,8 @@ std::pair<std::string, Words> evaluated(const Answered& a, double level) {
   const EvaluationReport report{
       .metrics = {model.evaluate(examples, answers), uncertainty_of(model, examples, answers)},
       .method = model.method(),
-      .level = level};
+      .level = level,
+      .conditional = conditional_report(model, examples, answers, {by, conditional})};
   const Evaluation& metrics = report.metrics.evaluation;
   Words notes;
   if (const std::string note = scored_weights_note(*a.examples, model.fit_options()); !note.empty())
@@ -192,7 +196,7 @@ void bind_answers(py::module_& module) {
       .def("levels", &level_arrays)
       .def("quantile", &quantile_at)
       .def("ood", &ood_scores)
-      .def("evaluate", &evaluated, py::arg("level"))
+      .def("evaluate", &evaluated, py::arg("level"), py::arg("by") = Words{}, py::arg("conditional") = false)
       .def("stream", &answer_stream, py::arg("kept"), py::arg("parts"), py::arg("quantiles"))
       .def_readonly("notes", &Answered::notes);
 }

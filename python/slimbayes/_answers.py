@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from slimbayes import _data, _labels, _options, _targets, _texts, _weights
+from slimbayes import _data, _groups, _labels, _options, _targets, _texts, _weights
 from slimbayes._library import core
 from slimbayes._notes import warn, warn_as
 from slimbayes._seen import no_inputs
@@ -56,9 +56,9 @@ class Answers:
                              f"reads by name; received an array of {count} columns")
         return names
 
-    def _rows(self, X, with_target=False, target=None, kept=(), weights=None):
+    def _rows(self, X, with_target=False, target=None, kept=(), weights=None, by=None):
         """The examples in X as the model reads them. `target`: their targets, of one that is no column of X. `kept`: columns of X that
-        answers copy. `weights`: the weight of each row, of a model that was fitted with weights."""
+        answers copy. `weights`: the weight of each row, of a model that was fitted with weights. `by`: the Groups of the rows."""
         if type(X) is not np.ndarray or not X.dtype.isnative:
             X = _data.as_table(X)
         own = self._facts.get("targets", [self._facts["target"]])
@@ -71,8 +71,8 @@ class Answers:
             return self.model_.read(_data.images(X, *labelled), with_target)[0]
         are_named = target is None or isinstance(target, str) or ("targets" in self._facts and _targets.are_names(target, X))
         if not are_named:  # a column of X that is called as a target is no input, and not what the rows are scored by
-            X = _targets.without(X, set(own) - {*self._facts["columns"], *kept})
-        needed = {*self._facts["columns"], *own, *kept}
+            X = _targets.without(X, set(own) - {*self._facts["columns"], *kept, *_groups.columns(by)})
+        needed = {*self._facts["columns"], *own, *kept, *_groups.columns(by)}
         frame = _data.frame(X, self._names(X) if isinstance(X, np.ndarray) else None, lambda name: name not in needed)
         if target is not None and not isinstance(target, str):
             self._add_targets(frame, X, target)
@@ -80,6 +80,7 @@ class Answers:
             if not (column := self._facts["fit"]["weights"]):
                 raise ValueError("evaluate: expected no sample_weight for a model that was fitted without weights; received one")
             _weights.add(frame, weights, _data.column_names(X) or [], column)
+        _groups.add(frame, by)
         rows, notes = self.model_.read(frame, with_target, list(kept))
         warn(notes)
         return rows
@@ -88,9 +89,17 @@ class Answers:
         """Adds the targets of the rows X to their frame."""
         _targets.add(frame, self._facts["target"], self._cells(self._target_cells(_targets.read(target, _data.row_count(X)))))
 
-    def _answered(self, X, levels=(), sets="randomised", with_target=False, target=None, kept=(), weights=None):
+    def _groups_of(self, by, X):
+        """The groups of the rows of X."""
+        X = _data.as_table(X)
+        if _data.are_images(X):
+            raise ValueError("evaluate: expected no by with images, which have no columns; received one; leave it out")
+        columns = self._names(X) if isinstance(X, np.ndarray) else _data.column_names(X)
+        return _groups.read(by, X, columns, {*self._facts["columns"], self._facts["target"], self._facts["fit"]["weights"]})
+
+    def _answered(self, X, levels=(), sets="randomised", with_target=False, target=None, kept=(), weights=None, by=None):
         self._check_fitted()
-        answered = core.answers(self.model_, self._rows(X, with_target, target, kept, weights), list(levels), sets)
+        answered = core.answers(self.model_, self._rows(X, with_target, target, kept, weights, by), list(levels), sets)
         warn(answered.notes)
         return answered
 
@@ -209,7 +218,7 @@ class Answers:
         [n, k] each, as the model of every target sees the rows."""
         return self._answered(X).ood()
 
-    def evaluate(self, X, y=None, level=None, sample_weight=None):
+    def evaluate(self, X, y=None, level=None, sample_weight=None, by=None, conditional=False):
         """The report of `slimbayes evaluate` as a dict: RMSE, NLL, CRPS, coverage and more; for classes accuracy, ECE and more. Of several targets
         "targets" is a list with the name ("target") and the metrics of each on the rows in which it is known, and "joint" says what the correlation
         of their errors gains and how often the region holds all of them; it is absent if no row has two targets.
@@ -217,9 +226,19 @@ class Answers:
         y : targets, in the place of columns of X with their names, if there are any; None: X has the column that the model predicts.
         sample_weight : weight of each row, of a model that was fitted with weights; None: those in the column `weights` of the fit if X has
             it, else each row counts once.
+        by : name of a column of X, an input or not, or a list of names, or an array with the group of each row: "by" of the report has the
+            coverage, width, NLL and error of each group. More than 20 different numbers are cut in five bins with equal numbers of rows.
+        conditional : estimate how far the coverage given the inputs is from the level at least, "conditional" of the report: trains a
+            classifier of the covered rows, which takes some seconds.
         """
-        answered = self._answered(X, [self._level(level)], with_target=True, target=y, weights=sample_weight)
-        text, notes = answered.evaluate(self._level(level))
+        if by is not None or conditional:
+            self._check_one("evaluate with by or conditional")
+        if by is not None:
+            by = self._groups_of(by, X)
+        answered = self._answered(X, [self._level(level)], with_target=True, target=y, weights=sample_weight, by=by)
+        # Answers of several targets take the level alone.
+        more = (by.names if by else [], bool(conditional)) if by or conditional else ()
+        text, notes = answered.evaluate(self._level(level), *more)
         warn(notes)
         return json.loads(text)
 

@@ -2,10 +2,14 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "slimbayes/answers/evaluation.h"
 #include "slimbayes/answers/predictive.h"
+#include "slimbayes/catalog/fields.h"
 #include "slimbayes/export.h"
 
 namespace slimbayes {
@@ -91,5 +95,57 @@ struct LevelInterval {
 /// those of given intervals, for example conformal ones, instead of Gaussian ones.
 SLIMBAYES_EXPORT Evaluation regression_report(const Regression& p, const at::Tensor& y, double target_sd,
                                               const LevelInterval& given, const at::Tensor& weight = {});
+
+/// The rows whose intervals have about the same width.
+struct SizeBin {
+  int64_t rows = 0;
+  double width = 0, coverage = 0, gap = 0;
+};
+
+template <class V>
+void describe(SizeBin& f, V& v) {
+  v("rows", f.rows, "number of rows");
+  v("width", f.width, "mean width of the intervals");
+  v("coverage", f.coverage, "share of the targets inside their intervals");
+  v("gap", f.gap, "coverage minus the level, in sds of a binomial share of so many rows");
+}
+
+/// The coverage by the width of the interval (the size-stratified coverage of Angelopoulos and Bates 2021, A
+/// gentle introduction to conformal prediction, section 4.2).
+struct SizeCoverage {
+  std::vector<SizeBin> bins = {};
+  double largest_gap = 0;
+  std::string says = {};
+};
+
+template <class V>
+void describe(SizeCoverage& f, V& v) {
+  v("bins", f.bins, "up to five bins of equal mass, the narrowest intervals first; equal widths share a bin");
+  v("largest_gap", f.largest_gap,
+    "largest distance of a coverage from the level, in sds of a binomial share; beyond 2.6 in 1 of 20 cases "
+    "with five bins that hold the level");
+  v("says", f.says, "the bin whose coverage lies farthest from the level");
+}
+
+/// How far the coverage given the inputs lies from the level at least, as far as a classifier can tell.
+struct ExcessRisk {
+  int64_t rows = 0, folds = 0;
+  std::optional<double> ert_l1 = {}, ert_l1_se = {}, ert_brier = {}, ert_brier_se = {};
+  std::optional<std::string> absent = {};
+  std::string says = {};
+};
+
+template <class V>
+void describe(ExcessRisk& f, V& v) {
+  v("rows", f.rows, "number of rows by which it is estimated");
+  v("folds", f.folds, "number of folds of the cross-fitting");
+  v("ert_l1", f.ert_l1,
+    "estimate of a lower bound of the mean distance between the coverage given the inputs and the level");
+  v("ert_l1_se", f.ert_l1_se, "its standard error, from the folds");
+  v("ert_brier", f.ert_brier, "estimate of a lower bound of the mean square of this distance");
+  v("ert_brier_se", f.ert_brier_se, "its standard error, from the folds");
+  v("absent", f.absent, "why there is no estimate");
+  v("says", f.says, "what the estimate says");
+}
 
 }  // namespace slimbayes

@@ -44,6 +44,8 @@ const Names& names_of_calls() {
                               {"quantiles", "list"},
                               {"maps", "text"},
                               {"ood", "text"},
+                              {"by", "list"},
+                              {"conditional", "boolean"},
                               {"json", "boolean"},
                               {"on_unknown", "text"},
                               {"shard", "boolean"},

@@ -8,6 +8,7 @@
 #include "slimbayes/answers/evaluation.h"
 #include "slimbayes/answers/separation_report.h"
 #include "slimbayes/catalog/fields.h"
+#include "slimbayes/model/conditional/conditional_report.h"
 
 namespace slimbayes {
 
@@ -45,6 +46,7 @@ struct EvaluationReport {
   std::optional<std::string> calibration = {}, sets = {}, split = {};
   std::optional<OutsideReport> outside = {};
   std::optional<SeparationReport> ood = {};
+  ConditionalReport conditional = {};
 };
 
 template <class V>
@@ -57,6 +59,7 @@ void describe(EvaluationReport& f, V& v) {
   v("split", f.split, "the part that is scored: train, valid, calibration or test; with such a choice");
   v("outside", f.outside, "the rows outside the training range; of tables");
   v("ood", f.ood, "how well the scores tell foreign data from these; with foreign data");
+  v.part(f.conditional);
 }
 
 }  // namespace slimbayes

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "slimbayes/answers/evaluation.h"
+#include "slimbayes/answers/metrics.h"
 #include "slimbayes/catalog/fields.h"
 
 namespace slimbayes {
@@ -159,6 +160,7 @@ struct CoverageFacts {
   CalibrationFact calibration;
   PitFact pit;
   QuarterFacts quarters;
+  std::optional<SizeCoverage> sizes = {};
 };
 
 template <class V>
@@ -166,18 +168,22 @@ void describe(CoverageFacts& f, V& v) {
   v("calibration", f.calibration, "coverage of the intervals of each level");
   v("pit", f.pit, "histogram of the probability integral transform");
   v("quarters", f.quarters, "coverage by quarter of the predicted mean and sd");
+  v("coverage_by_size", f.sizes, "coverage by the width of the interval; of at least 50 rows");
 }
 
 /// What only a report on numbers or counts has.
 struct NumberFacts {
   PredictedRows predicted;
   CoverageFacts coverage;
+  std::optional<ExcessRisk> conditional = {};
 };
 
 template <class V>
 void describe(NumberFacts& f, V& v) {
   v("predicted", f.predicted, "predicted against observed, of at most 1,000 rows");
   v.part(f.coverage);
+  v("conditional", f.conditional,
+    "how far the coverage given the inputs is from the level at least (ERT); of tables");
 }
 
 /// Confidence and accuracy of the rows, binned by confidence.

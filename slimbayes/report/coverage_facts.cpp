@@ -12,6 +12,7 @@
 #include <map>
 #include <numeric>
 
+#include "slimbayes/answers/conditional/size_coverage.h"
 #include "slimbayes/answers/count_distribution.h"
 #include "slimbayes/answers/density.h"
 #include "slimbayes/core/check.h"
@@ -23,7 +24,7 @@ namespace slimbayes {
 namespace {
 
 constexpr int64_t kLevels = 19;  // 5, 10, ..., 95 %
-constexpr size_t kMostGroups = 12;
+constexpr size_t kMostGroups = 20;
 
 /// Returns the mean over the rows of the cdf at u of the transform of a row, which is uniform between its two
 /// ends. For numbers, whose ends are equal, it is the share of rows whose transform is at most u.
@@ -234,7 +235,8 @@ CoverageFacts coverage_facts(const ScoredExamples& s) {
                                  by_sd = quarters_of(s, sd, hits, expected, width);
   return {calibration_of(s, below, upto),
           pit_of(s, below, upto),
-          {by_mean, by_sd, says_of_quarters(by_mean, by_sd)}};
+          {by_mean, by_sd, says_of_quarters(by_mean, by_sd)},
+          coverage_by_size(row_scores(s.answer(), s.y, interval, {}, s.weight), s.level())};
 }
 
 std::vector<GroupFact> coverage_groups(const ScoredExamples& s) {

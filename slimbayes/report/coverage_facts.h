@@ -27,7 +27,7 @@ CoverageFacts coverage_facts(const ScoredExamples& s);
 /// Returns the coverage of the intervals of numbers or counts by the levels of each categorical column.
 std::vector<GroupFact> coverage_groups(const ScoredExamples& s);
 
-/// Returns the rows by the levels of each categorical or boolean input column with 2 to 12 levels among them.
+/// Returns the rows by the levels of each categorical or boolean input column with 2 to 20 levels among them.
 /// `hits` [n] is 1 for a row inside its interval or answered rightly, `expected` [n] the model's probability
 /// of a hit. `width` [n], the widths of the intervals, may be undefined.
 std::vector<GroupFact> group_facts(const ScoredExamples& s, const at::Tensor& hits,

@@ -8,6 +8,8 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/model/conditional/conditional_report.h"
+#include "slimbayes/model/conditional/coverage_classifier.h"
 #include "slimbayes/model/held_out.h"
 #include "slimbayes/model/model_weights.h"
 #include "slimbayes/model/persistence.h"
@@ -146,6 +148,12 @@ PredictedRows predicted_rows(const ScoredExamples& s) {
                       s.size(), below.item<int64_t>())};
 }
 
+/// Returns what a classifier says of the coverage given the inputs; nothing for other inputs than tables.
+std::optional<ExcessRisk> conditional_risk(const ScoredExamples& s) {
+  if (kind_of(s.model.encoder()) != InputKind::table) return std::nullopt;
+  return coverage_risk(s.model, s.examples, s.answers, row_scores(s.model, s.examples, s.answers));
+}
+
 /// Adds the parts of the report that the examples have.
 void add_parts(const ScoredExamples& s, const Evaluation& metrics,
                const std::optional<UncertaintyReport>& uncertainty, const PredictOptions& predict,
@@ -154,7 +162,7 @@ void add_parts(const ScoredExamples& s, const Evaluation& metrics,
   if (classes)
     facts.classes = class_facts(s, metrics, uncertainty.value().reliability.value());
   else
-    facts.numbers = NumberFacts{predicted_rows(s), coverage_facts(s)};
+    facts.numbers = NumberFacts{predicted_rows(s), coverage_facts(s), conditional_risk(s)};
   facts.groups = classes ? class_groups(s) : coverage_groups(s);
   const PredictOptions rest = predict.within(kShareOfAnswers, 1);
   const std::vector<ColumnImportance> importance = permutation_importance(s, rest.progress);

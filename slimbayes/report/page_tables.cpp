@@ -52,6 +52,30 @@ std::string parts_table(const std::vector<Part>& parts, const std::string& head,
   return table_html(heads, rows, kRanges ? "plain" : "");
 }
 
+/// Returns the table of the coverage by the width of the interval.
+std::string sizes_table(const SizeCoverage& sizes, const std::string& noun) {
+  std::vector<std::vector<HtmlCell>> rows;
+  for (const SizeBin& bin : sizes.bins)
+    rows.push_back({number_cell(bin.width), number_cell(fmt::format("{}", bin.rows)),
+                    number_cell(percent_text(bin.coverage)), number_cell(fmt::format("{:+.1f}", bin.gap))});
+  return table_html({{"mean width", true}, {noun + "s", true}, {"coverage", true}, {"gap in sds", true}},
+                    rows, "plain");
+}
+
+/// Returns the figure of the coverage by the width of the interval, with the sentence on the coverage given
+/// the inputs; "" without such a table.
+std::string sizes_html(const NumberFacts& numbers, const std::string& noun) {
+  if (!numbers.coverage.sizes) return "";
+  std::string says = numbers.coverage.sizes->says;
+  if (const auto& risk = numbers.conditional; risk && risk->ert_l1)
+    says += fmt::format(" {} (ERT {:.3f}, standard error {:.3f})", risk->says, *risk->ert_l1,
+                        risk->ert_l1_se.value());
+  return figure_html("Coverage by width of the interval", says, sizes_table(*numbers.coverage.sizes, noun),
+                     "The gap is the coverage minus the level, in sds of a share of so many rows; one beyond "
+                     "2.6 is rare by chance. A width that tells where the model errs holds the level in each "
+                     "bin.");
+}
+
 const char* const kHowParts =
     "The mark is what is expected, the grey band what chance alone gives for so many rows in 19 of 20 cases. "
     "A "
@@ -91,6 +115,7 @@ std::string parts_html(const ReportFacts& facts) {
                        std::string(kHowParts) +
                            " Honest intervals hold their level where the prediction is small and where it is "
                            "large, where the model is sure and where it is not.");
+    out += sizes_html(*facts.numbers, facts.noun);
   }
   std::string groups;
   for (const GroupFact& group : facts.groups)

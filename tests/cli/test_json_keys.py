@@ -17,11 +17,12 @@ FEW = ["--steps", "20", "--threads", "1"]
 HELD = ["--test-fraction", "0.2"]
 # name: the data, flags of a fit, flags of evaluate. Each has fields that no other has.
 FITS = {
-    "numbers": ("numbers.csv", ["--target", "y", "--method", "rich-bll", "--calibrate", "conformal", *HELD, *FEW], ["--split", "test"]),
-    "tuned": ("numbers.csv", ["--target", "y", "--method", "vbll", "--tune", "--noise-folds", "2", *HELD, *FEW], []),
+    "numbers": ("numbers.csv", ["--target", "y", "--method", "rich-bll", "--calibrate", "conformal", *HELD, *FEW],
+                ["--split", "test", "--by", "x0"]),  # 48 rows in five bins: some has fewer than 10
+    "tuned": ("numbers.csv", ["--target", "y", "--method", "vbll", "--tune", "--noise-folds", "2", *HELD, *FEW], ["--by", "x0", "--conditional"]),
     "two": ("two.csv", ["--target", "y", "--method", "mc-dropout", "--dropout", "0.1", "--draws", "3", *HELD, *FEW], ["--ood", "far.csv"]),
     "weights": ("weighted.csv", ["--target", "y", "--weights", "w", "--method", "dnn", *HELD, *FEW], ["--split", "test"]),
-    "sets": ("three.csv", ["--target", "y", "--method", "dnn", "--calibrate", "conformal", *HELD, *FEW], []),
+    "sets": ("three.csv", ["--target", "y", "--method", "dnn", "--calibrate", "conformal", *HELD, *FEW], ["--by", "x1"]),
     "counts": ("counts.csv", ["--target", "y", "--likelihood", "poisson", "--method", "sv-dbk", *HELD, *FEW], []),
     "events": ("events.csv", ["--likelihood", "cox", "--domain", "0:1,0:2", "--ignore", "true_intensity", "--method", "sv-dbk",
                               "--rank", "8", *HELD, *FEW], []),
@@ -32,8 +33,8 @@ FITS = {
                               "--blocks", "3", "--batch", "4", "--epochs", "6", "--learning-rate", "0.02", *HELD], []),
 }
 # Fields that these models do not have, with all below them. tests/machines has `ranks`.
-RARE = {"evaluate --json": ("ood.projectors", "ood.residual_gain", "ood.left_out", "expected_error", "errors.absent", "left_out",
-                             "persistence.season"),
+RARE = {"evaluate --json": ("conditional.absent", "by[].few.set_size", "by[].few.accuracy", "ood.projectors", "ood.residual_gain",
+                             "ood.left_out", "expected_error", "errors.absent", "left_out", "persistence.season"),
         "fit --json": ("ranks", "tuning.interrupted", "tuning.untried", "noise.interrupted", "tuning.tried[].failed", "tuning.best.failed")}
 # Objects of describe whose keys are names: of options, of tensors, of layers. `tuning` is that of fit.
 OPEN = ("options", "fit", "fingerprint", "network", "tensors", "tuning", "presets", "preset_notes")

@@ -119,13 +119,17 @@ def test_is_the_same_twice(page):
 
 
 def test_scores_are_those_of_evaluate(page):
-    _, folder, facts = page
+    kind, folder, facts = page
     done = run(folder, "evaluate", "m.safetensors", "data.csv", "--split", "test", "--json")
     report = json.loads(done.stdout)
     assert facts["data"]["part"] == "test" and facts["data"]["scored"] == report["n"]
     for score in facts["scores"]:
         if "persistence" not in score["key"]:
             assert score["value"] == pytest.approx(report[score["key"]], rel=1e-12)
+    assert facts.get("coverage_by_size") == report.get("coverage_by_size")
+    assert ("conditional" in facts) == (kind in ("numbers", "counts"))
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert ("Coverage by width of the interval" in text) == ("coverage_by_size" in facts)
 
 
 def test_every_kind_has_its_parts(page):

@@ -62,6 +62,23 @@ TEST(coverage_facts, TheTransformOfACalibratedGaussianIsFlat) {
   EXPECT_NE(narrow.pit.says.find("too narrow"), std::string::npos);
 }
 
+TEST(coverage_facts, SizesAreBinsOfTheWidths) {
+  const Table table = toy_table(100);
+  const Model model = toy_model(table);
+  const at::Tensor mean = at::zeros({100}, at::kDouble), sd = at::arange(1, 101, at::kDouble);
+  const CoverageFacts facts =
+      coverage_facts(toy_scored(model, table, mean, sd, at::full_like(mean, 30), 0.9));
+  ASSERT_TRUE(facts.sizes);
+  ASSERT_EQ(facts.sizes->bins.size(), 5u);
+  EXPECT_EQ(facts.sizes->bins[0].coverage, 0.1);  // 30 lies within 1.645 sd from the sd 19 on
+  EXPECT_EQ(facts.sizes->bins[1].coverage, 1);
+  EXPECT_NEAR(facts.sizes->bins[0].width, 10.5 * 2 * normal_quantile(0.95), 1e-9);
+  EXPECT_NE(facts.sizes->says.find("bin 1 of 5"), std::string::npos);
+  const Table small = toy_table(49);
+  const at::Tensor few = at::arange(1, 50, at::kDouble);
+  EXPECT_FALSE(coverage_facts(toy_scored(model, small, few, few, few, 0.9)).sizes);
+}
+
 TEST(coverage_facts, GroupsAreTheLevelsOfAColumn) {
   const Table table = toy_table(200);
   const Model model = toy_model(table);
