@@ -64,7 +64,7 @@ std::optional<InputKind> kind_before(FitOptions fit, const std::string& data) {
 /// --target, because the model file named there fixes the target, the columns and the split. The flags of the
 /// calibration are allowed.
 void check_alone_with_network(const OptionFlags& flags) {
-  const Words own = {"network_from", "calibrate", "calibration_fraction"};
+  const Words own = {"network_from", "calibrate", "calibrate_by", "calibration_fraction"};
   const nlohmann::json given = flags.set_options(option_docs(FitOptions{}));
   for (const auto& item : given.items()) {
     std::string flag = item.key();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "slimbayes/answers/conformal.h"
+#include "slimbayes/answers/group_calibration.h"
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/input_encoder.h"
 #include "slimbayes/method/method.h"
@@ -41,7 +42,9 @@ struct ModelParts {
   SplitRows split;
   std::string data_hash;        // hash of the examples of the fit or, after an update, of the learned rows
   ConformalScores calibration;  // has no groups if the model was not calibrated
-  at::Tensor probes;            // encoded training events [p, d] (event_probes()); undefined for other tasks
+  GroupCalibration by_group;    // of these scores; empty without FitOptions::calibrate_by
+  ColumnKind by_kind = ColumnKind::numeric;  // of that column
+  at::Tensor probes;  // encoded training events [p, d] (event_probes()); undefined for other tasks
   /// Mean of the encoded training images, for the score "distance" (data/input_scores.h); undefined for other
   /// inputs.
   at::Tensor pixel_mean;
