@@ -17,14 +17,12 @@
 #include "slimbayes/answers/group_calibration.h"
 
 #include <ATen/ATen.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
 #include "slimbayes/answers/answers.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/density/conformal_rank.h"
 
 namespace slimbayes {
 
@@ -82,17 +80,6 @@ GroupCalibration group_calibration(const std::vector<GroupCell>& cells, const at
   if (weight.defined()) out.weight = weights.index_select(0, order);
   return out;
 }
-
-ConformalScores scores_of_group(const ConformalScores& all, const GroupCalibration& groups, int64_t group) {
-  check(group >= 0 && group < std::ssize(groups.cells), "scores_of_group", "a group of the calibration",
-        "another");
-  const at::Tensor own = (groups.of == group).nonzero().flatten();
-  ConformalScores out(all.value.index_select(0, own), all.group.index_select(0, own));
-  if (groups.weight.defined()) out.weight = groups.weight.index_select(0, own);
-  return out;
-}
-
-bool suffices(const ConformalScores& own, double level) { return own.units() >= conformal_rows(level); }
 
 std::vector<int64_t> groups_of_cells(const GroupCalibration& groups, const std::vector<GroupCell>& cells) {
   std::vector<int64_t> out;

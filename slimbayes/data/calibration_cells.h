@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/answers/group_calibration.h"
+#include "slimbayes/answers/conformal.h"
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/examples.h"
 

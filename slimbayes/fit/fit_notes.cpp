@@ -9,7 +9,7 @@
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/fit/parallel.h"
-#include "slimbayes/model/group_notes.h"
+#include "slimbayes/model/calibration/group_notes.h"
 #include "slimbayes/model/trust_notes.h"
 #include "slimbayes/storage/printable.h"
 

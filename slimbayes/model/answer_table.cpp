@@ -18,7 +18,7 @@
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/density/unit.h"
-#include "slimbayes/model/group_notes.h"
+#include "slimbayes/model/calibration/group_notes.h"
 #include "slimbayes/serve/answer_columns.h"
 #include "slimbayes/serve/forecast_columns.h"
 

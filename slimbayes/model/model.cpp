@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "slimbayes/answers/answers.h"
+#include "slimbayes/answers/group_calibration.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/device.h"
 #include "slimbayes/data/answer_to.h"

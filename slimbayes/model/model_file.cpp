@@ -17,7 +17,7 @@
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/model/answer_table.h"
-#include "slimbayes/model/group_calibration_file.h"
+#include "slimbayes/model/calibration/group_calibration_file.h"
 #include "slimbayes/model/model.h"
 #include "slimbayes/model/noise_estimate.h"
 #include "slimbayes/model/tuning_report.h"

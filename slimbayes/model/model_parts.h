@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "slimbayes/answers/conformal.h"
-#include "slimbayes/answers/group_calibration.h"
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/input_encoder.h"
 #include "slimbayes/method/method.h"

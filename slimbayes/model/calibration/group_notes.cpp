@@ -1,4 +1,4 @@
-#include "slimbayes/model/group_notes.h"
+#include "slimbayes/model/calibration/group_notes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

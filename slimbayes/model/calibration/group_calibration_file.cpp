@@ -1,14 +1,14 @@
-#include "slimbayes/model/group_calibration_file.h"
+#include "slimbayes/model/calibration/group_calibration_file.h"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "slimbayes/catalog/call_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/density/conformal_rank.h"
-#include "slimbayes/density/unit.h"
 
 namespace slimbayes {
 
