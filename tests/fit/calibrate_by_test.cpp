@@ -60,7 +60,7 @@ std::string notes_text(const std::vector<std::string>& notes) {
 }
 
 TEST(CalibrateBy, HoldsTheLevelInEachGroup) {
-  const Table table = two_regions(1500, 1), fresh = two_regions(4000, 2);
+  const Table table = two_regions(4000, 1), fresh = two_regions(4000, 2);
   FitOptions together = by_region();
   together.calibrate_by = "";
   const Model one = fit_model(table, together), each = fit_model(table, by_region());
@@ -93,7 +93,7 @@ TEST(CalibrateBy, WithoutItAFileIsAsBefore) {
 }
 
 TEST(CalibrateBy, SmallAndUnseenGroupsShareAndNotesSaySo) {
-  const Table table = two_regions(600, 1, 6);
+  const Table table = two_regions(600, 1, 10);
   const Model model = fit_model(table, by_region());
   const std::string noted = notes_text(fit_notes(model, {}, {}, 0.9));
   EXPECT_NE(noted.find("share the calibration of all rows"), std::string::npos) << noted;
