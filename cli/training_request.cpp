@@ -87,6 +87,8 @@ void check_request(const FitOptions& fit, const OptionFlags& flags, std::optiona
   if (!fit.network_from.empty()) return check_alone_with_network(flags);
   if (flags.given("weights") && fit.weights.empty())
     misuse("expected a column for --weights; received an empty name; leave it out for rows that count once");
+  if (flags.given("calibrate_by") && fit.calibrate == "none")
+    misuse("expected --calibrate with --calibrate-by; received none; add --calibrate conformal");
   if (flags.given("calibration_fraction") && fit.calibrate == "none")
     misuse("expected --calibrate with --calibration-fraction; received none; add --calibrate conformal");
   if (!kind) return;
