@@ -89,6 +89,24 @@ InputKind kind_of(const json& encoder) {
   return InputKind::table;
 }
 
+/// Returns the calibration groups of a column, as the end of calibration_text(): "" if there are none.
+std::string calibration_groups_text(const json& by, std::string_view noun) {
+  constexpr size_t kShown = 12;
+  if (!by.is_object() || !by.contains("groups") || !by["groups"].is_array()) return "";
+  std::string text;
+  size_t shown = 0;
+  for (const json& one : by["groups"]) {
+    if (!one.is_object() || shown == kShown) break;
+    const json cell = one.value("cell", json()), most = one.value("most_level", json());
+    text += fmt::format("{}{} {} {}s{}", shown++ == 0 ? "" : ", ", cell.is_null() ? "missing" : plain(cell),
+                        plain(one.value("rows", json())), noun,
+                        most.is_number() ? fmt::format(" (up to {:.4g} %)", 100 * most.get<double>()) : "");
+  }
+  if (by["groups"].size() > shown) text += fmt::format(" and {} more", by["groups"].size() - shown);
+  return fmt::format("; by {}, each group by itself up to its level, above it by all {}s: {}",
+                     plain(by.value("column", json())), noun, text);
+}
+
 /// Returns how the intervals or the sets of classes were calibrated, as one line; "" if they were not.
 std::string calibration_text(const json& facts, std::string_view noun) {
   const auto found = facts.find("calibration");
@@ -97,9 +115,10 @@ std::string calibration_text(const json& facts, std::string_view noun) {
   if (const json seen = found->value("seen", json()); !seen.is_null())
     return fmt::format("adaptive, begun on {} {}s of its own, at present after {}",
                        plain(found->value("rows", json())), noun, plain(seen));
-  return fmt::format("split {}, calibrated on {} {}s of its own{}", plain(found->value("method", json())),
+  return fmt::format("split {}, calibrated on {} {}s of its own{}{}", plain(found->value("method", json())),
                      plain(found->value("rows", json())), noun,
-                     groups.is_null() ? "" : fmt::format(" in {} groups of identical inputs", plain(groups)));
+                     groups.is_null() ? "" : fmt::format(" in {} groups of identical inputs", plain(groups)),
+                     calibration_groups_text(found->value("by", json()), noun));
 }
 
 /// Returns how cross-fitting estimated the noise of the model, as one line; "" if cross-fitting was not used.

@@ -29,6 +29,26 @@ std::string tuning_text(const std::optional<TuningReport>& tuning) {
                      std::isnan(spread) ? "" : worth);
 }
 
+/// Returns a line for each calibration group (--calibrate-by) that has a factor of its own at this level.
+std::string groups_text(const Model& model, double level) {
+  constexpr size_t kShown = 12;
+  const GroupCalibration& groups = model.group_calibration();
+  const std::string_view noun = noun_of(kind_of(model.encoder()));
+  std::string text;
+  size_t own = 0;
+  for (size_t g = 0; g < groups.cells.size(); ++g) {
+    const ConformalScores scores = scores_of_group(model.calibration(), groups, static_cast<int64_t>(g));
+    if (!suffices(scores, level) || ++own > kShown) continue;
+    const GroupCell& cell = groups.cells[g];
+    text += fmt::format("  {}: {:#.4g} from {}\n", cell ? in_quotes(*cell) : "missing",
+                        conformal_factor(scores, level), counted(scores.value.size(0), noun));
+  }
+  if (own > kShown) text += fmt::format("  and {} more\n", own - kShown);
+  return fmt::format("by {}, in place of this factor of all {}s, which the other groups share:\n{}",
+                     in_quotes(model.fit_options().calibrate_by), noun,
+                     own == 0 ? "  no group has enough for one of its own\n" : text);
+}
+
 std::string conformal_text(const Model& model, double level) {
   const ConformalScores& scores = model.calibration();
   if (scores.groups == 0) return "";
@@ -64,7 +84,9 @@ std::string conformal_text(const Model& model, double level) {
 std::string choices_text(const Model& model, double level) {
   std::string chosen;
   for (const std::string& fact : model.fitted().summary().facts) chosen += in_flags(fact) + "\n";
-  return chosen + tuning_text(model.tuning()) + conformal_text(model, level);
+  const bool by_group = !model.group_calibration().empty();
+  return chosen + tuning_text(model.tuning()) + conformal_text(model, level) +
+         (by_group ? groups_text(model, level) : "");
 }
 
 FitReport fit_report(const FitRequest& r, const FitOutcome& outcome) {

@@ -64,7 +64,7 @@ std::optional<InputKind> kind_before(FitOptions fit, const std::string& data) {
 /// --target, because the model file named there fixes the target, the columns and the split. The flags of the
 /// calibration are allowed.
 void check_alone_with_network(const OptionFlags& flags) {
-  const Words own = {"network_from", "calibrate", "calibration_fraction"};
+  const Words own = {"network_from", "calibrate", "calibrate_by", "calibration_fraction"};
   const nlohmann::json given = flags.set_options(option_docs(FitOptions{}));
   for (const auto& item : given.items()) {
     std::string flag = item.key();
@@ -87,6 +87,8 @@ void check_request(const FitOptions& fit, const OptionFlags& flags, std::optiona
   if (!fit.network_from.empty()) return check_alone_with_network(flags);
   if (flags.given("weights") && fit.weights.empty())
     misuse("expected a column for --weights; received an empty name; leave it out for rows that count once");
+  if (flags.given("calibrate_by") && fit.calibrate == "none")
+    misuse("expected --calibrate with --calibrate-by; received none; add --calibrate conformal");
   if (flags.given("calibration_fraction") && fit.calibrate == "none")
     misuse("expected --calibrate with --calibration-fraction; received none; add --calibrate conformal");
   if (!kind) return;

@@ -55,7 +55,7 @@ py::array quantile_at(const Answered& a, double p) {
   if (const auto* r = std::get_if<Regression>(&a.answers.answer)) {
     if (a.model->calibration().groups == 0 || p == 0.5) return in_place(a, quantile(*r, normal_quantile(p)));
     check_quantiles(*a.model, {p});
-    const Interval ends = a.model->interval(*r, std::abs(1 - 2 * p));
+    const Interval ends = a.model->interval(*r, std::abs(1 - 2 * p), a.answers.calibration_group);
     const at::Tensor& end = p < 0.5 ? ends.lower : ends.upper;
     return in_place(a, at::where(end.isfinite(), end, kMissing));
   }

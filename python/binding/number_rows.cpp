@@ -35,7 +35,7 @@ class NumberRows {
   static std::unique_ptr<NumberRows> of(const SharedModel& model, const std::vector<std::string>& names) {
     const auto* encoder = std::get_if<Encoder>(&model->encoder());
     if (encoder == nullptr || model->schema().task.kind != TaskKind::regression ||
-        model->fitted().row_model() == nullptr)
+        !model->group_calibration().empty() || model->fitted().row_model() == nullptr)
       return nullptr;
     std::unique_ptr<NumberRows> rows(new NumberRows(model, std::ssize(names)));
     for (const Encoder::Feature& feature : encoder->columns()) {

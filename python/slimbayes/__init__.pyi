@@ -45,7 +45,7 @@ class Regressor:
         scale: str = 'auto', scale_on: str = 'train', target_scale: str = 'standard', wild_cells: str = 'leave-out', time: str |
         Sequence[str] | None = None, text: str | None = None, vocabulary: int = 20000, longest: int = 256, valid_fraction: float
         = 0.1, test_fraction: float = 0.0, split: str = 'auto', split_seed: int = 0, engine: str = 'auto', calibrate: str =
-        'none', calibration_fraction: float = 0.1, noise_folds: int = 5, candidates: str | None = None, combine: str | None =
+        'none', calibrate_by: str = '', calibration_fraction: float = 0.1, noise_folds: int = 5, candidates: str | None = None, combine: str | None =
         None, log_target: str | None = None, tails: str | None = None, folds: int | None = None, fits: str | None = None,
         time_limit: float | None = None, steps: int | None = None, epochs: int | None = None, batch: int | None = None,
         learning_rate: float | None = None, weight_decay: float | None = None, beta2: float | None = None, schedule: str | None
@@ -119,7 +119,7 @@ class CountRegressor:
         Sequence[str] | None = None, na: str | Sequence[str] | None = None, scale: str = 'auto', scale_on: str = 'train',
         target_scale: str = 'standard', wild_cells: str = 'leave-out', time: str | Sequence[str] | None = None, text: str | None
         = None, vocabulary: int = 20000, longest: int = 256, valid_fraction: float = 0.1, test_fraction: float = 0.0, split: str
-        = 'auto', split_seed: int = 0, engine: str = 'auto', calibrate: str = 'none', calibration_fraction: float = 0.1,
+        = 'auto', split_seed: int = 0, engine: str = 'auto', calibrate: str = 'none', calibrate_by: str = '', calibration_fraction: float = 0.1,
         noise_folds: int = 5, candidates: str | None = None, combine: str | None = None, log_target: str | None = None, tails:
         str | None = None, folds: int | None = None, fits: str | None = None, time_limit: float | None = None, steps: int | None
         = None, epochs: int | None = None, batch: int | None = None, learning_rate: float | None = None, weight_decay: float |
@@ -190,7 +190,7 @@ class Classifier:
         str = 'train', target_scale: str = 'standard', wild_cells: str = 'leave-out', time: str | Sequence[str] | None = None,
         text: str | None = None, vocabulary: int = 20000, longest: int = 256, crop: int = 0, flip: bool = False, pixel_divisor:
         float = 0.0, valid_fraction: float = 0.1, test_fraction: float = 0.0, split: str = 'auto', split_seed: int = 0, engine:
-        str = 'auto', calibrate: str = 'none', calibration_fraction: float = 0.1, noise_folds: int = 5, candidates: str | None =
+        str = 'auto', calibrate: str = 'none', calibrate_by: str = '', calibration_fraction: float = 0.1, noise_folds: int = 5, candidates: str | None =
         None, combine: str | None = None, log_target: str | None = None, tails: str | None = None, folds: int | None = None,
         fits: str | None = None, time_limit: float | None = None, steps: int | None = None, epochs: int | None = None, batch:
         int | None = None, learning_rate: float | None = None, weight_decay: float | None = None, beta2: float | None = None,

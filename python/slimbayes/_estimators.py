@@ -96,7 +96,9 @@ class _Estimator(Seen, Answers, BaseEstimator):
                 raise ValueError(f"fit: expected a table; received images; Classifier takes them, {type(self).__name__} does not")
             return _data.images(X, *_labels.numbered(cells, classes)), ""
         names = _data.column_names(X) or [f"x{i}" for i in range(X.shape[1] if X.ndim == 2 else 0)]
-        frame = _data.frame(X, names, _options.names(self.ignore).__contains__)
+        by = getattr(self, "calibrate_by", "")  # needed even if it is no input
+        ignored = [name for name in _options.names(self.ignore) if name != by]
+        frame = _data.frame(X, names, ignored.__contains__)
         if cells is None:
             _targets.check_column(y, names)
             return frame, y

@@ -169,4 +169,15 @@ int64_t ConformalScores::units() const {
   return static_cast<int64_t>(std::floor(weight.sum().item<double>() * (1 + 1e-10)));  // as weighted_factor()
 }
 
+ConformalScores scores_of_group(const ConformalScores& all, const GroupCalibration& groups, int64_t group) {
+  check(group >= 0 && group < std::ssize(groups.cells), "scores_of_group", "a group of the calibration",
+        "another");
+  const at::Tensor own = (groups.of == group).nonzero().flatten();
+  ConformalScores out(all.value.index_select(0, own), all.group.index_select(0, own));
+  if (groups.weight.defined()) out.weight = groups.weight.index_select(0, own);
+  return out;
+}
+
+bool suffices(const ConformalScores& own, double level) { return own.units() >= conformal_rows(level); }
+
 }  // namespace slimbayes

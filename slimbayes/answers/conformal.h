@@ -3,6 +3,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -36,6 +38,31 @@ struct SLIMBAYES_EXPORT ConformalScores {
   /// each row of a group of n weighs 1 / n.
   at::Tensor weight;
 };
+
+/// The cell of a row in the column that calibrates by groups, as text; nullopt: a missing cell, which is a
+/// group of its own.
+using GroupCell = std::optional<std::string>;
+
+/// How the m scores of a ConformalScores fall into the groups of a column (FitOptions::calibrate_by): Mondrian
+/// conformal prediction (Vovk, Gammerman and Shafer 2005, section 4.5; Romano, Barber, Sabatti and Candes 2020
+/// call it equalized coverage). These groups are not ConformalScores::group, the rows of identical inputs,
+/// which stay together inside each of them.
+struct GroupCalibration {
+  std::vector<GroupCell> cells;  // of each group, all different, in ascending order; empty: no such groups
+  at::Tensor of;                 // [m] group of each score, from 0 to cells.size() - 1, int64
+  /// [m] ConformalScores::weight of each score among those of its own group alone; undefined without weights.
+  at::Tensor weight;
+
+  bool empty() const { return cells.empty(); }
+};
+
+/// Returns the scores of one group, from 0 to cells.size() - 1, as those of a calibration of its own.
+SLIMBAYES_EXPORT ConformalScores scores_of_group(const ConformalScores& all, const GroupCalibration& groups,
+                                                 int64_t group);
+
+/// Returns whether these scores of one group suffice for a quantile of their own at this level: at least
+/// conformal_rows(level) units (ConformalScores::units).
+SLIMBAYES_EXPORT bool suffices(const ConformalScores& own, double level);
 
 /// What the weights of calibration rows mean. importance: how much more frequent such rows are among the rows
 /// to answer than among those of calibration; only their quotients count. counts: how many equal rows one

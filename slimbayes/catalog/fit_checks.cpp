@@ -145,6 +145,20 @@ void check_weights(const FitOptions& fit) {
   other(fit.categorical, "those of categories", "categorical");
 }
 
+/// Checks that the column of calibration groups, if there is one, can be known before the target is.
+void check_calibration_groups(const FitOptions& fit, InputKind kind) {
+  if (fit.calibrate_by.empty()) return;
+  const std::string received = fmt::format("`.calibrate_by={}`", foreign_text(fit.calibrate_by));
+  require(is_utf8(fit.calibrate_by), "a text in UTF-8 for `.calibrate_by`", "other bytes",
+          "name the column as the file has it");
+  require(fit.calibrate != "none", "`.calibrate=conformal` with `.calibrate_by`", "none",
+          "add it, or leave `.calibrate_by` out");
+  require(!are_images(kind), "no calibration groups for images, which have no column of them", received,
+          "leave `.calibrate_by` out");
+  require(fit.calibrate_by != fit.target, "a column of calibration groups beside the target",
+          received + ", which is not known before the answer", "name another column by `.calibrate_by`");
+}
+
 }  // namespace
 
 void check_columns(const FitOptions& fit, InputKind kind) {
@@ -153,6 +167,7 @@ void check_columns(const FitOptions& fit, InputKind kind) {
   check_notation(fit);
   check_weights(fit);
   check_adaptive(fit, kind);
+  check_calibration_groups(fit, kind);
   require(kind != InputKind::segmentation || fit.calibrate == "none", "a regression or classes to calibrate",
           std::string(name_of(kind)), "leave `.calibrate` out");
   if (are_images(kind)) {

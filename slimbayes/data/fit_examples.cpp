@@ -9,6 +9,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/catalog/option.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/calibration_cells.h"
 #include "slimbayes/data/split/time_split.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/windows/window_split.h"
@@ -96,6 +97,7 @@ void check_target(const Examples& examples, const FitOptions& options) {
   check_columns(options, kind_asked(examples, options));
   if (table == nullptr || events) return;
   check_weights_column(*table, options);
+  check_calibrate_by(*table, options);
   if (std::ranges::find(options.time, options.target) != options.time.end())
     refuse("fit", "a target beside the column of times", in_quotes(options.target) + " as both",
            "`.target` names the column to forecast");

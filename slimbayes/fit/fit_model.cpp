@@ -19,12 +19,15 @@
 #include <chrono>
 #include <functional>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <set>
 
+#include "slimbayes/answers/group_calibration.h"
 #include "slimbayes/core/device.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
+#include "slimbayes/data/calibration_cells.h"
 #include "slimbayes/data/rows/row_hash.h"
 #include "slimbayes/data/stream/streamed_rows.h"
 #include "slimbayes/fit/fit_encoding.h"
@@ -150,20 +153,32 @@ ModelParts parts_of_model(const ResolvedFit& request, const FitData& data, Encod
   return parts;
 }
 
-/// Returns the conformal scores of the calibration examples `held_out`. groups[i] is the group of example i;
-/// examples with identical inputs share a group. The scores are computed from answers in the target's units,
-/// as intervals are later, so that both have the same rounding errors. `grouped`: see conformal_weight_of().
-ConformalScores calibration_scores(const Model& model, const Examples& held_out,
-                                   const std::vector<int64_t>& groups, bool grouped) {
+/// Adds the conformal scores of the calibration examples `held_out` to the parts of `model`, and their groups
+/// by FitOptions::calibrate_by. inputs[i] is the same number for examples with identical inputs. The scores
+/// are computed from answers in the target's units, as intervals are later, so that both have the same
+/// rounding errors. `grouped`: see conformal_weight_of().
+void add_calibration(const Model& model, const Examples& held_out, const std::vector<int64_t>& inputs,
+                     bool grouped, ModelParts& parts) {
+  const FitOptions& fit = model.fit_options();
   const Predictive p = model.answer(held_out);
   const at::Tensor y = target_as_given(model.encoder(), held_out);
-  at::Tensor weight = scored_weights(held_out, model.fit_options());
-  if (weight.defined())
-    weight = conformal_weights(weight, groups, conformal_weight_of(model.fit_options(), grouped));
-  if (const auto* regression = std::get_if<Regression>(&p))
-    return conformal_scores(*regression, y, groups, weight);
-  const at::Tensor u = example_uniforms(dataset_of(model.encoder(), held_out, false));
-  return sorted_scores(set_scores(std::get<Classes>(p), y, u), groups, weight);
+  const at::Tensor given = scored_weights(held_out, fit);
+  const ConformalWeight kind = conformal_weight_of(fit, grouped);
+  const auto* regression = std::get_if<Regression>(&p);
+  const at::Tensor u =
+      regression != nullptr ? at::Tensor() : example_uniforms(dataset_of(model.encoder(), held_out, false));
+  const auto scores = [&](const std::vector<int64_t>& groups, const at::Tensor& weight) {
+    return regression != nullptr ? conformal_scores(*regression, y, groups, weight)
+                                 : sorted_scores(set_scores(std::get<Classes>(p), y, u), groups, weight);
+  };
+  parts.calibration = scores(inputs, given.defined() ? conformal_weights(given, inputs, kind) : given);
+  if (fit.calibrate_by.empty()) return;
+  std::vector<int64_t> rows(inputs.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  // Groups of one row each are numbered as the rows are: this is the row of each score, in their order.
+  const at::Tensor order = scores(rows, {}).group;
+  parts.by_group = group_calibration(calibration_cells(held_out, fit), order, inputs, given, kind);
+  parts.by_kind = calibration_kind(held_out, fit);
 }
 
 /// Returns the model made of these parts. With FitOptions::calibrate, first computes the conformal scores of
@@ -172,10 +187,14 @@ ConformalScores calibration_scores(const Model& model, const Examples& held_out,
 Model calibrated(ModelParts parts, const Examples& examples, const std::vector<int64_t>& groups,
                  bool grouped) {
   if (parts.fit.calibrate == "none") return Model(std::move(parts));
+<<<<<<< HEAD
   const Examples held_out = take(examples, parts.split.calibration);
   parts.calibration = calibration_scores(Model(parts), held_out, groups, grouped);
   if (parts.fit.calibrate == "adaptive")
     parts.adaptive = advanced({}, scores_in_time(Model(parts), held_out));
+=======
+  add_calibration(Model(parts), take(examples, parts.split.calibration), groups, grouped, parts);
+>>>>>>> w60-mond
   return Model(std::move(parts));
 }
 

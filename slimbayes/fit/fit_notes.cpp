@@ -9,6 +9,7 @@
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/fit/parallel.h"
+#include "slimbayes/model/calibration/group_notes.h"
 #include "slimbayes/model/trust_notes.h"
 #include "slimbayes/storage/printable.h"
 
@@ -85,6 +86,7 @@ std::vector<std::string> fit_notes(const Model& model, const std::optional<Evalu
   std::ranges::copy(model.noise().notes, std::back_inserter(notes));
   std::ranges::copy(notes_before_training(model.encoder(), model.split()), std::back_inserter(notes));
   notes.push_back(few_groups(model, noun));
+  notes.push_back(shared_groups_note(model, level));
   std::ranges::copy(summary.notes, std::back_inserter(notes));
   if (const auto& tuning = model.tuning(); tuning && tuning->untried)
     notes.push_back(fmt::format("the time limit left {} of {} combinations untried", *tuning->untried,

@@ -153,6 +153,7 @@ FitOptions with_network_from(const FitOptions& given, const Model& network) {
   fit.device = given.device;
   fit.network_from = given.network_from;
   fit.calibrate = given.calibrate;
+  fit.calibrate_by = given.calibrate_by;
   fit.calibration_fraction = given.calibration_fraction;
   fit.noise_folds = 0;  // the network has seen the rows of every fold
   return fit;

@@ -37,6 +37,8 @@ void check_inputs_of_targets(const FitOptions& fit, bool own_valid) {
         "a network answers one target; name one column in `.target`");
   check(fit.likelihood != LikelihoodKind::cox, "fit", "several targets for each row", "`.likelihood=cox`",
         "events have no target");
+  check(fit.calibrate_by.empty(), "fit", "several targets without `.calibrate_by`", "it",
+        "their joint regions have one calibration for all rows; name one column in `.target`");
   check(own_valid || fit.valid_fraction > 0 || fit.calibrate != "none", "fit",
         "held-out rows, whose errors tell how several targets are correlated", "`.valid_fraction=0`",
         "raise it, or give `.calibrate=conformal`");

@@ -18,6 +18,7 @@
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/density/conformal_rank.h"
 #include "slimbayes/density/unit.h"
+#include "slimbayes/model/calibration/group_notes.h"
 #include "slimbayes/serve/answer_columns.h"
 #include "slimbayes/serve/forecast_columns.h"
 
@@ -97,9 +98,9 @@ Columns level_columns(const Answers& a, const std::vector<std::string>& names) {
 double level_of(double q) { return std::abs(1 - 2 * q); }
 
 /// Returns the quantile of each row at probability q. [m]
-at::Tensor quantile_at(const Regression& p, const Model& model, double q) {
+at::Tensor quantile_at(const Regression& p, const Model& model, const std::vector<int64_t>& group, double q) {
   if (model.calibration().groups > 0 && q != 0.5) {
-    const Interval ends = model.interval(p, level_of(q));
+    const Interval ends = model.interval(p, level_of(q), group);
     return q < 0.5 ? ends.lower : ends.upper;
   }
   const double z = normal_quantile(q);
@@ -108,13 +109,19 @@ at::Tensor quantile_at(const Regression& p, const Model& model, double q) {
   return std::isfinite(p.least) ? at_z.clamp_min(p.least) : at_z;
 }
 
+<<<<<<< HEAD
 at::Tensor quantile_at(const Counts& p, const Model&, double q) { return count_quantile(p, q); }
+=======
+at::Tensor quantile_at(const Counts& p, const Model&, const std::vector<int64_t>&, double q) {
+  return poisson_lognormal_quantile(p.rate, q);
+}
+>>>>>>> w60-mond
 
-at::Tensor quantile_at(const Intensity& p, const Model&, double q) {
+at::Tensor quantile_at(const Intensity& p, const Model&, const std::vector<int64_t>&, double q) {
   return at::exp(p.rate.log_mean + normal_quantile(q) * p.rate.log_var.sqrt());
 }
 
-at::Tensor quantile_at(const Classes&, const Model&, double) {
+at::Tensor quantile_at(const Classes&, const Model&, const std::vector<int64_t>&, double) {
   throw std::logic_error("quantile_at: classes passed check_quantiles");
 }
 
@@ -122,7 +129,8 @@ Columns quantile_columns(const Answers& a, const Model& model, const std::vector
   check_quantiles(model, probabilities);
   Columns columns;
   for (const double q : probabilities) {
-    const at::Tensor x = std::visit([&](const auto& p) { return quantile_at(p, model, q); }, a.answer);
+    const at::Tensor x =
+        std::visit([&](const auto& p) { return quantile_at(p, model, a.calibration_group, q); }, a.answer);
     columns.push_back(column(fmt::format("q{}", q), at::where(x.isfinite(), x, kMissing)));
   }
   return columns;
@@ -251,6 +259,7 @@ std::vector<std::string> answer_notes(const Model& model, const Examples& exampl
   if (zeroed > 0)
     notes.push_back(fmt::format("rounding made {} epistemic variances negative; they are 0", zeroed));
   notes.push_back(parts_note(model, options.parts));
+  if (!a.levels.empty()) notes.push_back(unseen_groups_note(model, examples, a));
   if (std::holds_alternative<WindowTable>(examples) && !options.kept.empty())
     notes.emplace_back(
         "the kept columns are those of last_time, the last row that a window sees; the answer is for "

@@ -89,7 +89,8 @@ SLIMBAYES_EXPORT std::string parts_note(const Model& model, bool shown = false);
 /// report: negative variances from rounding that were set to 0; what the two parts of an sd mean, if each
 /// part alone is not calibrated; means of rates that lie above their interval; lower bounds below 0 although
 /// all training targets were above 0; levels that have no effect on classes because the model is not
-/// calibrated; which row of a window the kept columns come from; and what quantiles of a calibrated model
+/// calibrated; cells of FitOptions::calibrate_by that no calibration row had; which row of a window the kept
+/// columns come from; and what quantiles of a calibrated model
 /// are.
 SLIMBAYES_EXPORT std::vector<std::string> answer_notes(const Model& model, const Examples& examples,
                                                        const Answers& answers,

@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "slimbayes/answers/answers.h"
+#include "slimbayes/answers/group_calibration.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/calibration_cells.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/encoding/outside.h"
 #include "slimbayes/model/example_uniforms.h"
@@ -43,6 +45,13 @@ std::vector<std::string> by_example(std::vector<std::string> faults, int64_t row
   return first;
 }
 
+/// Returns the entries at these places.
+std::vector<int64_t> picked(const std::vector<int64_t>& all, const std::vector<int64_t>& places) {
+  std::vector<int64_t> out;
+  for (const int64_t i : places) out.push_back(all[static_cast<size_t>(i)]);
+  return out;
+}
+
 /// Removes every answer i with a fault, that is with faults[i] not empty, together with its intervals, and
 /// lists its row in `a.bad` with the fault as the reason.
 void leave_out(Answers& a, std::vector<std::string> faults_of_rows, const InputEncoder& encoder,
@@ -70,6 +79,7 @@ void leave_out(Answers& a, std::vector<std::string> faults_of_rows, const InputE
       at.interval = {at.interval->lower.index_select(0, index), at.interval->upper.index_select(0, index)};
   }
   a.rows = std::move(rows);
+  if (!a.calibration_group.empty()) a.calibration_group = picked(a.calibration_group, kept);
 }
 
 /// Returns whether at least one of `rows` lies within the training range. Also returns true if the range is
@@ -104,6 +114,7 @@ Answers take(const Answers& a, const std::vector<int64_t>& places) {
   }
   for (const BadRow& bad : a.bad)
     if (const int64_t place = place_of(bad.row); place >= 0) out.bad.push_back({place, bad.reason});
+  if (!a.calibration_group.empty()) out.calibration_group = picked(a.calibration_group, kept);
   const at::Tensor index = at::tensor(kept, at::kLong);
   out.answer = take(a.answer, index);
   for (const LevelAnswer& at : a.levels) {
@@ -144,20 +155,29 @@ Answers Model::answers(const Examples& given, const AnswerRequest& ask, const Pr
   a.rows = rows_without(a.bad, data.size());
   if (!a.bad.empty()) data = data.subset(at::tensor(a.rows, at::kLong));
   const std::vector<int64_t> asked = a.rows;
+  // Answers without a level do not need the column.
+  if (!parts_.by_group.empty() && (!ask.levels.empty() || have_calibration_cells(given, parts_.fit)))
+    a.calibration_group =
+        picked(groups_of_cells(parts_.by_group, calibration_cells(given, parts_.fit)), a.rows);
   a.answer = answer_to(data, options);
   leave_out(a, non_finite(a.answer), *parts_.encoder,
             given);  // before the intervals, which need finite answers
   for (const double level : ask.levels) {
-    a.levels.push_back({level, interval(a.answer, level)});
+    a.levels.push_back({level, interval(a.answer, level, a.calibration_group)});
     leave_out(a, non_finite(a.answer, a.levels.back().interval), *parts_.encoder, given);
   }
   if (const auto* classes = std::get_if<Classes>(&a.answer);
       classes != nullptr && parts_.calibration.groups > 0) {
     const bool random = !ask.deterministic_sets && !ask.levels.empty();
     const at::Tensor u = random ? example_uniforms(all.subset(at::tensor(a.rows, at::kLong))) : at::Tensor();
-    for (LevelAnswer& at : a.levels)
+    for (LevelAnswer& at : a.levels) {
+      if (!parts_.by_group.empty()) {
+        at.set = group_set(*classes, u, a.calibration_group, parts_.calibration, parts_.by_group, at.level);
+        continue;
+      }
       at.set = random ? prediction_set(*classes, u, parts_.calibration, at.level)
                       : deterministic_set(*classes, parts_.calibration, at.level);
+    }
   }
   if (a.rows.empty() && !asked.empty()) check_answers_anything(given, asked, a.bad);
   std::ranges::sort(a.bad, {}, &BadRow::row);
@@ -172,8 +192,9 @@ Predictive Model::answer(const Examples& given, const PredictOptions& options) c
   return std::move(all.answer);
 }
 
-std::optional<Interval> Model::interval(const Predictive& p, double level) const {
-  if (const auto* r = std::get_if<Regression>(&p)) return interval(*r, level);
+std::optional<Interval> Model::interval(const Predictive& p, double level,
+                                        const std::vector<int64_t>& group) const {
+  if (const auto* r = std::get_if<Regression>(&p)) return interval(*r, level, group);
   if (const auto* counts = std::get_if<Counts>(&p)) return slimbayes::interval(*counts, level);
   if (const auto* intensity = std::get_if<Intensity>(&p)) return slimbayes::interval(*intensity, level);
   return std::nullopt;

@@ -31,6 +31,9 @@ struct Answers {
   std::vector<LevelAnswer> levels;  // in the order of AnswerRequest::levels
   std::vector<int64_t> rows;        // [m] index of each answered example, ascending
   std::vector<BadRow> bad;          // the examples without an answer, ascending
+  /// [m] calibration group of each answered example, -1 for a cell that no calibration row had
+  /// (groups_of_cells); empty for a model without FitOptions::calibrate_by.
+  std::vector<int64_t> calibration_group = {};
 };
 
 /// Throws std::invalid_argument if `answers` is not for as many examples as `examples` holds. Examples

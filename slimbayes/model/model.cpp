@@ -5,6 +5,7 @@
 
 #include "slimbayes/answers/adaptive_conformal.h"
 #include "slimbayes/answers/answers.h"
+#include "slimbayes/answers/group_calibration.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/device.h"
 #include "slimbayes/data/answer_to.h"
@@ -26,6 +27,7 @@ Reading Model::reading(bool with_target) const {
   reading.missing = marks_of(parts_.fit);
   reading.notation = notation_of(parts_.fit);
   if (with_target) add_weights(reading, parts_.fit);
+  if (!parts_.by_group.empty()) reading.kinds.emplace(parts_.fit.calibrate_by, parts_.by_kind);
   return reading;
 }
 
@@ -44,8 +46,18 @@ bool Model::interrupted() const {
          tuning_interrupted(parts_.tuning);
 }
 
+<<<<<<< HEAD
 Interval Model::interval(const Regression& p, double level) const {
   if (parts_.adaptive) return adaptive_interval(p, *parts_.adaptive, level);
+=======
+Interval Model::interval(const Regression& p, double level, const std::vector<int64_t>& group) const {
+  if (!parts_.by_group.empty()) {
+    if (std::ssize(group) != p.mean.size(0))
+      refuse("interval", "the calibration group of each row, of a model with `.calibrate_by`",
+             group.empty() ? "none" : "another number", "Model::answers gives intervals and groups");
+    return group_interval(p, group, parts_.calibration, parts_.by_group, level);
+  }
+>>>>>>> w60-mond
   return parts_.calibration.groups > 0 ? conformal_interval(p, parts_.calibration, level)
                                        : slimbayes::interval(p, level);
 }

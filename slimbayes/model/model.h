@@ -79,14 +79,23 @@ class SLIMBAYES_EXPORT Model {
   Scores ood(const Examples& examples, const Answers& answers) const;
 
   /// Returns the interval of this level around an answer in the target's units: the conformal interval
+<<<<<<< HEAD
   /// (answers/conformal.h) of a calibrated model, by the present state of one that is adaptive, else the
   /// Gaussian one. Throws std::invalid_argument if
   /// there are too few calibration rows, or groups of rows with identical inputs, for this level.
   Interval interval(const Regression& p, double level) const;
+=======
+  /// (answers/conformal.h) of a calibrated model, else the Gaussian one. `group` are the calibration groups
+  /// of the rows (Answers::calibration_group), which a model with FitOptions::calibrate_by needs and no other
+  /// uses. Throws std::invalid_argument if there are too few calibration rows, or groups of rows with
+  /// identical inputs, for this level, and if groups are needed and absent.
+  Interval interval(const Regression& p, double level, const std::vector<int64_t>& group = {}) const;
+>>>>>>> w60-mond
 
   /// Returns the interval of this level around an answer to any task; nothing for classes, which have sets
   /// instead of intervals.
-  std::optional<Interval> interval(const Predictive& p, double level) const;
+  std::optional<Interval> interval(const Predictive& p, double level,
+                                   const std::vector<int64_t>& group = {}) const;
 
   /// Returns the metrics of the task on these examples: regression_report with interval(); classes_report
   /// with the names of the classes, and set_report if calibrated; counts_report; events_report; or
@@ -166,6 +175,8 @@ class SLIMBAYES_EXPORT Model {
   /// The conformal scores of the calibration rows (conformal_scores of a regression, set_scores of classes)
   /// with their groups of identical inputs. ConformalScores::groups is 0 if the model was not calibrated.
   const ConformalScores& calibration() const { return parts_.calibration; }
+  /// The groups of these scores by the column FitOptions::calibrate_by; empty without it.
+  const GroupCalibration& group_calibration() const { return parts_.by_group; }
   /// Encoded training events [p, d] near which the integral of the intensity looks for peaks
   /// (event_probes()); undefined for other tasks.
   const at::Tensor& probes() const { return parts_.probes; }

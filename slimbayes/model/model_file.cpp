@@ -17,6 +17,7 @@
 #include "slimbayes/method/registry.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/model/answer_table.h"
+#include "slimbayes/model/calibration/group_calibration_file.h"
 #include "slimbayes/model/model.h"
 #include "slimbayes/model/noise_estimate.h"
 #include "slimbayes/model/series/adaptive_state.h"
@@ -178,7 +179,11 @@ void take_data_of_fit(TensorFile& file, ModelParts& parts) {
     if (note.starts_with("the network is that of ")) parts.split.network_note = std::exchange(note, "");
   std::erase(parts.split.notes, "");
   parts.calibration = take_calibration(file);
+<<<<<<< HEAD
   parts.adaptive = take_adaptive(file);
+=======
+  take_groups(file, parts);
+>>>>>>> w60-mond
   const Schema& schema = schema_of(*parts.encoder);
   parts.probes = take_numbers(file, kProbes, {-1, std::ssize(schema.features)});
   parts.pixel_mean = take_numbers(file, kPixelMean, schema.input.sizes);
@@ -216,7 +221,9 @@ TensorFile Model::to_file() const {
   file.metadata["method"] = parts_.method;
   file.metadata["options"] = parts_.options.dump();
   file.metadata["encoder"] = slimbayes::to_json(*parts_.encoder).dump();
-  file.metadata["fit"] = options_to_json(parts_.fit).dump();
+  nlohmann::json fit = options_to_json(parts_.fit);
+  if (parts_.fit.calibrate_by.empty()) fit.erase("calibrate_by");  // as in files before this option
+  file.metadata["fit"] = fit.dump();
   file.metadata["seed"] = std::to_string(parts_.fit.seed);
   file.metadata["data_hash"] = parts_.data_hash;
   // Of a streamed table the lists count the rows in memory, which no file has.
@@ -240,7 +247,11 @@ TensorFile Model::to_file() const {
     }
     if (parts_.calibration.weight.defined())
       file.tensors[kCalibrationWeights] = to_stored(parts_.calibration.weight);
+<<<<<<< HEAD
     if (parts_.adaptive) store_adaptive(*parts_.adaptive, facts, file);
+=======
+    store_groups(parts_, file, facts);
+>>>>>>> w60-mond
     file.metadata["calibration"] = facts.dump();
   }
   if (!listed) file.metadata[kStreamedRows] = std::to_string(parts_.split.streamed);
@@ -249,8 +260,12 @@ TensorFile Model::to_file() const {
   if (parts_.shard) file.metadata["shard"] = "true";
   if (parts_.tuning) file.metadata["tuning"] = fields_to_json(*parts_.tuning).dump();
   if (!parts_.noise.empty()) file.metadata["noise"] = slimbayes::to_json(parts_.noise).dump();
+<<<<<<< HEAD
   // Serving knows no state that changes from answer to answer.
   if (!std::holds_alternative<ImageEncoder>(*parts_.encoder) && !parts_.adaptive)
+=======
+  if (!std::holds_alternative<ImageEncoder>(*parts_.encoder) && parts_.by_group.empty())
+>>>>>>> w60-mond
     if (auto rows = parts_.fitted->answer_spec(); rows && engine::storable(*rows)) {
       ServedFile served;
       served.rows = std::move(*rows);

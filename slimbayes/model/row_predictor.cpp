@@ -23,6 +23,8 @@ std::shared_ptr<const engine::RowModel> row_model_of(const Model& model) {
     refuse("RowPredictor", "a model of a regression", name_of(task.kind));
   if (!std::holds_alternative<Encoder>(model.encoder()))
     refuse("RowPredictor", "a model of rows of a table", name_of(kind_of(model.encoder())));
+  check(model.group_calibration().empty(), "RowPredictor", "a calibration of all rows together",
+        "one with `.calibrate_by`", "Model::answers has its intervals");
   std::shared_ptr<const engine::RowModel> rows = model.fitted().row_model();
   if (!rows)
     refuse("RowPredictor", "a model that the engine knows", model.method(),

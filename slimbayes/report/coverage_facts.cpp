@@ -55,7 +55,7 @@ CalibrationFact calibration_of(const ScoredExamples& s, const at::Tensor& below,
     out.coverage_calibrated.emplace();
     for (double level : levels) {
       if (conformal_rows(level) > groups) continue;
-      const Interval at = s.model.interval(*numbers, level);
+      const Interval at = s.model.interval(*numbers, level, s.answers.calibration_group);
       const at::Tensor inside = (s.y >= at.lower) & (s.y <= at.upper);
       out.level_calibrated->push_back(level);
       out.coverage_calibrated->push_back(mean_of(s, inside));

@@ -31,7 +31,8 @@ constexpr int kServeVersion = 1, kWeightedVersion = 2;
 constexpr const char *kVersion = "version", *kNoise = "least_noise", *kEpistemic = "epistemic",
                      *kRows = "rows", *kInterrupted = "interrupted", *kPartsNote = "parts_note",
                      *kScores = "calibration.scores", *kGroups = "calibration.groups",
-                     *kWeights = "calibration.weights", *kDamaged = "the model file is damaged";
+                     *kWeights = "calibration.weights", *kCalibrationGroups = "calibration.by",
+                     *kDamaged = "the model file is damaged";
 
 /// Returns the elements of a list of the file, which must have this type.
 template <class Number>
@@ -88,10 +89,16 @@ bool has_attention(const TensorFile& file) {
 /// Throws std::invalid_argument where the file has no description of its rows, and says why.
 void check_served(const TensorFile& file, const std::string& method) {
   check(stored_text(file, "kind") == "model", "serve", "a model file", "another file of slimbayes");
+<<<<<<< HEAD
   if (file.tensors.contains("adaptive.scores"))
     refuse("serve", "a model whose intervals stay as they are",
            "one with adaptive intervals, which follow the targets of a series",
            "`slimbayes predict` answers every model");
+=======
+  check(!file.tensors.contains(kCalibrationGroups), "serve", "a model with one calibration for all rows",
+        "one with `.calibrate_by`, whose groups only `slimbayes predict` and Python know",
+        "fit it without `.calibrate_by`");
+>>>>>>> w60-mond
   if (!file.metadata.contains(kServe))
     refuse("serve", "a model of rows, windows or texts, by a method and a network that the engine knows",
            fmt::format("a model of {}{}", foreign_text(method.substr(0, 40)),
