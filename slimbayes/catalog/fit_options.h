@@ -105,16 +105,12 @@ struct FitOptions {
   /// Model file of an earlier fit. The new fit takes its trained network, its encoder of the inputs and, for
   /// the same data, its split. Empty: the fit trains its own network.
   std::string network_from = "";
-  std::string engine = "auto";        // what computes the networks of a fit: "auto" or "libtorch"
+  std::string engine = "auto";  // what computes the networks of a fit: "auto" or "libtorch"
 
-<<<<<<< HEAD
-  std::string calibrate = "none";     // none, conformal or adaptive
-=======
-  std::string calibrate = "none";  // none or conformal
+  std::string calibrate = "none";  // none, conformal or adaptive
   /// Column by whose cells the calibration is done group by group (answers/group_calibration.h); "": all rows
   /// together. Predictions need it too, also if it is no input.
   std::string calibrate_by = "";
->>>>>>> w60-mond
   double calibration_fraction = 0.1;  // share of all examples to calibrate on; unused without calibration
   /// Number of folds of the cross-fitting that estimates the noise of a regression. It runs only if there are
   /// few validation rows or they show that the sd is too small (fit/noise_folds.h). 0: never.
@@ -327,23 +323,16 @@ void describe_calibration(FitOptions& o, V& v) {
   v.section("Calibration");
   v("calibrate", o.calibrate,
     "conformal: scale the intervals (for classes, choose sets of classes) so that they hold their level on "
-<<<<<<< HEAD
     "examples kept for this; examples with identical inputs count once. adaptive: of windows of numbers, "
     "begin so and follow the targets that `slimbayes update` brings, so that the level holds in the long "
     "run whatever the series does. none: the intervals of the model",
     Choices{{"none", "conformal", "adaptive"}},
     "Romano, Sesia and Candes 2020; Angelopoulos, Candes and Tibshirani 2023");
-=======
-    "examples kept for this; examples with identical inputs count once. none: the intervals of the model",
-    Choices{{"none", "conformal"}}, "Romano, Sesia and Candes 2020");
   v("calibrate_by", o.calibrate_by,
     "column of groups: with `.calibrate=conformal` each of its cells has a calibration of its own, so that "
-    "the "
-    "level holds within each group and not only on average. Groups with too few calibration rows share that "
-    "of "
-    "all rows, and a note names them. predict needs the column, also if `.ignore` names it",
+    "the level holds within each group and not only on average. Groups with too few calibration rows share "
+    "that of all rows, and a note names them. predict needs the column, also if `.ignore` names it",
     ValueName{"COLUMN"}, "Vovk et al. 2005; Romano et al. 2020");
->>>>>>> w60-mond
   v("calibration_fraction", o.calibration_fraction, "share of all examples kept for the calibration",
     Range{0, 1}, "");
   v("noise_folds", o.noise_folds,

@@ -187,14 +187,10 @@ void add_calibration(const Model& model, const Examples& held_out, const std::ve
 Model calibrated(ModelParts parts, const Examples& examples, const std::vector<int64_t>& groups,
                  bool grouped) {
   if (parts.fit.calibrate == "none") return Model(std::move(parts));
-<<<<<<< HEAD
   const Examples held_out = take(examples, parts.split.calibration);
-  parts.calibration = calibration_scores(Model(parts), held_out, groups, grouped);
+  add_calibration(Model(parts), held_out, groups, grouped, parts);
   if (parts.fit.calibrate == "adaptive")
     parts.adaptive = advanced({}, scores_in_time(Model(parts), held_out));
-=======
-  add_calibration(Model(parts), take(examples, parts.split.calibration), groups, grouped, parts);
->>>>>>> w60-mond
   return Model(std::move(parts));
 }
 

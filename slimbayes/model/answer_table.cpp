@@ -109,13 +109,9 @@ at::Tensor quantile_at(const Regression& p, const Model& model, const std::vecto
   return std::isfinite(p.least) ? at_z.clamp_min(p.least) : at_z;
 }
 
-<<<<<<< HEAD
-at::Tensor quantile_at(const Counts& p, const Model&, double q) { return count_quantile(p, q); }
-=======
 at::Tensor quantile_at(const Counts& p, const Model&, const std::vector<int64_t>&, double q) {
-  return poisson_lognormal_quantile(p.rate, q);
+  return count_quantile(p, q);
 }
->>>>>>> w60-mond
 
 at::Tensor quantile_at(const Intensity& p, const Model&, const std::vector<int64_t>&, double q) {
   return at::exp(p.rate.log_mean + normal_quantile(q) * p.rate.log_var.sqrt());

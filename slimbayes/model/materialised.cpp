@@ -41,12 +41,9 @@ Model materialised(const Model& model, int64_t draw) {
   parts.method = parts.fit.method = kDnn;
   parts.options = parts.fit.options = options_of_dnn(model.options());
   parts.calibration = {};
-<<<<<<< HEAD
   parts.adaptive.reset();
-=======
   parts.by_group = {};
   parts.fit.calibrate_by = "";
->>>>>>> w60-mond
   parts.tuning.reset();
   Summary summary = network->summary;
   summary.notes = {draw == 0 ? fmt::format("the weights are the centre of those of a {}", model.method())

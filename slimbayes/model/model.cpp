@@ -46,18 +46,14 @@ bool Model::interrupted() const {
          tuning_interrupted(parts_.tuning);
 }
 
-<<<<<<< HEAD
-Interval Model::interval(const Regression& p, double level) const {
-  if (parts_.adaptive) return adaptive_interval(p, *parts_.adaptive, level);
-=======
 Interval Model::interval(const Regression& p, double level, const std::vector<int64_t>& group) const {
+  if (parts_.adaptive) return adaptive_interval(p, *parts_.adaptive, level);
   if (!parts_.by_group.empty()) {
     if (std::ssize(group) != p.mean.size(0))
       refuse("interval", "the calibration group of each row, of a model with `.calibrate_by`",
              group.empty() ? "none" : "another number", "Model::answers gives intervals and groups");
     return group_interval(p, group, parts_.calibration, parts_.by_group, level);
   }
->>>>>>> w60-mond
   return parts_.calibration.groups > 0 ? conformal_interval(p, parts_.calibration, level)
                                        : slimbayes::interval(p, level);
 }

@@ -179,11 +179,8 @@ void take_data_of_fit(TensorFile& file, ModelParts& parts) {
     if (note.starts_with("the network is that of ")) parts.split.network_note = std::exchange(note, "");
   std::erase(parts.split.notes, "");
   parts.calibration = take_calibration(file);
-<<<<<<< HEAD
   parts.adaptive = take_adaptive(file);
-=======
   take_groups(file, parts);
->>>>>>> w60-mond
   const Schema& schema = schema_of(*parts.encoder);
   parts.probes = take_numbers(file, kProbes, {-1, std::ssize(schema.features)});
   parts.pixel_mean = take_numbers(file, kPixelMean, schema.input.sizes);
@@ -247,11 +244,8 @@ TensorFile Model::to_file() const {
     }
     if (parts_.calibration.weight.defined())
       file.tensors[kCalibrationWeights] = to_stored(parts_.calibration.weight);
-<<<<<<< HEAD
     if (parts_.adaptive) store_adaptive(*parts_.adaptive, facts, file);
-=======
     store_groups(parts_, file, facts);
->>>>>>> w60-mond
     file.metadata["calibration"] = facts.dump();
   }
   if (!listed) file.metadata[kStreamedRows] = std::to_string(parts_.split.streamed);
@@ -260,12 +254,8 @@ TensorFile Model::to_file() const {
   if (parts_.shard) file.metadata["shard"] = "true";
   if (parts_.tuning) file.metadata["tuning"] = fields_to_json(*parts_.tuning).dump();
   if (!parts_.noise.empty()) file.metadata["noise"] = slimbayes::to_json(parts_.noise).dump();
-<<<<<<< HEAD
-  // Serving knows no state that changes from answer to answer.
-  if (!std::holds_alternative<ImageEncoder>(*parts_.encoder) && !parts_.adaptive)
-=======
-  if (!std::holds_alternative<ImageEncoder>(*parts_.encoder) && parts_.by_group.empty())
->>>>>>> w60-mond
+  // Serving knows no state that changes from answer to answer, and no groups of a calibration.
+  if (!std::holds_alternative<ImageEncoder>(*parts_.encoder) && !parts_.adaptive && parts_.by_group.empty())
     if (auto rows = parts_.fitted->answer_spec(); rows && engine::storable(*rows)) {
       ServedFile served;
       served.rows = std::move(*rows);

@@ -41,13 +41,10 @@ struct ModelParts {
   SplitRows split;
   std::string data_hash;        // hash of the examples of the fit or, after an update, of the learned rows
   ConformalScores calibration;  // has no groups if the model was not calibrated
-<<<<<<< HEAD
   /// The state of the intervals of a model with FitOptions::calibrate "adaptive", which Model::with advances.
   std::optional<AdaptiveScores> adaptive = {};
-=======
   GroupCalibration by_group;                 // of these scores; empty without FitOptions::calibrate_by
   ColumnKind by_kind = ColumnKind::numeric;  // of that column
->>>>>>> w60-mond
   at::Tensor probes;  // encoded training events [p, d] (event_probes()); undefined for other tasks
   /// Mean of the encoded training images, for the score "distance" (data/input_scores.h); undefined for other
   /// inputs.

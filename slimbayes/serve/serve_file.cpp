@@ -89,16 +89,13 @@ bool has_attention(const TensorFile& file) {
 /// Throws std::invalid_argument where the file has no description of its rows, and says why.
 void check_served(const TensorFile& file, const std::string& method) {
   check(stored_text(file, "kind") == "model", "serve", "a model file", "another file of slimbayes");
-<<<<<<< HEAD
   if (file.tensors.contains("adaptive.scores"))
     refuse("serve", "a model whose intervals stay as they are",
            "one with adaptive intervals, which follow the targets of a series",
            "`slimbayes predict` answers every model");
-=======
   check(!file.tensors.contains(kCalibrationGroups), "serve", "a model with one calibration for all rows",
         "one with `.calibrate_by`, whose groups only `slimbayes predict` and Python know",
         "fit it without `.calibrate_by`");
->>>>>>> w60-mond
   if (!file.metadata.contains(kServe))
     refuse("serve", "a model of rows, windows or texts, by a method and a network that the engine knows",
            fmt::format("a model of {}{}", foreign_text(method.substr(0, 40)),
