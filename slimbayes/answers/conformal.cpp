@@ -77,8 +77,8 @@ at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y) {
   const at::Tensor scores = p.density.empty() ? (y.to(at::kDouble) - p.mean).abs() / variance.sqrt()
                                               : normal_score(p, y).abs().clamp_max(kUncoverable);
   check_finite(scores, kFunction, "scores");  // the ratio overflows if sd is tiny
-  // No factor covers a target below the least end of an interval.
-  return at::where(y < p.least, kUncoverable, scores);
+  // No factor covers a target beyond the ends that an interval may have.
+  return at::where((y < p.least).logical_or(y > p.most), kUncoverable, scores);
 }
 
 }  // namespace
@@ -161,8 +161,7 @@ Interval conformal_interval(const Regression& p, const ConformalScores& scores, 
     const double rounding = 4 * std::numeric_limits<double>::epsilon();
     range = {lower - rounding * lower.abs(), upper + rounding * upper.abs()};
   }
-  if (std::isinf(p.least)) return range;
-  return {range.lower.clamp_min(p.least), range.upper.clamp_min(p.least)};
+  return {within(p, range.lower), within(p, range.upper)};
 }
 
 int64_t ConformalScores::units() const {

@@ -133,6 +133,20 @@ void check_weights(const FitOptions& fit) {
   other(fit.categorical, "those of categories", "categorical");
 }
 
+/// Checks the bounds of the target, if there are some, against the likelihood.
+void check_bounds(const FitOptions& fit) {
+  const std::optional<TargetBounds> bounds = bounds_named(fit.bounds);
+  if (!bounds) return;
+  const LikelihoodKind likelihood = fit.likelihood.value_or(LikelihoodKind::gaussian);
+  require(task_of(likelihood) == TaskKind::regression, "a target of numbers for `.bounds`",
+          fmt::format("`.likelihood={}`", name_of(likelihood)), "leave `.bounds` out");
+  require(
+      likelihood != LikelihoodKind::student || bounds->both(),
+      "two bounds of a target with `.likelihood=student`",
+      fmt::format("one, `.bounds={}`", foreign_text(fit.bounds)),
+      "the exponential of a Student-t variable has no mean: leave `.likelihood` out, or name both bounds");
+}
+
 }  // namespace
 
 void check_columns(const FitOptions& fit, InputKind kind) {
@@ -140,6 +154,7 @@ void check_columns(const FitOptions& fit, InputKind kind) {
     require(is_utf8(mark), "texts in UTF-8 for `.na`", "other bytes", "name the mark as the file spells it");
   check_notation(fit);
   check_weights(fit);
+  check_bounds(fit);
   require(kind != InputKind::segmentation || fit.calibrate == "none", "a regression or classes to calibrate",
           std::string(name_of(kind)), "leave `.calibrate` out");
   if (are_images(kind)) {
@@ -199,6 +214,16 @@ void check_likelihood(const MethodInfo& info, const nlohmann::json& options,
                   info.inner.empty() ? "" : fmt::format("`.{}=dbk` makes members that take it; ", info.inner),
                   methods_that(&MethodInfo::student),
                   info.candidates ? "; auto finds heavy tails by itself: leave `.likelihood` out" : ""));
+}
+
+void check_bounds_of_method(const MethodInfo& info, const std::string& text) {
+  const std::optional<TargetBounds> bounds = bounds_named(text);
+  require(
+      !bounds || bounds->both() || !info.candidates,
+      fmt::format("two bounds of a target for {}, whose answers have heavy tails", info.name),
+      fmt::format("one, `.bounds={}`", foreign_text(text)),
+      "name both bounds, leave `.bounds` out (auto tries the logarithm of a target without negative values "
+      "by itself), or choose another method by `.method`");
 }
 
 std::optional<TaskKind> task_known(const FitOptions& fit, InputKind kind) {

@@ -118,16 +118,21 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
   if (const auto* images = std::get_if<Images>(&examples))
     return ImageEncoder::fit(take_images(*images, train), o.pixel_divisor);
   if (!o.text.empty())
-    return TextEncoder::fit(
-        table_in(examples), train, {.column = o.text, .vocabulary = o.vocabulary, .longest = o.longest},
-        {.name = o.target, .likelihood = o.likelihood, .scale = o.target_scale, .weights = weights});
+    return TextEncoder::fit(table_in(examples), train,
+                            {.column = o.text, .vocabulary = o.vocabulary, .longest = o.longest},
+                            {.name = o.target,
+                             .likelihood = o.likelihood,
+                             .scale = o.target_scale,
+                             .weights = weights,
+                             .bounds = bounds_named(o.bounds)});
   EncoderOptions inputs{.target = o.target,
                         .scale = scale,
                         .ignore = ignored_columns(o),
                         .scale_on = o.scale_on,
                         .likelihood = o.likelihood,
                         .names = o.categorical,
-                        .target_scale = o.target_scale};
+                        .target_scale = o.target_scale,
+                        .bounds = bounds_named(o.bounds)};
   if (const auto* w = std::get_if<WindowTable>(&examples)) {
     std::vector<int64_t> places;
     for (int64_t i : train) places.push_back(w->selected[static_cast<size_t>(i)]);

@@ -214,7 +214,9 @@ TensorFile Model::to_file() const {
   file.metadata["method"] = parts_.method;
   file.metadata["options"] = parts_.options.dump();
   file.metadata["encoder"] = slimbayes::to_json(*parts_.encoder).dump();
-  file.metadata["fit"] = options_to_json(parts_.fit).dump();
+  nlohmann::json fit = options_to_json(parts_.fit);
+  if (parts_.fit.bounds.empty()) fit.erase("bounds");  // as the files without bounds have always been
+  file.metadata["fit"] = fit.dump();
   file.metadata["seed"] = std::to_string(parts_.fit.seed);
   file.metadata["data_hash"] = parts_.data_hash;
   // Of a streamed table the lists count the rows in memory, which no file has.
