@@ -52,8 +52,9 @@ const Images& images_in(const Examples& examples) {
 }
 
 /// Returns the targets in the user's units: encoded as target_values does, but with a shift of 0 and a scale
-/// of 1.
+/// of 1, and without bounds.
 at::Tensor given_values(const Table& table, const std::string& target, Task task) {
+  task.bounds.reset();
   task.y_shift = 0;
   task.y_scale = 1;
   return target_tensor(table, target, task);

@@ -26,8 +26,10 @@ void read_bounds(const nlohmann::json& json, std::string_view where, Task& task)
   if (!json.value("high", nlohmann::json()).is_null()) bounds.high = read.number("high");
   task.bounded_sd = read.number("sd");
   const bool some = std::isfinite(bounds.low) || std::isfinite(bounds.high);
-  check(some && bounds.low < bounds.high && task.bounded_sd > 0 && task.kind == TaskKind::regression, where,
-        "bounds of a regression, and an sd", "others", "the model file is damaged");
+  const double width = bounds.high - bounds.low;
+  const bool wide = !bounds.both() || (width >= 1e-140 && width <= 1e140);  // as bounds_named() has it
+  check(some && wide && bounds.low < bounds.high && task.bounded_sd > 0 && task.kind == TaskKind::regression,
+        where, "bounds of a regression, and an sd", "others", "the model file is damaged");
   task.bounds = bounds;
 }
 

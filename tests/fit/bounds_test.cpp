@@ -139,6 +139,18 @@ TEST(FitWithinBounds, TargetsBeyondAreRefused) {
   expect_has(error_of([&] { fit_model(table, heavy); }), "two bounds of a target with `.likelihood=student`");
 }
 
+TEST(FitWithinBounds, ScoresAreOfTheTargetItself) {
+  const Table table = shares(1, 120), fresh = shares(801, 100);
+  const Model model = fit_model(table, fit_of("ridge", "0,1"));
+  const Regression p = model.predict(fresh);
+  const at::Tensor y = at::tensor(fresh.columns[2].values, at::kDouble);
+  const Evaluation scores = model.evaluate(fresh);
+  EXPECT_NEAR(scores.nll, regression_nll(p, y), 1e-12);
+  const Interval range = model.interval(p, 0.95);
+  const at::Tensor inside = (y >= range.lower).logical_and(y <= range.upper).to(at::kDouble);
+  EXPECT_NEAR(scores.coverage.value(), inside.mean().item<double>(), 1e-12);
+}
+
 TEST(FitWithinBounds, AutoAnswersWithinThem) {
   FitOptions fit = fit_of("auto", "0,1");
   fit.options = {{"candidates", "constant,ridge"}};
@@ -149,6 +161,14 @@ TEST(FitWithinBounds, AutoAnswersWithinThem) {
   const Interval range = model.interval(p, 0.999);
   EXPECT_TRUE(lie_within(range.lower, 0, 1) && lie_within(range.upper, 0, 1));
   EXPECT_TRUE(std::isfinite(model.evaluate(fresh).nll));
+  RowPredictor one(model);
+  for (int64_t i = 0; i < 20; ++i) {
+    const auto row = static_cast<size_t>(i);
+    const RowAnswer answer = one(std::vector{fresh.columns[0].values[row], fresh.columns[1].values[row]});
+    EXPECT_NEAR(answer.mean, p.mean[i].item<double>(), 1e-6);
+    EXPECT_NEAR(answer.sd(), std::sqrt(total_var(p)[i].item<double>()), 1e-5);
+    EXPECT_NEAR(one.interval(0.999).upper, range.upper[i].item<double>(), 1e-5);
+  }
 }
 
 TEST(FitWithinBounds, AnUpdateLearnsTheTransform) {
