@@ -95,6 +95,8 @@ TEST(FitWithinBounds, AModelOfItsFileAndARowAnswerTheSame) {
     const Regression p = model.predict(fresh), q = back.predict(fresh);
     EXPECT_TRUE(at::equal(p.mean, q.mean)) << bounds;
     EXPECT_EQ(back.fit_options().bounds, bounds);
+    EXPECT_EQ(nlohmann::json::parse(model.to_file().metadata.at("serve")).at("version"),
+              3);  // older readers refuse it
     const Interval range = model.interval(p, 0.9);
     EXPECT_TRUE(lie_within(range.lower, p.least, p.most) && lie_within(range.upper, p.least, p.most))
         << bounds;
