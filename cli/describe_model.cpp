@@ -309,6 +309,8 @@ std::string model_text(const ModelFacts& all) {
     row("calendar", calendar_text(encoder));
     const char* unscaled = facts_of_task.contains("encoded_sd") ? " (centred, not scaled)" : "";
     if (encoder.contains("target")) row("target", plain(encoder["target"]) + unscaled);
+    const json given = facts.value("fit", json());
+    if (given.is_object()) row("bounds", given.value("bounds", ""));
     if (facts_of_task.contains("likelihood")) row("likelihood", plain(facts_of_task["likelihood"]));
     const json levels = facts_of_task.value("levels", json());
     classes = levels.is_array() && !levels.empty();

@@ -178,6 +178,7 @@ EarlyFit fit_of(const Parsed& p) {
     check_network_flags({{r.fit.options, chosen.options}}, *kind);
     check_method(method, chosen.options, *kind, task);
     check_likelihood(method, chosen.options, r.fit.likelihood);
+    check_bounds_of_method(method, r.fit.bounds);
   }
   if (!r.preset.empty() && find_preset(method, r.preset, chosen.options) == nullptr)
     misuse(fmt::format("expected a method with the preset '{}'; received '{}'; {} have it (--method)",

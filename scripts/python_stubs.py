@@ -12,7 +12,8 @@ import slimbayes as sb
 
 TYPES = {"integer": "int", "number": "float", "boolean": "bool", "text": "str", "list": "str | Sequence[str]"}
 GENERAL = {"method": "str | None", "seed": "int", "preset": "str | None", "tune": "bool | Sequence[str]", "level": "float",
-           "threads": "int | None", "progress": "bool | None", "device": "Any"}
+           "threads": "int | None", "progress": "bool | None", "device": "Any",
+           "bounds": "str | tuple[float | None, float | None] | None"}
 ESTIMATORS = [sb.Regressor, sb.CountRegressor, sb.Classifier, sb.Forecaster]
 
 HEAD = '''\

@@ -91,7 +91,7 @@ class NumberRows {
       : predictor_(*model),
         columns_(columns),
         notes_(in_python(std::vector<std::string>{parts_note(*model)})),
-        positive_(model->schema().task.low > 0) {}
+        positive_(model->schema().task.low > 0 && !model->schema().task.bounds) {}
 
   /// Returns the number of rows of an array that can be read here, else 0.
   py::ssize_t rows_of(const py::array& X) const {

@@ -236,7 +236,7 @@ class Regressor(SeveralTargets, _Numbers):
         export(*self._compiled(), path, level, bool(encoded))
 
 
-@_with_keywords(left_out=(*_COLUMNS_ONLY, *_options.IMAGES, *_options.SEVERAL))
+@_with_keywords(left_out=(*_COLUMNS_ONLY, *_options.IMAGES, *_options.SEVERAL, *_options.NUMBERS))
 class CountRegressor(SeveralTargets, _Numbers):
     """Predicts counts (whole numbers from 0): Poisson noise around a rate that is itself uncertain.
 
@@ -260,7 +260,7 @@ class CountRegressor(SeveralTargets, _Numbers):
         export(*self._compiled(), path, None, bool(encoded))
 
 
-@_with_keywords(left_out=(*_COLUMNS_ONLY, *_options.SEVERAL))
+@_with_keywords(left_out=(*_COLUMNS_ONLY, *_options.SEVERAL, *_options.NUMBERS))
 class Classifier(ClassifierMixin, _Estimator):
     """Predicts classes with probabilities that say how sure they are, of table rows, images (arrays of uint8) and texts.
 

@@ -24,6 +24,7 @@ TEXT = ("text", "vocabulary", "longest")
 IMAGES = ("crop", "flip", "pixel_divisor")
 EVENTS = ("domain",)
 SEVERAL = ("share_network",)  # of several targets of numbers
+NUMBERS = ("bounds",)  # of targets that are neither classes nor counts
 
 
 class Keyword(NamedTuple):
@@ -161,6 +162,18 @@ def names(value, option="a list of names"):
     return [_texts.checked(str(one), f"texts for {option}") for one in value]
 
 
+def bounds_text(value):
+    """The bounds of a target as the library reads them, "LOW,HIGH": from that text, or from a pair of numbers, None for no bound."""
+    if isinstance(value, str):
+        return value
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if not isinstance(value, (list, tuple)) or len(value) != 2 or any(
+            one is not None and (isinstance(one, bool) or not isinstance(one, numbers.Real)) for one in value):
+        raise ValueError(f"expected a pair (low, high) of numbers, None for no bound, or a text 'low,high' for bounds; received {received(value)}")
+    return ",".join("" if one is None else repr(float(one)) for one in value)
+
+
 def _check_preset(method, preset):
     """Raises ValueError for a preset that the method, or without a method any, does not have."""
     having = [known["name"] for known in description()["methods"] if preset in known["presets"]]
@@ -178,7 +191,8 @@ def request(params, likelihood, target):
         name = option["name"]
         if params.get(name) is None or name in ("target", "likelihood"):
             continue
-        fit[name] = names(params[name], name) if option["type"] == "list" else params[name]
+        value = bounds_text(params[name]) if name == "bounds" else params[name]
+        fit[name] = names(value, name) if option["type"] == "list" else value
     known = {option["name"] for method in description()["methods"] for option in method["options"]}
     options = {name: params[name] for name in sorted(known) if params.get(name) is not None and name not in fit}
     tune = params.get("tune", False)

@@ -238,6 +238,9 @@ class TorchModel(FlatModule):
     def __init__(self, encoder, serve, arrays):
         super().__init__(encoder)
         self.rows = _rows(serve["rows"], arrays)
+        if "bounds" in encoder:
+            raise TypeError("to_torch: expected a model of a target without bounds; received one within bounds (bounds=), whose answers are "
+                            "transformed; slimbayes.serve and predict answer its rows")
         self.mixture = isinstance(self.rows, _Mixture)
         low = 0.0 if encoder["low"] >= 0 else -math.inf
         self.of = Numbers(shift=encoder["y_shift"], scale=encoder["y_scale"], low=low,  # no interval goes below `low`

@@ -75,8 +75,8 @@ at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y) {
   const at::Tensor scores = p.density.empty() ? (y.to(at::kDouble) - p.mean).abs() / variance.sqrt()
                                               : normal_score(p, y).abs().clamp_max(kUncoverable);
   check_finite(scores, kFunction, "scores");  // the ratio overflows if sd is tiny
-  // No factor covers a target below the least end of an interval.
-  return at::where(y < p.least, kUncoverable, scores);
+  // No factor covers a target beyond the ends that an interval may have.
+  return at::where((y < p.least).logical_or(y > p.most), kUncoverable, scores);
 }
 
 ConformalScores::ConformalScores(const at::Tensor& scores)
@@ -160,8 +160,7 @@ Interval interval_of_factor(const Regression& p, double factor) {
     const double rounding = 4 * std::numeric_limits<double>::epsilon();
     range = {lower - rounding * lower.abs(), upper + rounding * upper.abs()};
   }
-  if (std::isinf(p.least)) return range;
-  return {range.lower.clamp_min(p.least), range.upper.clamp_min(p.least)};
+  return {within(p, range.lower), within(p, range.upper)};
 }
 
 int64_t ConformalScores::units() const {

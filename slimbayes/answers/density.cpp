@@ -1,4 +1,4 @@
-// The density of a regression as a mixture of Gaussian and Student-t components, some of a log target.
+// The density of a regression as a mixture of Gaussian and Student-t components, some of a warped target.
 //
 // Model, quantile, CRPS   density/row_mixture, which computes row by row. Rows are independent, so that any
 //                         number of threads gives the same bits.
@@ -24,6 +24,13 @@ namespace {
 constexpr int64_t kGrain = 128;  // rows per task of a thread
 
 at::Tensor total(const DensityComponent& c) { return c.aleatoric_var + c.epistemic_var; }
+
+/// A NaN stays one.
+double within(const Regression& p, double y) { return y < p.least ? p.least : y > p.most ? p.most : y; }
+
+ComponentShape shape_of(const DensityComponent& c) {
+  return {c.weight, c.dof, c.warp, c.shift, c.scale, c.most_var, c.most, c.spare_var};
+}
 
 /// The components of a regression, of which a RowMixture computes each row.
 class MixtureRows {
@@ -58,8 +65,7 @@ class MixtureRows {
  private:
   static std::vector<ComponentShape> shapes_of(const std::vector<DensityComponent>& all) {
     std::vector<ComponentShape> shapes;
-    for (const DensityComponent& c : all)
-      shapes.push_back({c.weight, c.dof, c.warp, c.shift, c.scale, c.most_var, c.most, c.spare_var});
+    for (const DensityComponent& c : all) shapes.push_back(shape_of(c));
     return shapes;
   }
 
@@ -91,10 +97,31 @@ at::Tensor checked(const Regression& p, const at::Tensor& y, const char* functio
   return y.to(at::kDouble).contiguous();
 }
 
+/// As moments(), of each row by target_moments().
+DensityComponent moments_by_rows(const DensityComponent& c) {
+  const at::Tensor from =
+      at::stack({c.mean, c.aleatoric_var, c.epistemic_var}, 1).to(at::kDouble).contiguous();
+  at::Tensor out = at::empty_like(from);
+  const ComponentShape shape = shape_of(c);
+  over_range(from.size(0), kGrain,
+             [&, t = from.const_data_ptr<double>(), to = out.mutable_data_ptr<double>()](int64_t begin,
+                                                                                         int64_t end) {
+               for (int64_t i = 3 * begin; i < 3 * end; i += 3) {
+                 const RowMoments own = target_moments(shape, {t[i], t[i + 1], t[i + 2]});
+                 to[i] = own.mean;
+                 to[i + 1] = own.aleatoric_var;
+                 to[i + 2] = own.epistemic_var;
+               }
+             });
+  return {c.weight, out.select(1, 0).contiguous(), out.select(1, 1).contiguous(),
+          out.select(1, 2).contiguous()};
+}
+
 /// The mean and the two variances of y under a component. For a log target they are those of a log-normal
 /// distribution, whose epistemic variance is that of E[y | f] = exp(f + aleatoric_var / 2), within the bound
 /// of DensityComponent::most.
 DensityComponent moments(const DensityComponent& c) {
+  if (c.warp == TargetWarp::log_below || c.warp == TargetWarp::logit) return moments_by_rows(c);
   if (c.warp == TargetWarp::none)
     return {c.weight, c.shift + c.scale * c.mean, c.scale * c.scale * c.aleatoric_var,
             c.scale * c.scale * c.epistemic_var};
@@ -106,6 +133,25 @@ DensityComponent moments(const DensityComponent& c) {
 }
 
 }  // namespace
+
+Regression bounded(const Regression& p, const TargetBounds& bounds) {
+  const ComponentShape shape = shape_within(bounds);
+  std::vector<DensityComponent> components = components_of(p);
+  for (DensityComponent& c : components) {
+    check(c.warp == TargetWarp::none, "bounded", "an answer to a target without bounds", "a warped density");
+    c.mean = c.shift + c.scale * c.mean;
+    c.aleatoric_var = c.scale * c.scale * c.aleatoric_var;
+    c.epistemic_var = c.scale * c.scale * c.epistemic_var;
+    c.warp = shape.warp;
+    c.shift = shape.shift;
+    c.scale = shape.scale;
+  }
+  Regression out = mixed(std::move(components));
+  out.zeroed = p.zeroed;
+  out.least = bounds.low;
+  out.most = bounds.high;
+  return out;
+}
 
 std::vector<DensityComponent> components_of(const Regression& p) {
   if (!p.density.empty()) return p.density;
@@ -119,8 +165,8 @@ Regression mixed(std::vector<DensityComponent> components) {
     if (!(c.weight > 0 && std::isfinite(c.weight)))
       refuse("mixed", "finite weights > 0", fmt::format("{}", c.weight));
     if (!(c.dof > 2)) refuse("mixed", "more than 2 degrees of freedom", fmt::format("{}", c.dof));
-    check(c.warp == TargetWarp::none || std::isinf(c.dof), "mixed", "a Gaussian log target",
-          "a Student-t one");
+    check(c.warp == TargetWarp::none || c.warp == TargetWarp::logit || std::isinf(c.dof), "mixed",
+          "a Gaussian log target", "a Student-t one");
     check_shape(c.mean, components.front().mean.sizes(), "mixed", "the mean of a component");
     sum += c.weight;
   }
@@ -184,7 +230,7 @@ at::Tensor quantile(const Regression& p, double z) {
   const at::Tensor var = total_var(p).to(at::kDouble).contiguous();
   return rows.each([&, of = var.const_data_ptr<double>()](auto parts, int64_t row) {
     const double x = rows.mixture().quantile(parts, units, std::sqrt(of[row]));
-    return x < p.least ? p.least : x;
+    return within(p, x);
   });
 }
 
@@ -193,7 +239,7 @@ at::Tensor quantiles(const Regression& p, const at::Tensor& z) {
   check_finite(z, "quantiles", "z");
   const at::Tensor scores = z.to(at::kDouble).t().contiguous();  // [n, S]
   const at::Tensor sd = total_var(p).to(at::kDouble).sqrt().contiguous();
-  if (p.density.empty()) return (p.mean + sd * z.to(at::kDouble)).clamp_min(p.least);
+  if (p.density.empty()) return within(p, p.mean + sd * z.to(at::kDouble));
   const MixtureRows rows(p);
   const int64_t draws = z.size(0);
   at::Tensor out = at::empty_like(scores);
@@ -201,7 +247,7 @@ at::Tensor quantiles(const Regression& p, const at::Tensor& z) {
              to = out.mutable_data_ptr<double>()](auto parts, int64_t row) {
     for (int64_t s = row * draws; s < (row + 1) * draws; ++s) {
       const double x = rows.mixture().quantile(parts, rows.mixture().units(at[s]), of[row]);
-      to[s] = x < p.least ? p.least : x;
+      to[s] = within(p, x);
     }
     return 0.0;
   });

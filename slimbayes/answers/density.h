@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "slimbayes/answers/predictive.h"
+#include "slimbayes/catalog/task.h"
 #include "slimbayes/export.h"
 
 namespace slimbayes {
@@ -19,6 +20,13 @@ namespace slimbayes {
 /// variance). Throws std::invalid_argument if there is none, a weight is not > 0, or dof <= 2, where a
 /// Student-t distribution has no variance.
 SLIMBAYES_EXPORT Regression mixed(std::vector<DensityComponent> components);
+
+/// Returns the answer to a target within bounds, from the answer `p` to its transform without bounds
+/// (TargetBounds::unbounded): the same density, seen through the inverse transform. Its quantiles are those of
+/// p, transformed; its mean and its variances are those of the target, for two bounds by quadrature
+/// (density/logistic_moments.h). p.least and p.most become the bounds. Throws std::invalid_argument if a
+/// component is warped, or has a Student-t distribution with one bound alone, where the target has no mean.
+SLIMBAYES_EXPORT Regression bounded(const Regression& p, const TargetBounds& bounds);
 
 /// Returns the components of p; of a Gaussian p one component.
 SLIMBAYES_EXPORT std::vector<DensityComponent> components_of(const Regression& p);
@@ -42,7 +50,7 @@ SLIMBAYES_EXPORT at::Tensor log_probability_between(const Regression& p, const a
 SLIMBAYES_EXPORT at::Tensor normal_score(const Regression& p, const at::Tensor& y);
 
 /// Returns the quantile of each row whose normal score is `z`: z = 0 is the median, and the central interval
-/// of level L ends at z = -+ normal_quantile((1 + L) / 2). At least p.least. A mixture's quantile is found to
+/// of level L ends at z = -+ normal_quantile((1 + L) / 2). From p.least to p.most. A mixture's quantile is found to
 /// a relative 1e-12 of the sd. Throws NumericalError if that fails. [n]
 SLIMBAYES_EXPORT at::Tensor quantile(const Regression& p, double z);
 

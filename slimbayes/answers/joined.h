@@ -64,7 +64,8 @@ Regression joined(const std::vector<Regression>& parts, Join join) {
           join(field_of_parts(parts, [](const auto& p) { return p.epistemic_var; })),
           0,
           joined_densities(parts, join),
-          parts.front().least};
+          parts.front().least,
+          parts.front().most};
 }
 
 template <class Join>

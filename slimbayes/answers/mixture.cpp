@@ -39,6 +39,7 @@ Regression mixed(const std::vector<Regression>& parts) {
     for (const Regression& part : parts) std::ranges::copy(components_of(part), std::back_inserter(all));
     Regression p = mixed(std::move(all));
     p.least = parts.front().least;
+    p.most = parts.front().most;
     return p;
   }
   Regression p = joined(parts, average);
@@ -133,6 +134,7 @@ Regression mixed(const std::vector<Regression>& parts, const at::Tensor& w) {
     }
   Regression p = mixed(std::move(all));
   p.least = parts.front().least;
+  p.most = parts.front().most;
   return p;
 }
 

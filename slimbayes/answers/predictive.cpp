@@ -15,9 +15,14 @@ namespace slimbayes {
 
 at::Tensor total_var(const Regression& p) { return p.aleatoric_var + p.epistemic_var; }
 
+at::Tensor within(const Regression& p, const at::Tensor& y) {
+  const at::Tensor raised = std::isinf(p.least) ? y : y.clamp_min(p.least);
+  return std::isinf(p.most) ? raised : raised.clamp_max(p.most);
+}
+
 at::Tensor median(const Regression& p) {
   if (!p.density.empty()) return quantile(p, 0);
-  return std::isinf(p.least) ? p.mean : p.mean.clamp_min(p.least);
+  return within(p, p.mean);
 }
 
 at::Tensor mutual_information(const Classes& p) {
@@ -61,12 +66,7 @@ Interval interval(const Regression& p, double level) {
   const double z = normal_quantile((1 + level) / 2);
   if (!p.density.empty()) return {quantile(p, -z), quantile(p, z)};
   const at::Tensor half = z * total_var(p).sqrt();
-  Interval range{p.mean - half, p.mean + half};
-  if (std::isfinite(p.least)) {
-    range.lower = range.lower.clamp_min(p.least);
-    range.upper = range.upper.clamp_min(p.least);
-  }
-  return range;
+  return {within(p, p.mean - half), within(p, p.mean + half)};
 }
 
 Interval interval(const Counts& p, double level) {
@@ -88,7 +88,8 @@ Regression rescaled(const Regression& p, double shift, double scale) {
                  scale * scale * p.epistemic_var,
                  p.zeroed,
                  p.density,
-                 shift + scale * p.least};
+                 shift + scale * p.least,
+                 shift + scale * p.most};
   for (DensityComponent& c : out.density) {
     c.shift = shift + scale * c.shift;
     c.scale = scale * c.scale;

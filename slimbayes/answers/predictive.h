@@ -15,15 +15,17 @@
 namespace slimbayes {
 
 /// A component of the predictive density of a regression (answers/density.h). The warped target t of each row
-/// has a Gaussian or Student-t distribution, and the target is y = shift + scale t or, with TargetWarp::log,
-/// y = shift + scale exp(t), which is above `shift`. Float64.
+/// has a Gaussian or Student-t distribution, and the target is y = shift + scale t or another increasing
+/// function of t (density/warp.h): with TargetWarp::log y = shift + scale exp(t), which is above `shift`.
+/// Float64.
 struct DensityComponent {
   double weight = 1;         // > 0
   at::Tensor mean;           // [n] of t
   at::Tensor aleatoric_var;  // [n] of t; the sum of both variances is above 0
   at::Tensor epistemic_var;  // [n] of t
   /// Degrees of freedom of a Student-t distribution with this mean and variance, > 2; infinite: a Gaussian.
-  /// TargetWarp::log needs a Gaussian, because the exponential of a Student-t variable has no mean.
+  /// TargetWarp::log and log_below need a Gaussian, because the exponential of a Student-t variable has no
+  /// mean.
   double dof = std::numeric_limits<double>::infinity();
   TargetWarp warp = TargetWarp::none;
   double shift = 0, scale = 1;
@@ -49,6 +51,8 @@ struct Regression {
   std::vector<DensityComponent> density = {};
   /// The target is never below this value by nature. The ends of intervals are raised to it.
   double least = -std::numeric_limits<double>::infinity();
+  /// Nor is it ever above this value, to which the ends of intervals are lowered.
+  double most = std::numeric_limits<double>::infinity();
 };
 
 /// The predictive of a classification: the class probabilities of each row, averaged over the posterior, and
@@ -93,7 +97,10 @@ using Predictive = std::variant<Regression, Classes, Counts, Intensity>;
 /// Returns the total variance of each row, the aleatoric plus the epistemic variance. [n]
 SLIMBAYES_EXPORT at::Tensor total_var(const Regression& p);
 
-/// Returns the median of each row, at least p.least like the ends of intervals. [n]
+/// Returns `y` without values below p.least and above p.most, each set to that value. Any shape.
+SLIMBAYES_EXPORT at::Tensor within(const Regression& p, const at::Tensor& y);
+
+/// Returns the median of each row, from p.least to p.most like the ends of intervals. [n]
 SLIMBAYES_EXPORT at::Tensor median(const Regression& p);
 
 /// Returns the mutual information of class and latent function for each row:

@@ -159,6 +159,20 @@ void check_calibration_groups(const FitOptions& fit, InputKind kind) {
           received + ", which is not known before the answer", "name another column by `.calibrate_by`");
 }
 
+/// Checks the bounds of the target, if there are some, against the likelihood.
+void check_bounds(const FitOptions& fit) {
+  const std::optional<TargetBounds> bounds = bounds_named(fit.bounds);
+  if (!bounds) return;
+  const LikelihoodKind likelihood = fit.likelihood.value_or(LikelihoodKind::gaussian);
+  require(task_of(likelihood) == TaskKind::regression, "a target of numbers for `.bounds`",
+          fmt::format("`.likelihood={}`", name_of(likelihood)), "leave `.bounds` out");
+  require(
+      likelihood != LikelihoodKind::student || bounds->both(),
+      "two bounds of a target with `.likelihood=student`",
+      fmt::format("one, `.bounds={}`", foreign_text(fit.bounds)),
+      "the exponential of a Student-t variable has no mean: leave `.likelihood` out, or name both bounds");
+}
+
 }  // namespace
 
 void check_columns(const FitOptions& fit, InputKind kind) {
@@ -168,6 +182,7 @@ void check_columns(const FitOptions& fit, InputKind kind) {
   check_weights(fit);
   check_adaptive(fit, kind);
   check_calibration_groups(fit, kind);
+  check_bounds(fit);
   require(kind != InputKind::segmentation || fit.calibrate == "none", "a regression or classes to calibrate",
           std::string(name_of(kind)), "leave `.calibrate` out");
   if (are_images(kind)) {
@@ -233,6 +248,16 @@ void check_likelihood(const MethodInfo& info, const nlohmann::json& options,
                                      : fmt::format("`.{}={}` makes members that take it; ", info.inner,
                                                    default_method_of(likelihood)->name),
                   methods_that(fact), info.candidates ? of_candidates : ""));
+}
+
+void check_bounds_of_method(const MethodInfo& info, const std::string& text) {
+  const std::optional<TargetBounds> bounds = bounds_named(text);
+  require(
+      !bounds || bounds->both() || !info.candidates,
+      fmt::format("two bounds of a target for {}, whose answers have heavy tails", info.name),
+      fmt::format("one, `.bounds={}`", foreign_text(text)),
+      "name both bounds, leave `.bounds` out (auto tries the logarithm of a target without negative values "
+      "by itself), or choose another method by `.method`");
 }
 
 std::optional<TaskKind> task_known(const FitOptions& fit, InputKind kind) {

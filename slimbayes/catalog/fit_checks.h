@@ -28,6 +28,10 @@ void check_method(const MethodInfo& info, const nlohmann::json& options, InputKi
 void check_likelihood(const MethodInfo& info, const nlohmann::json& options,
                       std::optional<LikelihoodKind> likelihood);
 
+/// Checks that the method can answer within these bounds of the target (FitOptions::bounds): one with
+/// candidates, whose mixture has Student-t parts, needs both or none.
+void check_bounds_of_method(const MethodInfo& info, const std::string& text);
+
 /// Returns the task if the options determine it: classification for images and segmentation, else the task of
 /// the option `likelihood`. Returns empty without a likelihood, because only the target's column can then
 /// tell the task.

@@ -71,7 +71,10 @@ struct FitOptions {
   std::string scale = "auto";        // scale of numeric inputs: "min-max", "standard" or the method's choice
   std::string scale_on = "train";    // rows that the scale is computed from: "train" or "all"
   std::string target_scale = "standard";  // scale of a numeric target: "standard" or "centred" (mean 0)
-  std::string domain = "";                // region of events: LOW:HIGH for each coordinate, comma-separated
+  /// Values between which a regression's target lies by its nature, "LOW,HIGH" (bounds_named of
+  /// catalog/task.h); an end may be empty. "": none. A model file keeps it only if it is set.
+  std::string bounds = "";
+  std::string domain = "";  // region of events: LOW:HIGH for each coordinate, comma-separated
   /// Rows of a table with a wrong cell (data/rows/wild_rows.h): "leave-out" or "keep".
   std::string wild_cells = "leave-out";
 
@@ -235,6 +238,11 @@ void describe_columns(FitOptions& o, V& v) {
     "scale of a numeric target in training. standard: mean 0, sd 1; centred: mean 0 in its own units; the "
     "priors and the initial noise of the methods are then in these units",
     Choices{{"standard", "centred"}}, "R appendix C");
+  v("bounds", o.bounds,
+    "values between which a target of numbers lies by its nature, such as 0,1 for shares; 0, (no second "
+    "number) for numbers above 0. The fit then sees log((y - LOW) / (HIGH - y)), or the logarithm of the "
+    "distance to the only bound, and all answers lie within the bounds",
+    ValueName{"LOW,HIGH"}, "Johnson 1949");
   v("wild_cells", o.wild_cells,
     "rows of a table with a cell of the target or of an input that lies far beyond all others, as a typing "
     "error does. leave-out: they are no part of the fit, and a note names the cells; keep: they are fitted",

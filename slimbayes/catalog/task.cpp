@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/storage/check.h"
 #include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
@@ -48,7 +51,54 @@ auto named(const Rows& rows, std::string_view name, const char* what) {
                                           foreign_text(name.substr(0, 40)), nearest_hint(name, known)));
 }
 
+/// Returns the number that an end of the bounds names, `none` for an empty one; NaN for another text.
+double end_named(std::string_view text, double none) {
+  const size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
+  if (first == std::string_view::npos) return none;
+  text = text.substr(first, last - first + 1);
+  if (text.front() == '+') text.remove_prefix(1);
+  double value = std::nan("");
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? value : std::nan("");
+}
+
 }  // namespace
+
+bool TargetBounds::both() const { return std::isfinite(low) && std::isfinite(high); }
+
+bool TargetBounds::holds(double y) const { return low < y && y < high; }
+
+bool TargetBounds::at_end(double y) const { return y == low || y == high; }
+
+std::string TargetBounds::in_words() const {
+  if (both()) return fmt::format("above {:g} and below {:g}", low, high);
+  return std::isfinite(low) ? fmt::format("above {:g}", low) : fmt::format("below {:g}", high);
+}
+
+double TargetBounds::unbounded(double y) const {
+  if (both()) return std::log(y - low) - std::log(high - y);
+  return std::isfinite(low) ? std::log(y - low) : -std::log(high - y);
+}
+
+std::optional<TargetBounds> bounds_named(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity(), kLeast = 1e-140, kMost = 1e140;
+  const auto refuse_text = [&](std::string_view expected) {
+    refuse("fit", expected, fmt::format("`.bounds={}`", foreign_text(text.substr(0, 60))),
+           "for instance 0,1 for shares; 0, (an empty end) for numbers above 0");
+  };
+  const size_t comma = text.find(',');
+  TargetBounds bounds{std::nan(""), std::nan("")};
+  if (comma != std::string_view::npos)
+    bounds = {end_named(text.substr(0, comma), -kInfinity), end_named(text.substr(comma + 1), kInfinity)};
+  if (!(bounds.low < bounds.high)) refuse_text("bounds LOW,HIGH of the target, two numbers, LOW below HIGH");
+  if (std::isinf(bounds.low) && std::isinf(bounds.high))
+    refuse_text("at least one finite end of the bounds, or no bounds");
+  const double width = bounds.high - bounds.low;
+  if (bounds.both() && !(width >= kLeast && width <= kMost))
+    refuse_text(fmt::format("bounds with a distance from {:g} to {:g}", kLeast, kMost));
+  return bounds;
+}
 
 TaskKind task_of(LikelihoodKind likelihood) { return kLikelihoods.at(static_cast<size_t>(likelihood)).task; }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,5 +47,27 @@ SLIMBAYES_EXPORT std::vector<std::string> likelihood_names();
 /// suggests the nearest one.
 SLIMBAYES_EXPORT TaskKind task_named(std::string_view name);
 SLIMBAYES_EXPORT LikelihoodKind likelihood_named(std::string_view name);
+
+/// The values between which a target lies by its nature, in its own units; an infinite end is none. A
+/// regression within bounds is fitted to a transform of its target without bounds (`unbounded`).
+struct SLIMBAYES_EXPORT TargetBounds {
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+
+  bool operator==(const TargetBounds&) const = default;
+  bool both() const;             // whether both ends are finite
+  bool holds(double y) const;    // whether low < y < high
+  bool at_end(double y) const;   // whether y is one of the ends
+  std::string in_words() const;  // such as "above 0 and below 1"
+
+  /// Returns the transform of a target: log((y - low) / (high - y)) between two ends, log(y - low) above
+  /// `low` alone, -log(high - y) below `high` alone. Each increases in y and reaches every number. Infinite
+  /// at the ends, NaN beyond them.
+  double unbounded(double y) const;
+};
+
+/// Returns the bounds that the option `.bounds` names: "LOW,HIGH", where an end that is empty or inf is none.
+/// Returns nothing for "". Throws std::invalid_argument for another text, for two infinite ends, for a LOW
+/// that is not below HIGH, and for a distance of the ends outside 1e-140 to 1e140.
+SLIMBAYES_EXPORT std::optional<TargetBounds> bounds_named(std::string_view text);
 
 }  // namespace slimbayes

@@ -52,8 +52,9 @@ const Images& images_in(const Examples& examples) {
 }
 
 /// Returns the targets in the user's units: encoded as target_values does, but with a shift of 0 and a scale
-/// of 1.
+/// of 1, and without bounds.
 at::Tensor given_values(const Table& table, const std::string& target, Task task) {
+  task.bounds.reset();
   task.y_shift = 0;
   task.y_scale = 1;
   return target_tensor(table, target, task);
@@ -118,16 +119,21 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
   if (const auto* images = std::get_if<Images>(&examples))
     return ImageEncoder::fit(take_images(*images, train), o.pixel_divisor);
   if (!o.text.empty())
-    return TextEncoder::fit(
-        table_in(examples), train, {.column = o.text, .vocabulary = o.vocabulary, .longest = o.longest},
-        {.name = o.target, .likelihood = o.likelihood, .scale = o.target_scale, .weights = weights});
+    return TextEncoder::fit(table_in(examples), train,
+                            {.column = o.text, .vocabulary = o.vocabulary, .longest = o.longest},
+                            {.name = o.target,
+                             .likelihood = o.likelihood,
+                             .scale = o.target_scale,
+                             .weights = weights,
+                             .bounds = bounds_named(o.bounds)});
   EncoderOptions inputs{.target = o.target,
                         .scale = scale,
                         .ignore = ignored_columns(o),
                         .scale_on = o.scale_on,
                         .likelihood = o.likelihood,
                         .names = o.categorical,
-                        .target_scale = o.target_scale};
+                        .target_scale = o.target_scale,
+                        .bounds = bounds_named(o.bounds)};
   if (const auto* w = std::get_if<WindowTable>(&examples)) {
     std::vector<int64_t> places;
     for (int64_t i : train) places.push_back(w->selected[static_cast<size_t>(i)]);

@@ -1,8 +1,8 @@
-// The density of one row as a mixture of Gaussian and Student-t components, some of a log target, in plain
-// numbers: tensors of a few rows would cost more to make than to compute.
+// The density of one row as a mixture of Gaussian and Student-t components, some of a warped target, in
+// plain numbers: tensors of a few rows would cost more to make than to compute.
 //
 // Model       p(y) = sum_k w_k f_k((t_k(y) - m_k) / s_k) / s_k |dt_k / dy|, with the unit density f_k of the
-//             component, t = (y - shift) / scale or its logarithm, and s_k^2 = var_k (dof_k - 2) / dof_k.
+//             component, the warped target t (density/warp.h), and s_k^2 = var_k (dof_k - 2) / dof_k.
 // Quantile    It lies between the least and the largest quantile of the components. Newton's method on the
 //             normal score, which is nearly linear in y, with bisection as the safeguard. Near the solution
 //             the score comes from the tail's probability by its Taylor series, which has no error there.
@@ -19,6 +19,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "slimbayes/density/logistic_moments.h"
 #include "slimbayes/density/truncated.h"
 #include "slimbayes/density/unit.h"
 #include "slimbayes/storage/error.h"
@@ -43,12 +44,35 @@ struct Tails {
   double sign() const { return below < above ? -1 : 1; }
 };
 
+/// The moments of exp(t) for a Gaussian t, of a log-normal distribution.
+RowMoments exponential_moments(const RowMoments& t) {
+  const double unit = std::exp(t.mean + 0.5 * t.var());
+  return {unit, unit * unit * std::exp(t.epistemic_var) * std::expm1(t.aleatoric_var),
+          unit * unit * std::expm1(t.epistemic_var)};
+}
+
 }  // namespace
+
+ComponentShape shape_within(const TargetBounds& bounds) {
+  ComponentShape shape;
+  const bool above = std::isfinite(bounds.low);
+  shape.warp = bounds.both() ? TargetWarp::logit : above ? TargetWarp::log : TargetWarp::log_below;
+  shape.shift = above ? bounds.low : bounds.high;
+  shape.scale = bounds.both() ? bounds.high - bounds.low : 1;
+  return shape;
+}
 
 RowMoments target_moments(const ComponentShape& c, const RowMoments& t) {
   if (c.warp == TargetWarp::none)
     return {c.shift + c.scale * t.mean, c.scale * c.scale * t.aleatoric_var,
             c.scale * c.scale * t.epistemic_var};
+  if (c.warp == TargetWarp::logit || c.warp == TargetWarp::log_below) {
+    const bool logit = c.warp == TargetWarp::logit;
+    const RowMoments own =
+        logit ? logistic_moments(t, c.dof) : exponential_moments({-t.mean, t.aleatoric_var, t.epistemic_var});
+    return {logit ? c.shift + c.scale * own.mean : c.shift - c.scale * own.mean,
+            c.scale * c.scale * own.aleatoric_var, c.scale * c.scale * own.epistemic_var};
+  }
   const double share = std::min(1.0, std::max(c.most - t.mean, c.spare_var) / t.var()),
                aleatoric = share * t.aleatoric_var, epistemic = share * t.epistemic_var;
   const double unit = std::exp(t.mean + 0.5 * (aleatoric + epistemic)),
@@ -74,18 +98,66 @@ RowMoments mixed_moments(std::span<const ComponentShape> shapes, std::span<const
 
 bool RowMixture::Component::gaussian() const { return std::isinf(dof); }
 
-/// -inf below the range of a log target.
+/// -inf below the range of a warped target, inf above it.
 double RowMixture::Component::warped(double y) const {
   const double t = (y - shift) / scale;
-  return log ? std::log(std::max(t, 0.0)) : t;
+  switch (warp) {
+    case TargetWarp::log:
+      return std::log(std::max(t, 0.0));
+    case TargetWarp::log_below:
+      return -std::log(std::max(-t, 0.0));
+    case TargetWarp::logit:
+      if (!(t > 0 && t < 1)) return t >= 1 ? kInfinity : t <= 0 ? -kInfinity : t;
+      return std::log(t) - std::log1p(-t);
+    default:
+      return t;
+  }
 }
 
-double RowMixture::Component::unwarped(double t) const { return shift + scale * (log ? std::exp(t) : t); }
+double RowMixture::Component::unwarped(double t) const {
+  switch (warp) {
+    case TargetWarp::log:
+      return shift + scale * std::exp(t);
+    case TargetWarp::log_below:
+      return shift - scale * std::exp(-t);
+    case TargetWarp::logit: {
+      // From the nearer end: the value never passes it by rounding.
+      const double e = std::exp(-std::abs(t)), part = scale * (e / (1 + e));
+      return t < 0 ? shift + part : (shift + scale) - part;
+    }
+    default:
+      return shift + scale * t;
+  }
+}
+
+/// Returns log(dy / dt) - log(scale).
+double RowMixture::Component::log_slope(double t) const {
+  switch (warp) {
+    case TargetWarp::log:
+      return t;
+    case TargetWarp::log_below:
+      return -t;
+    case TargetWarp::logit:
+      return -std::abs(t) - 2 * std::log1p(std::exp(-std::abs(t)));
+    default:
+      return 0;
+  }
+}
 
 /// warped(upper) - warped(lower), accurate also where the bounds are close.
 double RowMixture::Component::warped_width(double lower, double upper) const {
-  if (!log) return (upper - lower) / scale;
-  return lower > shift ? std::log1p((upper - lower) / (lower - shift)) : kInfinity;
+  const double width = upper - lower, low = lower - shift, high = upper - shift;
+  switch (warp) {
+    case TargetWarp::log:
+      return low > 0 ? std::log1p(width / low) : kInfinity;
+    case TargetWarp::log_below:
+      return high < 0 ? std::log1p(width / -high) : kInfinity;
+    case TargetWarp::logit:
+      return low > 0 && high < scale ? std::log1p(width / low) + std::log1p(width / (scale - high))
+                                     : kInfinity;
+    default:
+      return width / scale;
+  }
 }
 
 double RowMixture::Component::log_unit_density(double z) const {
@@ -94,7 +166,7 @@ double RowMixture::Component::log_unit_density(double z) const {
 
 RowMixture::RowMixture(std::span<const ComponentShape> shapes) {
   for (const ComponentShape& c : shapes)
-    all_.push_back({c.weight, std::log(c.weight), c.dof, c.shift, c.scale, c.warp == TargetWarp::log,
+    all_.push_back({c.weight, std::log(c.weight), c.dof, c.shift, c.scale, c.warp,
                     student_log_constant(c.dof), shapes.size() == 1 ? student_crps_spread(c.dof) : 0});
 }
 
@@ -111,7 +183,7 @@ double RowMixture::log_density(std::span<const Part> parts, double y) const {
     const double t = c.warped(y);
     if (!std::isfinite(t)) continue;
     const double one = c.log_unit_density((t - parts[k].mean) / parts[k].scale) -
-                       std::log(parts[k].scale * c.scale) + c.log_weight - (c.log ? t : 0);
+                       std::log(parts[k].scale * c.scale) + c.log_weight - c.log_slope(t);
     if (all_.size() == 1) return one;
     if (one > most) {
       sum = sum * std::exp(most - one) + 1;
@@ -188,7 +260,7 @@ RowMixture::ScoreAt RowMixture::score_near(std::span<const Part> parts, double y
     const double t = c.warped(y), z = (t - parts[k].mean) / parts[k].scale;
     tails.add(c.weight, z, c.dof);
     if (std::isfinite(t))
-      density += c.weight / (parts[k].scale * c.scale) * std::exp(c.log_unit_density(z) - (c.log ? t : 0));
+      density += c.weight / (parts[k].scale * c.scale) * std::exp(c.log_unit_density(z) - c.log_slope(t));
   }
   const double least = tails.least(), size = least > 0 ? size_of_score(least, target) : far_score(parts, y);
   // d score / dx = p(x) / phi(score).
@@ -227,14 +299,14 @@ double RowMixture::quantile(std::span<const Part> parts, const Units& units, dou
 
 std::vector<RowMixture::Units> RowMixture::crps_ends() const {
   std::vector<Units> ends;
-  if (all_.size() == 1 && !all_[0].log) return ends;
+  if (all_.size() == 1 && all_[0].warp == TargetWarp::none) return ends;
   for (double z = -6; z <= 6; z += 0.75) ends.push_back(units(z));
   return ends;
 }
 
 double RowMixture::crps(std::span<const Part> parts, double y, std::span<const Units> ends) const {
   const Component& first = all_.front();
-  if (all_.size() == 1 && !first.log)
+  if (all_.size() == 1 && first.warp == TargetWarp::none)
     return first.scale * parts[0].scale *
            student_unit_crps((first.warped(y) - parts[0].mean) / parts[0].scale, first.dof,
                              first.crps_spread);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "slimbayes/catalog/task.h"
 #include "slimbayes/density/warp.h"
 
 namespace slimbayes {
@@ -20,6 +21,9 @@ struct ComponentShape {
   double most = std::numeric_limits<double>::infinity(), spare_var = 0;
 };
 
+/// Returns the shape of a component with weight 1 whose warp is the inverse of TargetBounds::unbounded.
+ComponentShape shape_within(const TargetBounds& bounds);
+
 /// A mean and the two parts of a variance, of a row.
 struct RowMoments {
   double mean = 0, aleatoric_var = 0, epistemic_var = 0;
@@ -29,7 +33,9 @@ struct RowMoments {
 
 /// Returns the moments of the target of a row under one component, from those of its warped target. For a log
 /// target they are those of a log-normal distribution, whose epistemic variance is that of E[y | f] = exp(f +
-/// aleatoric_var / 2), within the bound of DensityComponent::most.
+/// aleatoric_var / 2), within the bound of DensityComponent::most; those of
+/// TargetWarp::log_below are its mirror image, without that bound. For TargetWarp::logit they are computed by
+/// quadrature (density/logistic_moments).
 RowMoments target_moments(const ComponentShape& shape, const RowMoments& warped);
 
 /// Returns the moments of the target of a row under a mixture (law of total variance), from the weights and
@@ -83,7 +89,7 @@ class RowMixture {
  private:
   struct Component {
     double weight, log_weight, dof, shift, scale;
-    bool log;
+    TargetWarp warp;
     double log_constant;  // of the unit log density
     double crps_spread;   // of student_unit_crps; only of a single component
 
@@ -91,6 +97,7 @@ class RowMixture {
     double warped(double y) const;
     double unwarped(double t) const;
     double warped_width(double lower, double upper) const;
+    double log_slope(double t) const;
     double log_unit_density(double z) const;
   };
   /// The normal score of y in a row, and its derivative.

@@ -31,9 +31,10 @@ struct EncoderOptions {
   /// the table, as the deep basis kernel paper (N) does.
   std::string scale_on = "train";
   std::optional<LikelihoodKind> likelihood = {};  // of the target; empty: the column decides (fit_task)
-  std::vector<Axis> domain = {};          // for a Cox process: the box of the events, one axis per column
-  std::vector<std::string> names = {};    // columns that the user declared to hold names (Reading)
-  std::string target_scale = "standard";  // of a regression's target: "standard" or "centred", see fit_task
+  std::vector<Axis> domain = {};            // for a Cox process: the box of the events, one axis per column
+  std::vector<std::string> names = {};      // columns that the user declared to hold names (Reading)
+  std::string target_scale = "standard";    // of a regression's target: "standard" or "centred", see fit_task
+  std::optional<TargetBounds> bounds = {};  // of a regression's target
   /// Number of fitted rows that fill_gaps inserted (gaps.h), in which all inputs except for groups are
   /// missing; empty if missing cells are not carried forward. It changes the notes alone: they say "carried
   /// forward", and do not count the inserted rows.

@@ -140,7 +140,8 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   Encoder encoder;
   encoder.options_ = options;
   encoder.schema_.task =
-      fit_task(table, rows, {options.target, options.likelihood, options.target_scale, options.weights},
+      fit_task(table, rows,
+               {options.target, options.likelihood, options.target_scale, options.weights, options.bounds},
                all != nullptr ? &all->at(options.target) : nullptr);
   encoder.target_kind_ = table.find(options.target)->kind;
   const auto same = [&] {

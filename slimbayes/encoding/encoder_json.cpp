@@ -131,6 +131,7 @@ nlohmann::json Encoder::to_json() const {
                 {"levels", task.levels}};
   if (task.encoded_sd != 1) whole["encoded_sd"] = task.encoded_sd;
   if (task.kind == TaskKind::regression) whole["low"] = task.low;
+  if (task.bounds) whole["bounds"] = bounds_json(task);
   if (!options_.names.empty()) whole["names"] = options_.names;
   if (target_kind_) whole["target_kind"] = kind_name(*target_kind_);
   if (options_.scale_on != "train") whole["scale_on"] = options_.scale_on;
@@ -156,6 +157,7 @@ Encoder Encoder::from_json(const nlohmann::json& json) try {
   task.y_scale = finite_from(json.at("y_scale"), true);
   if (json.contains("encoded_sd")) task.encoded_sd = finite_from(json.at("encoded_sd"), true);
   if (task.kind == TaskKind::regression) task.low = finite_from(json.at("low"), false);
+  if (json.contains("bounds")) read_bounds(json.at("bounds"), "Encoder::from_json", task);
   check_stored(task, "Encoder::from_json");
   encoder.notes_ = json.at("notes").get<std::vector<std::string>>();
   for (const auto& column : json.at("columns")) {

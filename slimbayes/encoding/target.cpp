@@ -14,6 +14,7 @@
 #include "slimbayes/encoding/bits.h"
 #include "slimbayes/encoding/class_task.h"
 #include "slimbayes/encoding/column_statistics.h"
+#include "slimbayes/encoding/target_bounds.h"
 #include "slimbayes/encoding/target_cells.h"
 #include "slimbayes/storage/check.h"
 
@@ -43,7 +44,7 @@ std::optional<LikelihoodKind> likelihood_for(const Column& column, const ColumnS
   return std::nullopt;
 }
 
-/// Sets the shift and scale of a regression, its encoded_sd and its lowest target, from the statistics of the
+/// Sets the shift and scale of a regression and its encoded_sd, from the statistics of the
 /// training targets. The sd must lie between kLeast and kMost: the predictive variance in the user's units is
 /// the standardised variance times the squared scale. Within these bounds the squared scale is a normal
 /// double, with room for variances up to 1e28 times the training variance.
@@ -57,9 +58,27 @@ void standardise(const ColumnStatistics& own, const TargetOptions& options, Task
         fmt::format("a standard deviation of {} from {:g} to {:g}", in_quotes(options.name), kLeast, kMost),
         fmt::format("{:g} over the training rows", m.sd),
         "its square is no number of double precision: rescale the target, for instance divide it by its sd");
-  task.low = own.low;
   task.y_shift = m.mean;
   (options.scale == "centred" ? task.encoded_sd : task.y_scale) = m.sd > 0 ? m.sd : 1;
+}
+
+/// Sets what a regression learns from its training targets.
+void fit_numbers(const Table& table, const std::vector<int64_t>& rows, const TargetOptions& options,
+                 const ColumnStatistics* all, Task& task) {
+  const Column& column = target_column(table, options.name);
+  const ColumnStatistics own = all != nullptr ? *all : column_statistics(column, rows, options.weights);
+  task.low = own.low;
+  if (options.bounds) {
+    check_training_within(table, column, rows, *options.bounds);
+    if (all != nullptr) check_range_within(*all, options.name, *options.bounds);
+    task.bounds = options.bounds;
+    task.bounded_sd = own.moments.sd > 0 ? own.moments.sd : 1;
+    standardise(column_statistics(unbounded_column(column, *options.bounds), rows, options.weights), options,
+                task);
+  } else {
+    standardise(own, options, task);
+  }
+  check_standardised(table, options.name, task);
 }
 
 }  // namespace
@@ -83,6 +102,11 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const Target
            options.likelihood || column.kind != ColumnKind::numeric
                ? "leave `.target_scale` out"
                : "`.likelihood=gaussian` fits two whole numbers as numbers; or leave `.target_scale` out");
+  if (options.bounds && kind != TaskKind::regression)
+    refuse("target", fmt::format("numbers in the target {} for `.bounds`", in_quotes(target)), name_of(kind),
+           options.likelihood || column.kind != ColumnKind::numeric
+               ? "leave `.bounds` out"
+               : "`.likelihood=gaussian` fits two whole numbers as numbers; or leave `.bounds` out");
   if (kind == TaskKind::classification) return class_task(table, column, rows, likelihood, all);
   if (kind == TaskKind::events)
     refuse("target", "no target for `.likelihood=cox`, whose rows are events", in_quotes(target),
@@ -96,10 +120,7 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const Target
   Task task;
   task.kind = kind;
   task.likelihood = *likelihood;
-  if (kind == TaskKind::regression) {
-    standardise(all != nullptr ? *all : column_statistics(column, rows, options.weights), options, task);
-    check_standardised(table, target, task);
-  }
+  if (kind == TaskKind::regression) fit_numbers(table, rows, options, all, task);
   return task;
 }
 
@@ -111,7 +132,10 @@ void check_standardised(const Table& table, const std::string& target, const Tas
   const Column& column = target_column(table, target);
   for (int64_t row = 0; row < table.rows; ++row) {
     const double value = column.values[static_cast<size_t>(row)];
-    if (std::isnan(value) || std::abs(value / task.y_scale - task.y_shift / task.y_scale) <= kMost) continue;
+    if (task.bounds && !std::isnan(value)) check_within(table, column, row, *task.bounds);
+    if (task.bounds || std::isnan(value) ||
+        std::abs(value / task.y_scale - task.y_shift / task.y_scale) <= kMost)
+      continue;
     throw_bad_cell(
         table, row,
         fmt::format("expected a target {} within {:g}{} of their mean {:g}; received {:g}; correct or remove "
@@ -172,6 +196,7 @@ std::vector<double> target_values(const Table& table, const std::string& target,
       }
       y.push_back(static_cast<double>(slot));
     } else {
+      if (task.bounds) check_within(table, column, row, *task.bounds);
       y.push_back(encoded_target(task, value));
     }
   }

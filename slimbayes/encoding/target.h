@@ -25,7 +25,8 @@ struct TargetOptions {
   std::string name;                               // of the column
   std::optional<LikelihoodKind> likelihood = {};  // empty: the column decides, see fit_task
   std::string scale = "standard";                 // of a regression: "standard" or "centred", see fit_task
-  std::span<const double> weights = {};  // of each row of the table, as EncoderOptions::weights; not owned
+  std::span<const double> weights = {};     // of each row of the table, as EncoderOptions::weights; not owned
+  std::optional<TargetBounds> bounds = {};  // of a regression
 };
 
 /// Returns the task of a target column: its likelihood, and the shift and scale or the classes, fitted on
@@ -36,16 +37,20 @@ struct TargetOptions {
 /// The names of the classes come from every row of the table, sorted (numbers by value). Each class needs two
 /// rows, at least one of them among the training rows. The targets of a regression are centred; with the
 /// scale "standard" they are also divided by their sd, with "centred" they are not.
-/// Throws std::invalid_argument for a column, a likelihood or a scale that do not fit, or a regression whose
+/// Within bounds (catalog/task.h) they are transformed before: TargetBounds::unbounded.
+/// Throws std::invalid_argument for a column, a likelihood, a scale or bounds that do not fit, for training
+/// targets at a bound, or a regression whose
 /// targets have an sd outside 1e-140 to 1e140 (0 is allowed). Throws DataError for a training cell that is
-/// missing, infinite, or a negative or fractional count, and, for any row, as check_standardised.
-/// `all` (not owned; nullptr: none) has the statistics of all training targets where `rows` are a sample.
+/// missing, infinite, or a negative or fractional count, for one beyond the bounds, and, for
+/// any row, as check_standardised.
+/// `all` (not owned; nullptr: none) has the statistics of all training targets where `rows` are a sample. Within
+/// bounds the shift and the scale are those of the sample.
 SLIMBAYES_EXPORT Task fit_task(const Table& table, const std::vector<int64_t>& rows,
                                const TargetOptions& options, const ColumnStatistics* all = nullptr);
 
 /// Checks that the targets of a regression can be trained on. Throws DataError for a row whose target lies
 /// more than 1e18 training sds (with the scale "centred": more than 1e18) from the training mean, because its
-/// square would overflow the float32 of training. Rows without a target pass, and so do other tasks than
+/// square would overflow the float32 of training, or that does not lie within the bounds of the task. Rows without a target pass, and so do other tasks than
 /// regression.
 SLIMBAYES_EXPORT void check_standardised(const Table& table, const std::string& target, const Task& task);
 

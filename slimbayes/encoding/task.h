@@ -22,7 +22,8 @@ struct PixelGrid {
 
 /// What is predicted, and how to convert encoded targets to the user's units.
 /// - Regression: y_user = y_shift + y_scale * y. The shift is the mean of the training targets. The scale is
-///   their sd (1 if they are all equal), or 1 if the target is centred and not scaled.
+///   their sd (1 if they are all equal), or 1 if the target is centred and not scaled. Within bounds y_user is
+///   TargetBounds::unbounded of the target in the user's units, and shift and scale are its mean and sd.
 /// - Events: log intensity in the user's units = log intensity over the encoded coordinates + y_shift.
 /// - Classification and counts: the shift is 0 and the scale is 1.
 struct Task {
@@ -36,6 +37,10 @@ struct Task {
   /// they are only centred.
   double encoded_sd = 1;
   double low = 0;  // regression: lowest training target in the user's units
+  /// Regression: the bounds of the target by its nature, and the sd of the training targets in the user's
+  /// units, which y_scale does not tell then.
+  std::optional<TargetBounds> bounds = {};
+  double bounded_sd = 1;
   /// Segmentation: the image of one example, each of whose pixels is a row of a target and of an answer
   /// (answers/pixels.h). Absent for other tasks, where an example is one row.
   std::optional<PixelGrid> grid = {};
@@ -51,15 +56,20 @@ struct Schema {
 };
 
 /// Returns a target in the user's units, from the encoded target y: a double or a tensor. Class numbers and
-/// counts stay as they are.
+/// counts stay as they are. For a task without bounds.
 template <class Number>
 Number decoded_target(const Task& task, const Number& y) {
   return task.y_shift + task.y_scale * y;
 }
 
-/// Returns the encoded target, from the target in the user's units; decoded_target is its inverse up to
-/// rounding.
-inline double encoded_target(const Task& task, double value) { return (value - task.y_shift) / task.y_scale; }
+/// Returns the encoded target, from the target in the user's units; without bounds decoded_target is its
+/// inverse up to rounding. A target at a bound is infinite, one beyond it NaN.
+inline double encoded_target(const Task& task, double value) {
+  return ((task.bounds ? task.bounds->unbounded(value) : value) - task.y_shift) / task.y_scale;
+}
+
+/// Returns the sd of the training targets of a regression, in the user's units; 1 if they are all equal.
+SLIMBAYES_EXPORT double target_sd(const Task& task);
 
 /// Returns how many rows of an answer one example has: the pixels of its grid, else 1.
 SLIMBAYES_EXPORT int64_t rows_per_example(const Task& task);
@@ -72,6 +82,11 @@ SLIMBAYES_EXPORT std::string score_name(const Task& task, std::string_view metri
 /// Returns the task as JSON, for a model file. encoded_sd is written only if it is not 1, and low only for a
 /// regression.
 SLIMBAYES_EXPORT nlohmann::json to_json(const Task& task);
+
+/// Return the bounds of a task as JSON, and read them into a task whose kind is known. Throws
+/// std::invalid_argument, naming the function `where`, for bounds that no fit gives.
+SLIMBAYES_EXPORT nlohmann::json bounds_json(const Task& task);
+SLIMBAYES_EXPORT void read_bounds(const nlohmann::json& json, std::string_view where, Task& task);
 
 /// Checks a task that was read from a model file. Throws std::invalid_argument, naming the function `where`,
 /// if two classes have the same name, or y_scale or encoded_sd is outside 1e-140 to 1e140, which no fit

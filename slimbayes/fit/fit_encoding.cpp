@@ -17,6 +17,7 @@
 #include "slimbayes/fit/left_out.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/methods/deep_kernel/event_probes.h"
+#include "slimbayes/storage/printable.h"
 
 namespace slimbayes {
 
@@ -50,6 +51,13 @@ std::string calibrated_in_time(std::string_view examples) {
 void check_task_asked(const Task& task, const ResolvedFit& request) {
   check_task(task, request.inner->name);
   check_task(task, request.method->name);
+  if (task.bounds != bounds_named(request.fit.bounds))
+    refuse(
+        "fit",
+        fmt::format("the bounds of the target with which the network was trained (`.network_from`), {}",
+                    task.bounds ? task.bounds->in_words() : "none"),
+        request.fit.bounds.empty() ? "none" : fmt::format("`.bounds={}`", foreign_text(request.fit.bounds)),
+        "a network of another transform of the target does not fit");
   const bool calibrates = task.kind == TaskKind::regression || task.kind == TaskKind::classification;
   if (request.fit.calibrate != "none" && !calibrates)
     refuse("fit", "a regression or classes to calibrate", name_of(task.kind), "leave `.calibrate` out");

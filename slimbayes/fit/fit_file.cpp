@@ -72,6 +72,7 @@ std::string parts_hash(const SplitRows& split) {
 Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
   json all = options_to_json(request.fit);
   if (request.fit.calibrate_by.empty()) all.erase("calibrate_by");  // as in fits before this option
+  if (request.fit.bounds.empty()) all.erase("bounds");  // checkpoints without bounds stay what they were
   const Table* const table = table_of(data.examples);
   all.update({{"data", data.hash},
               {kRowsKey, request.streamed ? 0 : count(data.examples)},

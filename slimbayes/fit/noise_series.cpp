@@ -233,8 +233,9 @@ NoiseEstimate NoiseSeries::estimate(bool stopped) const {
                     why_, served_, noise.rows));
   else
     noise.notes.push_back(fmt::format(
-        "{}: the noise was estimated by {}-fold cross-fitting on {} rows: an sd of at least {:.4g}{}{}", why_,
-        served_, noise.rows, noise.sd,
+        "{}: the noise was estimated by {}-fold cross-fitting on {} rows: an sd of at least {:.4g}{}{}{}",
+        why_, served_, noise.rows, noise.sd,
+        parts_.train.schema.task.bounds ? " of the transformed target" : "",
         g < static_cast<double>(kEnoughRows) ? "; an estimate from so few rows is rough" : "",
         !main_.report ? "" : "; the tuned options saw the validation rows"));
   return noise;

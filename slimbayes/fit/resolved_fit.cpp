@@ -96,6 +96,7 @@ ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodCh
   const auto task = kind == InputKind::table ? task_known(fit, kind) : task_asked(examples, fit);
   check_method(method, options, kind, task);
   check_likelihood(method, options, fit.likelihood);
+  check_bounds_of_method(method, fit.bounds);
   if (const Table* table = table_of(examples)) check_names(*table, fit);
   if (network) options = options_around(*network, method, std::move(options));
   const MethodInfo& inner = inner_method(method, options);

@@ -105,8 +105,7 @@ at::Tensor quantile_at(const Regression& p, const Model& model, const std::vecto
   }
   const double z = normal_quantile(q);
   if (!p.density.empty()) return quantile(p, z);
-  const at::Tensor at_z = p.mean + z * total_var(p).sqrt();
-  return std::isfinite(p.least) ? at_z.clamp_min(p.least) : at_z;
+  return within(p, p.mean + z * total_var(p).sqrt());
 }
 
 at::Tensor quantile_at(const Counts& p, const Model&, const std::vector<int64_t>&, double q) {

@@ -5,6 +5,7 @@
 
 #include "slimbayes/answers/adaptive_conformal.h"
 #include "slimbayes/answers/answers.h"
+#include "slimbayes/answers/density.h"
 #include "slimbayes/answers/group_calibration.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/device.h"
@@ -77,6 +78,7 @@ Predictive Model::answer_to(const Dataset& data, const PredictOptions& options) 
   if (auto* p = std::get_if<Regression>(&answer); p != nullptr && p->density.empty())
     p->aleatoric_var = at::maximum(p->aleatoric_var, at::full({}, parts_.noise.var, at::kDouble));
   answer = in_units(answer, task.y_shift, task.y_scale);
+  if (task.bounds) return bounded(std::get<Regression>(answer), *task.bounds);
   // A target that was never negative in training is taken to be positive by nature.
   if (auto* p = std::get_if<Regression>(&answer); p != nullptr && task.low >= 0) {
     p->least = 0;
@@ -122,8 +124,7 @@ Evaluation Model::evaluate(const Examples& given, const Answers& a) const {
   } else {
     const at::Tensor y = a.bad.empty() ? target_as_given(*parts_.encoder, given)
                                        : target_as_given(*parts_.encoder, take(given, a.rows));
-    out = report(a.answer, y, {at.level, task.y_scale * task.encoded_sd, at.interval, task.levels, at.set},
-                 weight);
+    out = report(a.answer, y, {at.level, target_sd(task), at.interval, task.levels, at.set}, weight);
     out.inputs = inputs_report(*this, given, a, y, weight);
   }
   if (std::holds_alternative<WindowTable>(given)) {

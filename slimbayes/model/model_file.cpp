@@ -220,6 +220,7 @@ TensorFile Model::to_file() const {
   file.metadata["encoder"] = slimbayes::to_json(*parts_.encoder).dump();
   nlohmann::json fit = options_to_json(parts_.fit);
   if (parts_.fit.calibrate_by.empty()) fit.erase("calibrate_by");  // as in files before this option
+  if (parts_.fit.bounds.empty()) fit.erase("bounds");  // as the files without bounds have always been
   file.metadata["fit"] = fit.dump();
   file.metadata["seed"] = std::to_string(parts_.fit.seed);
   file.metadata["data_hash"] = parts_.data_hash;

@@ -121,9 +121,9 @@ std::optional<ForecastScores> scores_of(const Values& values, const Values& trut
   out.mae = mean_size(own, weight);
   out.rmse = root_mean_square(own, weight);
   if (task.kind == TaskKind::regression) {
-    const double target_sd = task.y_scale * task.encoded_sd;
-    out.mae_standardized = *out.mae / target_sd;
-    out.rmse_standardized = *out.rmse / target_sd;
+    const double sd = target_sd(task);
+    out.mae_standardized = *out.mae / sd;
+    out.rmse_standardized = *out.rmse / sd;
   }
   out.model_mae = mean_size(model, weight);
   return out;

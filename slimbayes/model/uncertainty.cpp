@@ -21,7 +21,7 @@ std::optional<UncertaintyReport> uncertainty_of(const Model& model, const Exampl
   const Task& task = model.schema().task;
   return uncertainty_report(answers.answer, y,
                             {ood_score(find_method(model.method()), model.options()),
-                             answers.levels.front().level, task.y_scale * task.encoded_sd},
+                             answers.levels.front().level, target_sd(task)},
                             answered_weights(model, examples, answers));
 }
 

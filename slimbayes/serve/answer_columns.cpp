@@ -65,7 +65,7 @@ std::vector<Column> interval_columns(std::vector<double> lower, std::vector<doub
 
 std::string raised_note(const Task& task, double level, const std::vector<double>& lower) {
   constexpr int64_t kOneIn = 100;
-  if (task.kind != TaskKind::regression || task.low <= 0) return "";
+  if (task.kind != TaskKind::regression || task.low <= 0 || task.bounds) return "";
   const auto raised = std::ranges::count_if(lower, [](double one) { return one <= 0; });
   const auto all = std::ssize(lower);
   if (raised == 0 || raised * kOneIn < all) return "";

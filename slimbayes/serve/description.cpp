@@ -73,8 +73,10 @@ std::string description_of(const ServedFile& parts, const std::vector<ColumnInfo
     all["classes"] = task.levels;
     return all.dump();
   }
-  all["target_mean"] = task.y_shift;
-  all["target_sd"] = task.y_scale;
+  if (task.bounds)
+    all["bounds"] = bounds_json(task);
+  else
+    all.update({{"target_mean", task.y_shift}, {"target_sd", task.y_scale}});
   const bool apart = parts.epistemic || task.kind == TaskKind::counts;
   all["sd_parts"] = apart ? "aleatoric and epistemic" : "noise and function";
   return all.dump();

@@ -36,15 +36,16 @@ class RowRegression {
                 CalibrationScores calibration);
 
   int64_t inputs() const { return rows_->inputs(); }  // d, numbers of an encoded row
-  bool gaussian() const { return gaussian_; }         // whether all answers are
+  bool gaussian() const { return gaussian_; }         // whether all answers are; never within bounds
 
   /// What an answer needs of memory. It may serve another regression next, and then grows where it must.
   struct Memory {
     std::vector<double> out;  // [numbers, stride] of the rows that were answered together
     engine::Doubles scratch;
     std::vector<RowMixture::Part> parts;
-    size_t stride = 1, row = 0;  // row: of the last answer
-    bool zeroed = false;         // RowAnswer::zeroed of one of the rows
+    std::vector<RowMoments> moments;  // of the components, within bounds
+    size_t stride = 1, row = 0;       // row: of the last answer
+    bool zeroed = false;              // RowAnswer::zeroed of one of the rows
   };
 
   /// What all rows share of an interval of one level.
@@ -73,12 +74,17 @@ class RowRegression {
   double quantile(const RowAnswer& answer, double probability, Memory& memory) const;
 
  private:
+  RowMoments warped_moments(size_t k, const Memory& memory) const;
+  RowAnswer bounded_answer(Memory& memory) const;
+  double within(double y) const;
   double quantile_at(const RowMixture::Units& units, double sd, Memory& memory) const;
 
   std::shared_ptr<const engine::RowModel> rows_;
-  double shift_, scale_, least_noise_, least_;  // least_: the least end of an interval
+  double shift_, scale_, least_noise_, least_, most_;  // least_, most_: the bounds of the ends of intervals
   CalibrationScores calibration_;
-  bool gaussian_;
+  bool bounded_, gaussian_;             // bounded_: the target lies within bounds
+  std::vector<ComponentShape> shapes_;  // of the density of the target
+  std::vector<ComponentShape> inner_;   // of the density that rows_ answers
   RowMixture mixture_;
 };
 

@@ -26,8 +26,9 @@ using nlohmann::json;
 
 const std::string kServe(kServeKey);
 // Versions of what store_served() writes. A reader of the first one alone would leave the weights of a
-// calibration out, and so give intervals and sets of another level: it refuses the second.
-constexpr int kServeVersion = 1, kWeightedVersion = 2;
+// calibration out, and so give intervals and sets of another level: it refuses the second. A reader of these two
+// would answer a target within bounds by its transform: it refuses the third.
+constexpr int kServeVersion = 1, kWeightedVersion = 2, kBoundedVersion = 3;
 constexpr const char *kVersion = "version", *kNoise = "least_noise", *kEpistemic = "epistemic",
                      *kRows = "rows", *kInterrupted = "interrupted", *kPartsNote = "parts_note",
                      *kScores = "calibration.scores", *kGroups = "calibration.groups",
@@ -113,7 +114,10 @@ TaskKind task_of(const engine::AnswerSpec& rows) {
 }  // namespace
 
 void store_served(const ServedFile& parts, TensorFile& file) {
-  const int version = file.tensors.contains(kWeights) ? kWeightedVersion : kServeVersion;
+  const auto fit = file.metadata.find("fit");
+  const bool bounds = fit != file.metadata.end() && json::parse(fit->second).contains("bounds");
+  const int weights = file.tensors.contains(kWeights) ? kWeightedVersion : kServeVersion;
+  const int version = bounds ? kBoundedVersion : weights;
   json serve = {{kVersion, version}, {kNoise, parts.least_noise}, {kEpistemic, parts.epistemic}};
   if (parts.interrupted) serve[kInterrupted] = true;
   if (parts.parts_note) serve[kPartsNote] = *parts.parts_note;
@@ -143,7 +147,7 @@ ServedFile served_file(const TensorFile& file) {
   const Task& task = schema_of(parts.encoder).task;
   const json serve = stored_json(file, kServe);
   const int version = serve.value(kVersion, 0);
-  check(version == kServeVersion || version == kWeightedVersion, "serve",
+  check(version >= kServeVersion && version <= kBoundedVersion, "serve",
         "a file of this version of the library", "one of another",
         "`slimbayes predict` and `slimbayes export` of the newer version read it");
   parts.least_noise = serve.at(kNoise).get<double>();

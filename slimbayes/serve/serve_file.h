@@ -34,14 +34,15 @@ struct ServedFile {
 };
 
 /// Adds what answers of a model are made of to its file: rows, least_noise, epistemic, interrupted and
-/// parts_note of `parts`; the file holds the rest already. Its version is 2 if the calibration in the file
-/// has weights, else 1: a reader that knows no weights refuses version 2, and takes all other files.
+/// parts_note of `parts`; the file holds the rest already. Its version is 3 for a target within bounds,
+/// else 2 if the calibration in the file has weights, else 1: a reader that knows no bounds or no weights
+/// refuses them, and takes all other files.
 void store_served(const ServedFile& parts, TensorFile& file);
 
 /// Removes what store_served() added.
 void drop_served(TensorFile& file);
 
-/// Reads the parts of a model file, which may be untrusted and of either version. Throws
+/// Reads the parts of a model file, which may be untrusted and of any of the versions. Throws
 /// std::invalid_argument, DataError or an exception of the JSON library for a file that is damaged, and for
 /// one that has no such parts; the message says why.
 ServedFile served_file(const TensorFile& file);

@@ -207,6 +207,8 @@ Certificate certificate_of(const Model& model, const ModelNetwork& network, cons
         "none", "choose the absolute error that counts as a full failure, without looking at the data");
   check(!rows.rows.weights().defined(), "bounds", "rows that count once each", "rows with weights",
         "the bound is one of the plain mean of the loss over independent rows: give rows without weights");
+  check(!rows.rows.schema.task.bounds, "bounds", "a model of a target without `.bounds`", "one within bounds",
+        "the network is one of the transformed target: fit it without `.bounds`");
   Certificate out;
   out.loss = head.is_classes()
                  ? "1 for a wrong class, else 0"

@@ -95,6 +95,8 @@ Truncation truncation_of(const ModelNetwork& network, const Dataset& rows,
                          const std::vector<int64_t>& ranks) {
   check(rows.size() > 0, "bounds", "at least one row", "none");
   const Head& head = network.file.head;
+  check(!rows.schema.task.bounds, "bounds", "a model of a target without `.bounds`", "one within bounds",
+        "the network is one of the transformed target: fit it without `.bounds`");
   const bool has_losses = network.answers && (head.is_regression() || head.is_classes());
   const NetworkLayout layout(network.file.spec, "network");
   check_ranks(layout, ranks);

@@ -83,7 +83,7 @@ TEST(ServedCalibrationWeights, HaveAVersionThatReadersWithoutThemRefuse) {
     set_version(file, version);
     EXPECT_EQ(served_file(file).calibration.factor(0.8), factor) << version;
   }
-  for (const int version : {0, 3}) {
+  for (const int version : {0, 4}) {
     set_version(file, version);
     const std::string message = error_of([&] { serve::Model::open(to_bytes(file), "other"); });
     expect_has(message, "a file of this version of the library");

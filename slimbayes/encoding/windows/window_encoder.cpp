@@ -115,8 +115,9 @@ WindowEncoder WindowEncoder::fit(const WindowTable& training, const EncoderOptio
   encoder.step_ = windows.step;
   std::vector<int64_t> targets;
   for (int64_t i : training.selected) targets.push_back(windows.target[static_cast<size_t>(i)]);
-  encoder.schema_.task = fit_task(table, rows_of(windows, targets),
-                                  {given.target, given.likelihood, given.target_scale, given.weights});
+  encoder.schema_.task =
+      fit_task(table, rows_of(windows, targets),
+               {given.target, given.likelihood, given.target_scale, given.weights, given.bounds});
   check(encoder.schema_.task.kind != TaskKind::events, "WindowEncoder::fit", "a target a row", "events");
   encoder.fit_keys(table);
 

@@ -95,7 +95,8 @@ std::vector<Candidate> candidates_for(const AutoOptions& options, const json& pa
   const bool log = options.log_target != "never" && allows_log_target(rows);
   const InputKind kind = kind_of_rows(schema);
   check(options.log_target != "always" || log, "auto",
-        "a target without negative values for `.log_target=always`", "another", "use `.log_target=auto`");
+        "a target without negative values or bounds for `.log_target=always`", "another",
+        "use `.log_target=auto`");
   std::vector<Candidate> all;
   for (const PortfolioEntry& entry : entries(options, passed_on, task, kind, rows.size())) {
     const MethodInfo& info = find_method(entry.method);

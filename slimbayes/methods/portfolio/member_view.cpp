@@ -60,7 +60,7 @@ void fit_log(const Dataset& rows, MemberView& view) {
 
 bool allows_log_target(const Dataset& rows) {
   const Task& task = rows.schema.task;
-  if (task.kind != TaskKind::regression || rows.size() == 0) return false;
+  if (task.kind != TaskKind::regression || task.bounds || rows.size() == 0) return false;
   const at::Tensor user = in_user_units(rows);
   return user.min().item<double>() >= 0 && user.max().item<double>() > 0;
 }

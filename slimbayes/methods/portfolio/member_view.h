@@ -29,7 +29,7 @@ struct MemberView {
 };
 
 /// Returns whether the target of these rows can be seen through its logarithm: a regression whose targets are
-/// not negative in the user's units, and not all 0.
+/// not negative in the user's units, and not all 0. Not within bounds, which have a transform already.
 bool allows_log_target(const Dataset& rows);
 
 /// Returns the view of a method on these rows, by their weights. `min_max` maps the range of every input to

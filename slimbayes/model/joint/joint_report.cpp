@@ -24,7 +24,7 @@ constexpr uint64_t kDrawsSeed = 0;  // of the draws of the energy score: the sam
 double scale_of(const Model& model, const Predictive& p) {
   const Task& task = model.schema().task;
   const double sd = std::holds_alternative<Regression>(p)
-                        ? task.y_scale * task.encoded_sd
+                        ? target_sd(task)
                         : std::sqrt(total_var(std::get<Counts>(p)).mean().item<double>());
   return std::isfinite(sd) && sd > 0 ? sd : 1;
 }
