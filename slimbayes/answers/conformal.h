@@ -43,10 +43,10 @@ struct SLIMBAYES_EXPORT ConformalScores {
 /// group of its own.
 using GroupCell = std::optional<std::string>;
 
-/// How the m scores of a ConformalScores fall into the groups of a column (FitOptions::calibrate_by): Mondrian
-/// conformal prediction (Vovk, Gammerman and Shafer 2005, section 4.5; Romano, Barber, Sabatti and Candes 2020
-/// call it equalized coverage). These groups are not ConformalScores::group, the rows of identical inputs,
-/// which stay together inside each of them.
+/// How the m scores of a ConformalScores fall into the groups of a column (FitOptions::calibrate_by):
+/// Mondrian conformal prediction (Vovk, Gammerman and Shafer 2005, section 4.5; Romano, Barber, Sabatti and
+/// Candes 2020 call it equalized coverage). These groups are not ConformalScores::group, the rows of
+/// identical inputs, which stay together inside each of them.
 struct GroupCalibration {
   std::vector<GroupCell> cells;  // of each group, all different, in ascending order; empty: no such groups
   at::Tensor of;                 // [m] group of each score, from 0 to cells.size() - 1, int64
@@ -86,8 +86,8 @@ SLIMBAYES_EXPORT at::Tensor conformal_weights(const at::Tensor& weight, const st
                                               ConformalWeight kind);
 
 /// The state of adaptive conformal intervals of a series: the scores of the latest targets, in the order of
-/// their times. The factor of every level is a function of them (answers/adaptive_conformal.h), so that no
-/// level has to be chosen before. A value; advanced() makes the next state.
+/// their times. The factor of every level is a function of them (answers/calibration/adaptive_conformal.h),
+/// so that no level has to be chosen before. A value; advanced() makes the next state.
 struct AdaptiveScores {
   /// Number of scores that a state keeps. Older ones are dropped; the tracking then begins at the oldest that
   /// is left.

@@ -23,8 +23,8 @@ struct PoissonLikelihood {
 };
 
 /// The likelihood of overdispersed counts: y ~ NB2(mean exp f, variance exp f + dispersion exp(2 f)), the
-/// negative binomial with one dispersion for all rows (Cameron and Trivedi 1998, section 3.3). At a dispersion
-/// of 0 it is PoissonLikelihood.
+/// negative binomial with one dispersion for all rows (Cameron and Trivedi 1998, section 3.3). At a
+/// dispersion of 0 it is PoissonLikelihood.
 struct NegativeBinomialLikelihood {
   at::Tensor dispersion;  // scalar float64, > 0; training differentiates in it
 
@@ -45,8 +45,8 @@ struct NegativeBinomialLikelihood {
 struct ZeroInflatedPoissonLikelihood {
   at::Tensor zero_share;  // scalar float64, above 0 and below 1; training differentiates in it
 
-  /// Returns E_f[log P(y | f)] of each row: in closed form where y > 0, else by the same quadrature, whose error
-  /// is below 1e-4 for a variance of f of at most 1 and a share of at least 0.01.
+  /// Returns E_f[log P(y | f)] of each row: in closed form where y > 0, else by the same quadrature, whose
+  /// error is below 1e-4 for a variance of f of at most 1 and a share of at least 0.01.
   /// Differentiable in f and the share. f, y and the result have shape [b].
   at::Tensor expected_log_prob(const Latent& f, const at::Tensor& y) const;
 

@@ -22,8 +22,8 @@ namespace slimbayes {
 SLIMBAYES_EXPORT Regression mixed(std::vector<DensityComponent> components);
 
 /// Returns the answer to a target within bounds, from the answer `p` to its transform without bounds
-/// (TargetBounds::unbounded): the same density, seen through the inverse transform. Its quantiles are those of
-/// p, transformed; its mean and its variances are those of the target, for two bounds by quadrature
+/// (TargetBounds::unbounded): the same density, seen through the inverse transform. Its quantiles are those
+/// of p, transformed; its mean and its variances are those of the target, for two bounds by quadrature
 /// (density/logistic_moments.h). p.least and p.most become the bounds. Throws std::invalid_argument if a
 /// component is warped, or has a Student-t distribution with one bound alone, where the target has no mean.
 SLIMBAYES_EXPORT Regression bounded(const Regression& p, const TargetBounds& bounds);
@@ -50,8 +50,8 @@ SLIMBAYES_EXPORT at::Tensor log_probability_between(const Regression& p, const a
 SLIMBAYES_EXPORT at::Tensor normal_score(const Regression& p, const at::Tensor& y);
 
 /// Returns the quantile of each row whose normal score is `z`: z = 0 is the median, and the central interval
-/// of level L ends at z = -+ normal_quantile((1 + L) / 2). From p.least to p.most. A mixture's quantile is found to
-/// a relative 1e-12 of the sd. Throws NumericalError if that fails. [n]
+/// of level L ends at z = -+ normal_quantile((1 + L) / 2). From p.least to p.most. A mixture's quantile is
+/// found to a relative 1e-12 of the sd. Throws NumericalError if that fails. [n]
 SLIMBAYES_EXPORT at::Tensor quantile(const Regression& p, double z);
 
 /// Returns the quantiles of each row at several normal scores, of which every row has its own: element [s, i]

@@ -15,9 +15,9 @@ namespace slimbayes {
 ///             parts).
 /// classes     the average probabilities, the entropy of these averages, and the average expected entropy.
 ///             The mutual information therefore includes the disagreement of the parts.
-/// rates       for counts and intensities: a log-normal rate with the mean and variance of the mixture; counts
-///             with a dispersion or a share of zeros have those that give the mixture's aleatoric variance
-/// Throws std::invalid_argument if `parts` is empty, or if the shapes or tasks differ.
+/// rates       for counts and intensities: a log-normal rate with the mean and variance of the mixture;
+/// counts             with a dispersion or a share of zeros have those that give the mixture's aleatoric
+/// variance Throws std::invalid_argument if `parts` is empty, or if the shapes or tasks differ.
 Predictive mixture(const std::vector<Predictive>& parts);
 Regression mixture(const std::vector<Regression>& parts);
 

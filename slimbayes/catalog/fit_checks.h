@@ -23,8 +23,8 @@ void check_columns(const FitOptions& fit, InputKind kind);
 void check_method(const MethodInfo& info, const nlohmann::json& options, InputKind kind,
                   std::optional<TaskKind> task);
 
-/// Checks that the method takes the likelihood if few methods do (fact_of). Other likelihoods are known by their task,
-/// which check_method checks. `options` as there.
+/// Checks that the method takes the likelihood if few methods do (fact_of). Other likelihoods are known by
+/// their task, which check_method checks. `options` as there.
 void check_likelihood(const MethodInfo& info, const nlohmann::json& options,
                       std::optional<LikelihoodKind> likelihood);
 

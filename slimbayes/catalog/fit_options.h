@@ -111,8 +111,8 @@ struct FitOptions {
   std::string engine = "auto";  // what computes the networks of a fit: "auto" or "libtorch"
 
   std::string calibrate = "none";  // none, conformal or adaptive
-  /// Column by whose cells the calibration is done group by group (answers/group_calibration.h); "": all rows
-  /// together. Predictions need it too, also if it is no input.
+  /// Column by whose cells the calibration is done group by group (answers/calibration/group_calibration.h);
+  /// "": all rows together. Predictions need it too, also if it is no input.
   std::string calibrate_by = "";
   double calibration_fraction = 0.1;  // share of all examples to calibrate on; unused without calibration
   /// Number of folds of the cross-fitting that estimates the noise of a regression. It runs only if there are

@@ -9,8 +9,8 @@
 
 namespace slimbayes {
 
-/// Returns the cell of each example in the column FitOptions::calibrate_by, which tells its calibration group,
-/// as text: a category, a number as cell_text() writes it, "true" or "false", a time; nullopt if it is
+/// Returns the cell of each example in the column FitOptions::calibrate_by, which tells its calibration
+/// group, as text: a category, a number as cell_text() writes it, "true" or "false", a time; nullopt if it is
 /// missing. Of a window it is the cell of the last row that it sees. [n] Throws std::invalid_argument for
 /// images, and if the table has no such column; the message says why it is needed.
 std::vector<GroupCell> calibration_cells(const Examples& examples, const FitOptions& options);

@@ -9,10 +9,10 @@
 // fallen by 40.
 //
 // P(y <= k) = E_z[I(r, k + 1; 1 / (1 + a e^f))] with the regularised incomplete beta function I. As a
-// function of f it falls from 1 to 0 over a width of sqrt(1 / r + 1 / (k + 1)), at most 1. If s is much wider,
-// the integral is taken over a beta-prime variable W of the shapes k + 1 and r instead: I is P(a e^f < W), so
-// that P(y <= k) = E_W[Phi((log W - log a - m) / s)], which needs no beta function. The form that is cheaper
-// is taken.
+// function of f it falls from 1 to 0 over a width of sqrt(1 / r + 1 / (k + 1)), at most 1. If s is much
+// wider, the integral is taken over a beta-prime variable W of the shapes k + 1 and r instead: I is P(a e^f <
+// W), so that P(y <= k) = E_W[Phi((log W - log a - m) / s)], which needs no beta function. The form that is
+// cheaper is taken.
 
 #include "slimbayes/density/count_noise.h"
 

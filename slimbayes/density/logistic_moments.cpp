@@ -1,17 +1,17 @@
 // Moments of the logistic function of a Gaussian or a Student-t variable.
 //
 // Rule      The trapezoidal rule with the step h in u = (t - mean) / sd. For an integrand that is analytic
-//           within |Im u| < a its error is of the order exp(-2 pi a / h) (Trefethen and Weideman 2014, theorem
-//           5.1), times the growth exp(a^2 / 2) of the Gaussian there. The poles of the logistic function next to
-//           the real axis are +-i pi, so a = pi / sd, and h = 0.7 / max(1, sd) leaves 1e-10. For the Gaussian
-//           factor alone the error is exp(-2 pi^2 / h^2). Beyond |u| = 6.5 it has the mass 8e-11. A Gauss-Hermite
-//           rule converges as exp(-c sqrt(n)) here, because of the poles.
+//           within |Im u| < a its error is of the order exp(-2 pi a / h) (Trefethen and Weideman 2014,
+// theorem           5.1), times the growth exp(a^2 / 2) of the Gaussian there. The poles of the logistic
+// function next to           the real axis are +-i pi, so a = pi / sd, and h = 0.7 / max(1, sd) leaves 1e-10.
+// For the Gaussian           factor alone the error is exp(-2 pi^2 / h^2). Beyond |u| = 6.5 it has the mass
+// 8e-11. A Gauss-Hermite           rule converges as exp(-c sqrt(n)) here, because of the poles.
 // Parts     A sum over the latent function, of sums over the noise. Variances are sums of squared deviations
-//           from the rule's own means, so that they are not negative and have their digits where they are small.
-// Near 1    s is replaced by 1 - s, the same function of -t: 1 - s would lose its digits.
+//           from the rule's own means, so that they are not negative and have their digits where they are
+// small. Near 1    s is replaced by 1 - s, the same function of -t: 1 - s would lose its digits.
 // Student   u = sinh(x) turns the algebraic tails into exponential ones. The poles of the density lie at
-//           |Im x| = pi / 2, but towards pi / 4 a density of many degrees of freedom grows as a Gaussian's does;
-//           the pole of the logistic function lies at about pi / sqrt(scale^2 + mean^2).
+//           |Im x| = pi / 2, but towards pi / 4 a density of many degrees of freedom grows as a Gaussian's
+// does;           the pole of the logistic function lies at about pi / sqrt(scale^2 + mean^2).
 // Cost      441 logistic functions for a row with standard deviations up to 1; in proportion to both beyond.
 #include "slimbayes/density/logistic_moments.h"
 

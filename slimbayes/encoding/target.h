@@ -43,15 +43,15 @@ struct TargetOptions {
 /// targets have an sd outside 1e-140 to 1e140 (0 is allowed). Throws DataError for a training cell that is
 /// missing, infinite, or a negative or fractional count, for one beyond the bounds, and, for
 /// any row, as check_standardised.
-/// `all` (not owned; nullptr: none) has the statistics of all training targets where `rows` are a sample. Within
-/// bounds the shift and the scale are those of the sample.
+/// `all` (not owned; nullptr: none) has the statistics of all training targets where `rows` are a sample.
+/// Within bounds the shift and the scale are those of the sample.
 SLIMBAYES_EXPORT Task fit_task(const Table& table, const std::vector<int64_t>& rows,
                                const TargetOptions& options, const ColumnStatistics* all = nullptr);
 
 /// Checks that the targets of a regression can be trained on. Throws DataError for a row whose target lies
 /// more than 1e18 training sds (with the scale "centred": more than 1e18) from the training mean, because its
-/// square would overflow the float32 of training, or that does not lie within the bounds of the task. Rows without a target pass, and so do other tasks than
-/// regression.
+/// square would overflow the float32 of training, or that does not lie within the bounds of the task. Rows
+/// without a target pass, and so do other tasks than regression.
 SLIMBAYES_EXPORT void check_standardised(const Table& table, const std::string& target, const Task& task);
 
 /// Returns a sentence that tells the user that the two whole numbers of this column are taken as classes; ""

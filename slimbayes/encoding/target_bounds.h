@@ -11,12 +11,12 @@ namespace slimbayes {
 
 struct ColumnStatistics;  // encoding/column_statistics.h
 
-/// Throws DataError for a target in this row that does not lie within the bounds, or that lies at one of them,
-/// where its transform is infinite.
+/// Throws DataError for a target in this row that does not lie within the bounds, or that lies at one of
+/// them, where its transform is infinite.
 void check_within(const Table& table, const Column& column, int64_t row, const TargetBounds& bounds);
 
-/// Checks the targets of these training rows, none of which is missing. Throws DataError for the first one beyond
-/// the bounds, and std::invalid_argument if some lie at a bound, with their number.
+/// Checks the targets of these training rows, none of which is missing. Throws DataError for the first one
+/// beyond the bounds, and std::invalid_argument if some lie at a bound, with their number.
 void check_training_within(const Table& table, const Column& column, const std::vector<int64_t>& rows,
                            const TargetBounds& bounds);
 

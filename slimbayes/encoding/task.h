@@ -22,8 +22,8 @@ struct PixelGrid {
 
 /// What is predicted, and how to convert encoded targets to the user's units.
 /// - Regression: y_user = y_shift + y_scale * y. The shift is the mean of the training targets. The scale is
-///   their sd (1 if they are all equal), or 1 if the target is centred and not scaled. Within bounds y_user is
-///   TargetBounds::unbounded of the target in the user's units, and shift and scale are its mean and sd.
+///   their sd (1 if they are all equal), or 1 if the target is centred and not scaled. Within bounds y_user
+/// is   TargetBounds::unbounded of the target in the user's units, and shift and scale are its mean and sd.
 /// - Events: log intensity in the user's units = log intensity over the encoded coordinates + y_shift.
 /// - Classification and counts: the shift is 0 and the scale is 1.
 struct Task {

@@ -21,8 +21,8 @@ void check_has_curves(const ExplainedRows& rows);
 
 /// Returns the partial dependence of the answers on a column of a table (Friedman 2001, section 8.2): at each
 /// value of a grid the mean answer over the rows if all of them had this value. The grid of numbers and times
-/// holds the different cells of the column if they are at most `points`, else so many of its quantiles, each a
-/// cell that occurs; that of categories the levels that occur. Standard deviations are roots of mean
+/// holds the different cells of the column if they are at most `points`, else so many of its quantiles, each
+/// a cell that occurs; that of categories the levels that occur. Standard deviations are roots of mean
 /// variances. Rows that have no finite answer at a value are left out there (PartialPoint::rows).
 ///
 /// A note names the columns that go together with this one (association() above kAssociated): the average

@@ -23,7 +23,7 @@
 #include <optional>
 #include <set>
 
-#include "slimbayes/answers/group_calibration.h"
+#include "slimbayes/answers/calibration/group_calibration.h"
 #include "slimbayes/core/device.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "slimbayes/answers/answers.h"
-#include "slimbayes/answers/group_calibration.h"
+#include "slimbayes/answers/calibration/group_calibration.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/calibration_cells.h"
 #include "slimbayes/data/table/cell.h"

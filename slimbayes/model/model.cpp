@@ -3,10 +3,10 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include "slimbayes/answers/adaptive_conformal.h"
 #include "slimbayes/answers/answers.h"
+#include "slimbayes/answers/calibration/adaptive_conformal.h"
+#include "slimbayes/answers/calibration/group_calibration.h"
 #include "slimbayes/answers/density.h"
-#include "slimbayes/answers/group_calibration.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/device.h"
 #include "slimbayes/data/answer_to.h"

@@ -79,10 +79,11 @@ class SLIMBAYES_EXPORT Model {
   Scores ood(const Examples& examples, const Answers& answers) const;
 
   /// Returns the interval of this level around an answer in the target's units: the conformal interval
-  /// (answers/conformal.h) of a calibrated model, by the present state of one that is adaptive, else the Gaussian one. `group` are the calibration groups
-  /// of the rows (Answers::calibration_group), which a model with FitOptions::calibrate_by needs and no other
-  /// uses. Throws std::invalid_argument if there are too few calibration rows, or groups of rows with
-  /// identical inputs, for this level, and if groups are needed and absent.
+  /// (answers/conformal.h) of a calibrated model, by the present state of one that is adaptive, else the
+  /// Gaussian one. `group` are the calibration groups of the rows (Answers::calibration_group), which a model
+  /// with FitOptions::calibrate_by needs and no other uses. Throws std::invalid_argument if there are too few
+  /// calibration rows, or groups of rows with identical inputs, for this level, and if groups are needed and
+  /// absent.
   Interval interval(const Regression& p, double level, const std::vector<int64_t>& group = {}) const;
 
   /// Returns the interval of this level around an answer to any task; nothing for classes, which have sets

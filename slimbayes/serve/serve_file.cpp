@@ -26,8 +26,8 @@ using nlohmann::json;
 
 const std::string kServe(kServeKey);
 // Versions of what store_served() writes. A reader of the first one alone would leave the weights of a
-// calibration out, and so give intervals and sets of another level: it refuses the second. A reader of these two
-// would answer a target within bounds by its transform: it refuses the third.
+// calibration out, and so give intervals and sets of another level: it refuses the second. A reader of these
+// two would answer a target within bounds by its transform: it refuses the third.
 constexpr int kServeVersion = 1, kWeightedVersion = 2, kBoundedVersion = 3;
 constexpr const char *kVersion = "version", *kNoise = "least_noise", *kEpistemic = "epistemic",
                      *kRows = "rows", *kInterrupted = "interrupted", *kPartsNote = "parts_note",

@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kGaussian = std::numeric_limits<double>::infinity();
 
-// Reference values: sums over 6001 nodes of the latent function and of the noise, from -9 to 9 sds each (numpy).
+// Reference values: sums over 6001 nodes of the latent function and of the noise, from -9 to 9 sds each
+// (numpy).
 TEST(LogisticMoments, OfAGaussianAreThoseOfADenseSum) {
   const struct {
     RowMoments t, expected;

@@ -37,8 +37,9 @@ inline Model explained_ridge(const Table& table) {
   return fit_model(table, fit);
 }
 
-/// Answers with what made the targets of explained_table(): the mean depends on x1 alone, the noise on x2 alone,
-/// and the epistemic variance on nothing. `encoder` and `task` are those of the model that it stands in.
+/// Answers with what made the targets of explained_table(): the mean depends on x1 alone, the noise on x2
+/// alone, and the epistemic variance on nothing. `encoder` and `task` are those of the model that it stands
+/// in.
 class TrueFitted : public Fitted {
  public:
   explicit TrueFitted(const Model& model) : model_(model) {}

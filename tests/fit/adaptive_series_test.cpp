@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/answers/adaptive_conformal.h"
+#include "slimbayes/answers/calibration/adaptive_conformal.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/synthetic.h"
 #include "slimbayes/fit/fit_model.h"

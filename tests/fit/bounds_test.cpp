@@ -16,8 +16,8 @@
 namespace slimbayes {
 namespace {
 
-/// Rows of a beta-distributed share with the mean 1 / (1 + exp(0.45 b - 0.9 a)) and the sample size 3. Inputs and
-/// probabilities are a sequence of evenly spread points (Roberts 2018).
+/// Rows of a beta-distributed share with the mean 1 / (1 + exp(0.45 b - 0.9 a)) and the sample size 3. Inputs
+/// and probabilities are a sequence of evenly spread points (Roberts 2018).
 Table shares(int64_t first, int64_t rows, double scale = 1) {
   const auto part = [](double factor, int64_t i) {
     const double x = factor * static_cast<double>(i);

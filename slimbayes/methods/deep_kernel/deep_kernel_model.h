@@ -85,7 +85,8 @@ struct DeepKernelModel {
 /// Returns the initial parameters in float32 on this device (paper N, appendix B). The posterior q(w) =
 /// N(m, L L^T) starts at m = 0, log L_ii = -1/2 log r, and a strictly lower part of L from N(0, 1) / r; the
 /// offsets [k] are as given; a dispersion starts at 0.5, a share of zeros at 0.1. The groups are "network"
-/// (empty without a network), "head", and for a regression and counts with a noise of their own "noise". Throws std::invalid_argument unless noise_start > noise_floor.
+/// (empty without a network), "head", and for a regression and counts with a noise of their own "noise".
+/// Throws std::invalid_argument unless noise_start > noise_floor.
 Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec,
                                   LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream,
                                   at::Device device = at::kCPU);

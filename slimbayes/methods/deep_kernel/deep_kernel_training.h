@@ -20,8 +20,9 @@ struct DeepKernelFit {
 };
 
 /// Returns the likelihood of this kind. A regression takes the noise variance and the degrees of freedom of
-/// `model`, counts with a noise of their own its parameter, on the device of the model. `softmax` is returned as it is for LikelihoodKind::softmax: it holds the random draws for its
-/// expectations. All other numbers that the likelihood holds are on the CPU.
+/// `model`, counts with a noise of their own its parameter, on the device of the model. `softmax` is returned
+/// as it is for LikelihoodKind::softmax: it holds the random draws for its expectations. All other numbers
+/// that the likelihood holds are on the CPU.
 Likelihood likelihood_of(LikelihoodKind kind, const DeepKernelModel& model, const SoftmaxLikelihood& softmax);
 
 /// Returns the value of each latent function in the best model that ignores the inputs; training starts from

@@ -6,9 +6,9 @@
 
 namespace slimbayes {
 
-/// Returns a note on the calibration groups (FitOptions::calibrate_by) that have too few calibration rows for a
-/// quantile of their own at this level: which they are, how many rows each has, and that the level then holds
-/// on average only. "" if there are none.
+/// Returns a note on the calibration groups (FitOptions::calibrate_by) that have too few calibration rows for
+/// a quantile of their own at this level: which they are, how many rows each has, and that the level then
+/// holds on average only. "" if there are none.
 std::string shared_groups_note(const Model& model, double level);
 
 /// Returns a note on the answered examples whose cell no calibration row had: which cells, and how many

@@ -1,5 +1,5 @@
 // The state of adaptive intervals in a model of windows: what it learns from targets, and its place in the
-// model file. answers/adaptive_conformal.h has the mathematics.
+// model file. answers/calibration/adaptive_conformal.h has the mathematics.
 #include "slimbayes/model/series/adaptive_state.h"
 
 #include <ATen/ATen.h>

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "slimbayes/answers/adaptive_conformal.h"
+#include "slimbayes/answers/calibration/adaptive_conformal.h"
 #include "slimbayes/data/examples.h"
 #include "slimbayes/model/model.h"
 #include "slimbayes/storage/tensor_file.h"

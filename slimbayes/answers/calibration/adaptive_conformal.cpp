@@ -15,7 +15,7 @@
 //             level and its file holds no numbers for each level. Once scores are dropped, the bound is that
 //             of the replay.
 // Cost        O(100 m) for each level.
-#include "slimbayes/answers/adaptive_conformal.h"
+#include "slimbayes/answers/calibration/adaptive_conformal.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>

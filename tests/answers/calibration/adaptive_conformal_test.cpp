@@ -1,4 +1,4 @@
-#include "slimbayes/answers/adaptive_conformal.h"
+#include "slimbayes/answers/calibration/adaptive_conformal.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "slimbayes/answers/group_calibration.h"
+#include "slimbayes/answers/calibration/group_calibration.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

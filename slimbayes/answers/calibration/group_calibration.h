@@ -13,8 +13,8 @@ namespace slimbayes {
 // Conformal calibration group by group: answers from a GroupCalibration (answers/conformal.h).
 
 /// Returns the groups of m calibration rows. `cells`, `inputs` (equal numbers for rows with identical inputs)
-/// and `weight` (of the rows as given, or undefined; `kind` says what they mean) are in the order of the rows;
-/// `order` [m] is the row of each score in ascending order of the scores. The weights of each group are
+/// and `weight` (of the rows as given, or undefined; `kind` says what they mean) are in the order of the
+/// rows; `order` [m] is the row of each score in ascending order of the scores. The weights of each group are
 /// conformal_weights() of its rows. Throws std::invalid_argument unless all have m entries, m > 0.
 GroupCalibration group_calibration(const std::vector<GroupCell>& cells, const at::Tensor& order,
                                    const std::vector<int64_t>& inputs, const at::Tensor& weight = {},

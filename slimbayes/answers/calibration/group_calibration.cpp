@@ -9,12 +9,13 @@
 //             toward none: assessing uncertainty via equalized coverage). The group must be a function of the
 //             row that is known before its target.
 // Few rows    A group with fewer rows than a finite interval of the level needs takes the quantile of all
-//             calibration rows, not that of the small groups alone: they may be too few together as well. This
-//             quantile holds the level on average over rows of all groups, so the small groups may have less.
+//             calibration rows, not that of the small groups alone: they may be too few together as well.
+// This             quantile holds the level on average over rows of all groups, so the small groups may have
+// less.
 // Weights     Weights of importance are divided by their mean over a calibration's rows. Each group is a
 //             calibration of its own, so it has its own mean.
 // Cost        O(m) for each group that some row asks for.
-#include "slimbayes/answers/group_calibration.h"
+#include "slimbayes/answers/calibration/group_calibration.h"
 
 #include <ATen/ATen.h>
 
