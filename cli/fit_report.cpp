@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "cli/messages.h"
-#include "slimbayes/answers/adaptive_conformal.h"
+#include "slimbayes/answers/calibration/adaptive_conformal.h"
 #include "slimbayes/answers/conformal.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/data/table/cell.h"

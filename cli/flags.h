@@ -50,8 +50,8 @@ struct Parsed {
 [[noreturn]] void misuse(const std::string& text);
 
 /// Add commands with their flags, help and examples to `root`. add_model_commands adds the commands that need
-/// a model file (predict, evaluate, report, explain, update, forget, merge, export), add_other_commands adds methods,
-/// describe, generate and demo, add_theory_commands adds rank-advice and bounds.
+/// a model file (predict, evaluate, report, explain, update, forget, merge, export), add_other_commands adds
+/// methods, describe, generate and demo, add_theory_commands adds rank-advice and bounds.
 void add_model_commands(CLI::App& root, Parsed& parsed);
 void add_report(CLI::App& root, Parsed& parsed);
 void add_explain(CLI::App& root, Parsed& parsed);

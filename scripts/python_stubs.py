@@ -61,7 +61,7 @@ RESULTS = {"predict_proba": "Floats", "predict_log_proba": "Floats", "predict_in
            "evaluate": "dict[str, Any]", "report": "Report", "save": "None", "predict_frame": "Any", "score": "float", "predict": "Any", "to_torch": "Any",
            "export_onnx": "None", "card": "str", "importance": "Any", "partial_dependence": "Any", "explain_row": "dict[str, Any]", "region": "tuple[Floats, Floats]", "probability": "Floats", "sample": "Floats"}
 CHANGES = ("fit", "partial_fit", "update", "forget", "merge", "shard")  # their result is an estimator or a posterior
-ARGUMENTS = {"encoded": "bool", "classes": "ArrayLike | None", "name": "str | None", "license": "str | None", "X": "Any", "x": "Any", "y": "Any", "valid": "Any", "network_from": "str | PathLike[str] | None", "return_std": "bool",
+ARGUMENTS = {"by": "str | Sequence[str] | ArrayLike | None", "conditional": "bool", "encoded": "bool", "classes": "ArrayLike | None", "name": "str | None", "license": "str | None", "X": "Any", "x": "Any", "y": "Any", "valid": "Any", "network_from": "str | PathLike[str] | None", "return_std": "bool",
              "level": "float | None", "part": "str", "q": "float | Sequence[float]", "keep": "Sequence[str]", "parts": "bool", "other": "Any",
              "quantiles": "Sequence[float]", "groups": "str | Sequence[Sequence[str]] | None", "repeats": "int", "rows": "int", "column": "str | int",
              "row": "Any", "background": "Any", "draws": "int",

@@ -8,8 +8,8 @@
 namespace slimbayes::python {
 namespace {
 
-/// Returns the report of explain() as JSON. `asked` has groups, auto_groups, repeats, rows, level, columns and
-/// importance.
+/// Returns the report of explain() as JSON. `asked` has groups, auto_groups, repeats, rows, level, columns
+/// and importance.
 std::string explained(const Model& model, const Rows& rows, const std::string& asked) {
   const py::gil_scoped_release released;
   const nlohmann::json given = from_text(asked);

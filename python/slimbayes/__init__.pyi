@@ -42,38 +42,39 @@ class Regressor:
         False, level: float = 0.95, threads: int | None = None, device: Any = 'cpu', progress: bool | None = None, likelihood:
         str = 'gaussian', share_network: bool = False, ignore: str | Sequence[str] | None = None, weights: str | None = None,
         weights_are: str = 'importance', categorical: str | Sequence[str] | None = None, na: str | Sequence[str] | None = None,
-        scale: str = 'auto', scale_on: str = 'train', target_scale: str = 'standard', wild_cells: str = 'leave-out', time: str |
-        Sequence[str] | None = None, text: str | None = None, vocabulary: int = 20000, longest: int = 256, valid_fraction: float
-        = 0.1, test_fraction: float = 0.0, split: str = 'auto', split_seed: int = 0, engine: str = 'auto', calibrate: str =
-        'none', calibrate_by: str = '', calibration_fraction: float = 0.1, noise_folds: int = 5, candidates: str | None = None, combine: str | None =
-        None, log_target: str | None = None, tails: str | None = None, folds: int | None = None, fits: str | None = None,
-        time_limit: float | None = None, steps: int | None = None, epochs: int | None = None, batch: int | None = None,
-        learning_rate: float | None = None, weight_decay: float | None = None, beta2: float | None = None, schedule: str | None
-        = None, warmup: float | None = None, clip_norm: float | None = None, patience: int | None = None, select_by: str | None
-        = None, sync_every: int | None = None, network: str | None = None, activation: str | None = None, hidden: int | None =
-        None, blocks: int | None = None, heads: int | None = None, feedforward: int | None = None, positions: bool | None =
-        None, final_norm: bool | None = None, lstm_biases: str | None = None, batch_norm: bool | None = None, dropout: float |
-        None = None, rank: int | None = None, basis: str | None = None, alpha: float | None = None, beta: float | None = None,
-        focus: float | None = None, focus_until: float | None = None, noise_start: float | None = None, noise_floor: float |
-        None = None, noise_rate: float | None = None, noise_form: str | None = None, chunk: int | None = None, correction: bool
-        | None = None, evidence_rows: int | None = None, max_rows: int | None = None, iterations: int | None = None,
-        class_weights: str | None = None, label_smoothing: float | None = None, parametrisation: str | None = None,
-        reference_width: int | None = None, select: str | None = None, noise: str | None = None, prior: str | None = None,
-        prior_sd: float | None = None, class_noise: float | None = None, class_rows: int | None = None, subsample: float | None
-        = None, refit: bool | None = None, mean: str | None = None, route: str | None = None, ridge: float | None = None,
-        structure: str | None = None, sketch: int | None = None, draws: int | None = None, averaged: int | None = None,
-        swag_rate: float | None = None, deviations: int | None = None, weight_prior_sd: float | None = None, narrow_prior_sd:
-        float | None = None, start_sd: float | None = None, kl_zero: int | None = None, kl_ramp: int | None = None,
-        random_biases: bool | None = None, start: str | None = None, layer_ranks: str | Sequence[str] | None = None, clip_rank:
-        bool | None = None, factored: str | None = None, match_prior: bool | None = None, start_share: float | None = None,
-        damping: float | None = None, scales: str | None = None, prior_scale: float | None = None, inducing_rows: int | None =
-        None, inducing_columns: int | None = None, output_columns: int | None = None, bayesian_layers: str | Sequence[str] |
-        None = None, ood_layers: str | Sequence[str] | None = None, start_noise: float | None = None, most_noise: float | None =
-        None, inducing_sd: float | None = None, most_inducing_sd: float | None = None, start_diagonal: float | None = None,
-        noisy_z: bool | None = None, flow: str | None = None, flow_layers: str | None = None, batch_members: int | None = None,
-        radius: float | None = None, members: int | None = None, of: str | None = None, max_columns: int | None = None, trees:
-        int | None = None, split_columns: str | None = None, parent_rows: float | None = None, tree_rows: int | None = None,
-        pseudo_count: float | None = None) -> None: ...
+        scale: str = 'auto', scale_on: str = 'train', target_scale: str = 'standard', bounds: str | tuple[float | None, float |
+        None] | None = None, wild_cells: str = 'leave-out', time: str | Sequence[str] | None = None, text: str | None = None,
+        vocabulary: int = 20000, longest: int = 256, valid_fraction: float = 0.1, test_fraction: float = 0.0, split: str =
+        'auto', split_seed: int = 0, engine: str = 'auto', calibrate: str = 'none', calibrate_by: str | None = None,
+        calibration_fraction: float = 0.1, noise_folds: int = 5, candidates: str | None = None, combine: str | None = None,
+        log_target: str | None = None, tails: str | None = None, folds: int | None = None, fits: str | None = None, time_limit:
+        float | None = None, steps: int | None = None, epochs: int | None = None, batch: int | None = None, learning_rate: float
+        | None = None, weight_decay: float | None = None, beta2: float | None = None, schedule: str | None = None, warmup: float
+        | None = None, clip_norm: float | None = None, patience: int | None = None, select_by: str | None = None, sync_every:
+        int | None = None, network: str | None = None, activation: str | None = None, hidden: int | None = None, blocks: int |
+        None = None, heads: int | None = None, feedforward: int | None = None, positions: bool | None = None, final_norm: bool |
+        None = None, lstm_biases: str | None = None, batch_norm: bool | None = None, dropout: float | None = None, rank: int |
+        None = None, basis: str | None = None, alpha: float | None = None, beta: float | None = None, focus: float | None =
+        None, focus_until: float | None = None, noise_start: float | None = None, noise_floor: float | None = None, noise_rate:
+        float | None = None, noise_form: str | None = None, chunk: int | None = None, correction: bool | None = None,
+        evidence_rows: int | None = None, max_rows: int | None = None, iterations: int | None = None, class_weights: str | None
+        = None, label_smoothing: float | None = None, parametrisation: str | None = None, reference_width: int | None = None,
+        select: str | None = None, noise: str | None = None, prior: str | None = None, prior_sd: float | None = None,
+        class_noise: float | None = None, class_rows: int | None = None, subsample: float | None = None, refit: bool | None =
+        None, mean: str | None = None, route: str | None = None, ridge: float | None = None, structure: str | None = None,
+        sketch: int | None = None, draws: int | None = None, averaged: int | None = None, swag_rate: float | None = None,
+        deviations: int | None = None, weight_prior_sd: float | None = None, narrow_prior_sd: float | None = None, start_sd:
+        float | None = None, kl_zero: int | None = None, kl_ramp: int | None = None, random_biases: bool | None = None, start:
+        str | None = None, layer_ranks: str | Sequence[str] | None = None, clip_rank: bool | None = None, factored: str | None =
+        None, match_prior: bool | None = None, start_share: float | None = None, damping: float | None = None, scales: str |
+        None = None, prior_scale: float | None = None, inducing_rows: int | None = None, inducing_columns: int | None = None,
+        output_columns: int | None = None, bayesian_layers: str | Sequence[str] | None = None, ood_layers: str | Sequence[str] |
+        None = None, start_noise: float | None = None, most_noise: float | None = None, inducing_sd: float | None = None,
+        most_inducing_sd: float | None = None, start_diagonal: float | None = None, noisy_z: bool | None = None, flow: str |
+        None = None, flow_layers: str | None = None, batch_members: int | None = None, radius: float | None = None, members: int
+        | None = None, of: str | None = None, max_columns: int | None = None, trees: int | None = None, split_columns: str |
+        None = None, parent_rows: float | None = None, tree_rows: int | None = None, pseudo_count: float | None = None) -> None:
+        ...
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
     def set_params(self, **params: Any) -> Regressor: ...
     def card(self, X: Any = None, y: Any = None, *, name: str | None = None, license: str | None = None) -> str: ...
@@ -114,40 +115,41 @@ class CountRegressor:
     @property
     def models_(self) -> dict[str, CountRegressor]: ...
     def __init__(self, method: str | None = None, *, seed: int = 0, preset: str | None = None, tune: bool | Sequence[str] =
-        False, level: float = 0.95, threads: int | None = None, device: Any = 'cpu', progress: bool | None = None, ignore: str |
-        Sequence[str] | None = None, weights: str | None = None, weights_are: str = 'importance', categorical: str |
-        Sequence[str] | None = None, na: str | Sequence[str] | None = None, scale: str = 'auto', scale_on: str = 'train',
-        target_scale: str = 'standard', wild_cells: str = 'leave-out', time: str | Sequence[str] | None = None, text: str | None
-        = None, vocabulary: int = 20000, longest: int = 256, valid_fraction: float = 0.1, test_fraction: float = 0.0, split: str
-        = 'auto', split_seed: int = 0, engine: str = 'auto', calibrate: str = 'none', calibrate_by: str = '', calibration_fraction: float = 0.1,
-        noise_folds: int = 5, candidates: str | None = None, combine: str | None = None, log_target: str | None = None, tails:
-        str | None = None, folds: int | None = None, fits: str | None = None, time_limit: float | None = None, steps: int | None
-        = None, epochs: int | None = None, batch: int | None = None, learning_rate: float | None = None, weight_decay: float |
-        None = None, beta2: float | None = None, schedule: str | None = None, warmup: float | None = None, clip_norm: float |
-        None = None, patience: int | None = None, select_by: str | None = None, sync_every: int | None = None, network: str |
-        None = None, activation: str | None = None, hidden: int | None = None, blocks: int | None = None, heads: int | None =
-        None, feedforward: int | None = None, positions: bool | None = None, final_norm: bool | None = None, lstm_biases: str |
-        None = None, batch_norm: bool | None = None, dropout: float | None = None, rank: int | None = None, basis: str | None =
-        None, alpha: float | None = None, beta: float | None = None, focus: float | None = None, focus_until: float | None =
-        None, noise_start: float | None = None, noise_floor: float | None = None, noise_rate: float | None = None, noise_form:
-        str | None = None, chunk: int | None = None, correction: bool | None = None, evidence_rows: int | None = None, max_rows:
-        int | None = None, iterations: int | None = None, class_weights: str | None = None, label_smoothing: float | None =
-        None, parametrisation: str | None = None, reference_width: int | None = None, select: str | None = None, noise: str |
-        None = None, prior: str | None = None, prior_sd: float | None = None, class_noise: float | None = None, class_rows: int
-        | None = None, subsample: float | None = None, refit: bool | None = None, mean: str | None = None, route: str | None =
-        None, ridge: float | None = None, structure: str | None = None, sketch: int | None = None, draws: int | None = None,
-        averaged: int | None = None, swag_rate: float | None = None, deviations: int | None = None, weight_prior_sd: float |
-        None = None, narrow_prior_sd: float | None = None, start_sd: float | None = None, kl_zero: int | None = None, kl_ramp:
-        int | None = None, random_biases: bool | None = None, start: str | None = None, layer_ranks: str | Sequence[str] | None
-        = None, clip_rank: bool | None = None, factored: str | None = None, match_prior: bool | None = None, start_share: float
-        | None = None, damping: float | None = None, scales: str | None = None, prior_scale: float | None = None, inducing_rows:
-        int | None = None, inducing_columns: int | None = None, output_columns: int | None = None, bayesian_layers: str |
-        Sequence[str] | None = None, ood_layers: str | Sequence[str] | None = None, start_noise: float | None = None,
-        most_noise: float | None = None, inducing_sd: float | None = None, most_inducing_sd: float | None = None,
-        start_diagonal: float | None = None, noisy_z: bool | None = None, flow: str | None = None, flow_layers: str | None =
-        None, batch_members: int | None = None, radius: float | None = None, members: int | None = None, of: str | None = None,
-        max_columns: int | None = None, trees: int | None = None, split_columns: str | None = None, parent_rows: float | None =
-        None, tree_rows: int | None = None, pseudo_count: float | None = None) -> None: ...
+        False, level: float = 0.95, threads: int | None = None, device: Any = 'cpu', progress: bool | None = None, likelihood:
+        str = 'poisson', ignore: str | Sequence[str] | None = None, weights: str | None = None, weights_are: str = 'importance',
+        categorical: str | Sequence[str] | None = None, na: str | Sequence[str] | None = None, scale: str = 'auto', scale_on:
+        str = 'train', target_scale: str = 'standard', wild_cells: str = 'leave-out', time: str | Sequence[str] | None = None,
+        text: str | None = None, vocabulary: int = 20000, longest: int = 256, valid_fraction: float = 0.1, test_fraction: float
+        = 0.0, split: str = 'auto', split_seed: int = 0, engine: str = 'auto', calibrate: str = 'none', calibrate_by: str | None
+        = None, calibration_fraction: float = 0.1, noise_folds: int = 5, candidates: str | None = None, combine: str | None =
+        None, log_target: str | None = None, tails: str | None = None, folds: int | None = None, fits: str | None = None,
+        time_limit: float | None = None, steps: int | None = None, epochs: int | None = None, batch: int | None = None,
+        learning_rate: float | None = None, weight_decay: float | None = None, beta2: float | None = None, schedule: str | None
+        = None, warmup: float | None = None, clip_norm: float | None = None, patience: int | None = None, select_by: str | None
+        = None, sync_every: int | None = None, network: str | None = None, activation: str | None = None, hidden: int | None =
+        None, blocks: int | None = None, heads: int | None = None, feedforward: int | None = None, positions: bool | None =
+        None, final_norm: bool | None = None, lstm_biases: str | None = None, batch_norm: bool | None = None, dropout: float |
+        None = None, rank: int | None = None, basis: str | None = None, alpha: float | None = None, beta: float | None = None,
+        focus: float | None = None, focus_until: float | None = None, noise_start: float | None = None, noise_floor: float |
+        None = None, noise_rate: float | None = None, noise_form: str | None = None, chunk: int | None = None, correction: bool
+        | None = None, evidence_rows: int | None = None, max_rows: int | None = None, iterations: int | None = None,
+        class_weights: str | None = None, label_smoothing: float | None = None, parametrisation: str | None = None,
+        reference_width: int | None = None, select: str | None = None, noise: str | None = None, prior: str | None = None,
+        prior_sd: float | None = None, class_noise: float | None = None, class_rows: int | None = None, subsample: float | None
+        = None, refit: bool | None = None, mean: str | None = None, route: str | None = None, ridge: float | None = None,
+        structure: str | None = None, sketch: int | None = None, draws: int | None = None, averaged: int | None = None,
+        swag_rate: float | None = None, deviations: int | None = None, weight_prior_sd: float | None = None, narrow_prior_sd:
+        float | None = None, start_sd: float | None = None, kl_zero: int | None = None, kl_ramp: int | None = None,
+        random_biases: bool | None = None, start: str | None = None, layer_ranks: str | Sequence[str] | None = None, clip_rank:
+        bool | None = None, factored: str | None = None, match_prior: bool | None = None, start_share: float | None = None,
+        damping: float | None = None, scales: str | None = None, prior_scale: float | None = None, inducing_rows: int | None =
+        None, inducing_columns: int | None = None, output_columns: int | None = None, bayesian_layers: str | Sequence[str] |
+        None = None, ood_layers: str | Sequence[str] | None = None, start_noise: float | None = None, most_noise: float | None =
+        None, inducing_sd: float | None = None, most_inducing_sd: float | None = None, start_diagonal: float | None = None,
+        noisy_z: bool | None = None, flow: str | None = None, flow_layers: str | None = None, batch_members: int | None = None,
+        radius: float | None = None, members: int | None = None, of: str | None = None, max_columns: int | None = None, trees:
+        int | None = None, split_columns: str | None = None, parent_rows: float | None = None, tree_rows: int | None = None,
+        pseudo_count: float | None = None) -> None: ...
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
     def set_params(self, **params: Any) -> CountRegressor: ...
     def card(self, X: Any = None, y: Any = None, *, name: str | None = None, license: str | None = None) -> str: ...
@@ -190,35 +192,35 @@ class Classifier:
         str = 'train', target_scale: str = 'standard', wild_cells: str = 'leave-out', time: str | Sequence[str] | None = None,
         text: str | None = None, vocabulary: int = 20000, longest: int = 256, crop: int = 0, flip: bool = False, pixel_divisor:
         float = 0.0, valid_fraction: float = 0.1, test_fraction: float = 0.0, split: str = 'auto', split_seed: int = 0, engine:
-        str = 'auto', calibrate: str = 'none', calibrate_by: str = '', calibration_fraction: float = 0.1, noise_folds: int = 5, candidates: str | None =
-        None, combine: str | None = None, log_target: str | None = None, tails: str | None = None, folds: int | None = None,
-        fits: str | None = None, time_limit: float | None = None, steps: int | None = None, epochs: int | None = None, batch:
-        int | None = None, learning_rate: float | None = None, weight_decay: float | None = None, beta2: float | None = None,
-        schedule: str | None = None, warmup: float | None = None, clip_norm: float | None = None, patience: int | None = None,
-        select_by: str | None = None, sync_every: int | None = None, network: str | None = None, activation: str | None = None,
-        hidden: int | None = None, blocks: int | None = None, heads: int | None = None, feedforward: int | None = None,
-        positions: bool | None = None, final_norm: bool | None = None, lstm_biases: str | None = None, batch_norm: bool | None =
-        None, dropout: float | None = None, rank: int | None = None, basis: str | None = None, alpha: float | None = None, beta:
-        float | None = None, focus: float | None = None, focus_until: float | None = None, noise_start: float | None = None,
-        noise_floor: float | None = None, noise_rate: float | None = None, noise_form: str | None = None, chunk: int | None =
-        None, correction: bool | None = None, evidence_rows: int | None = None, max_rows: int | None = None, iterations: int |
-        None = None, class_weights: str | None = None, label_smoothing: float | None = None, parametrisation: str | None = None,
-        reference_width: int | None = None, select: str | None = None, noise: str | None = None, prior: str | None = None,
-        prior_sd: float | None = None, class_noise: float | None = None, class_rows: int | None = None, subsample: float | None
-        = None, refit: bool | None = None, mean: str | None = None, route: str | None = None, ridge: float | None = None,
-        structure: str | None = None, sketch: int | None = None, draws: int | None = None, averaged: int | None = None,
-        swag_rate: float | None = None, deviations: int | None = None, weight_prior_sd: float | None = None, narrow_prior_sd:
-        float | None = None, start_sd: float | None = None, kl_zero: int | None = None, kl_ramp: int | None = None,
-        random_biases: bool | None = None, start: str | None = None, layer_ranks: str | Sequence[str] | None = None, clip_rank:
-        bool | None = None, factored: str | None = None, match_prior: bool | None = None, start_share: float | None = None,
-        damping: float | None = None, scales: str | None = None, prior_scale: float | None = None, inducing_rows: int | None =
-        None, inducing_columns: int | None = None, output_columns: int | None = None, bayesian_layers: str | Sequence[str] |
-        None = None, ood_layers: str | Sequence[str] | None = None, start_noise: float | None = None, most_noise: float | None =
-        None, inducing_sd: float | None = None, most_inducing_sd: float | None = None, start_diagonal: float | None = None,
-        noisy_z: bool | None = None, flow: str | None = None, flow_layers: str | None = None, batch_members: int | None = None,
-        radius: float | None = None, members: int | None = None, of: str | None = None, max_columns: int | None = None, trees:
-        int | None = None, split_columns: str | None = None, parent_rows: float | None = None, tree_rows: int | None = None,
-        pseudo_count: float | None = None) -> None: ...
+        str = 'auto', calibrate: str = 'none', calibrate_by: str | None = None, calibration_fraction: float = 0.1, noise_folds:
+        int = 5, candidates: str | None = None, combine: str | None = None, log_target: str | None = None, tails: str | None =
+        None, folds: int | None = None, fits: str | None = None, time_limit: float | None = None, steps: int | None = None,
+        epochs: int | None = None, batch: int | None = None, learning_rate: float | None = None, weight_decay: float | None =
+        None, beta2: float | None = None, schedule: str | None = None, warmup: float | None = None, clip_norm: float | None =
+        None, patience: int | None = None, select_by: str | None = None, sync_every: int | None = None, network: str | None =
+        None, activation: str | None = None, hidden: int | None = None, blocks: int | None = None, heads: int | None = None,
+        feedforward: int | None = None, positions: bool | None = None, final_norm: bool | None = None, lstm_biases: str | None =
+        None, batch_norm: bool | None = None, dropout: float | None = None, rank: int | None = None, basis: str | None = None,
+        alpha: float | None = None, beta: float | None = None, focus: float | None = None, focus_until: float | None = None,
+        noise_start: float | None = None, noise_floor: float | None = None, noise_rate: float | None = None, noise_form: str |
+        None = None, chunk: int | None = None, correction: bool | None = None, evidence_rows: int | None = None, max_rows: int |
+        None = None, iterations: int | None = None, class_weights: str | None = None, label_smoothing: float | None = None,
+        parametrisation: str | None = None, reference_width: int | None = None, select: str | None = None, noise: str | None =
+        None, prior: str | None = None, prior_sd: float | None = None, class_noise: float | None = None, class_rows: int | None
+        = None, subsample: float | None = None, refit: bool | None = None, mean: str | None = None, route: str | None = None,
+        ridge: float | None = None, structure: str | None = None, sketch: int | None = None, draws: int | None = None, averaged:
+        int | None = None, swag_rate: float | None = None, deviations: int | None = None, weight_prior_sd: float | None = None,
+        narrow_prior_sd: float | None = None, start_sd: float | None = None, kl_zero: int | None = None, kl_ramp: int | None =
+        None, random_biases: bool | None = None, start: str | None = None, layer_ranks: str | Sequence[str] | None = None,
+        clip_rank: bool | None = None, factored: str | None = None, match_prior: bool | None = None, start_share: float | None =
+        None, damping: float | None = None, scales: str | None = None, prior_scale: float | None = None, inducing_rows: int |
+        None = None, inducing_columns: int | None = None, output_columns: int | None = None, bayesian_layers: str |
+        Sequence[str] | None = None, ood_layers: str | Sequence[str] | None = None, start_noise: float | None = None,
+        most_noise: float | None = None, inducing_sd: float | None = None, most_inducing_sd: float | None = None,
+        start_diagonal: float | None = None, noisy_z: bool | None = None, flow: str | None = None, flow_layers: str | None =
+        None, batch_members: int | None = None, radius: float | None = None, members: int | None = None, of: str | None = None,
+        max_columns: int | None = None, trees: int | None = None, split_columns: str | None = None, parent_rows: float | None =
+        None, tree_rows: int | None = None, pseudo_count: float | None = None) -> None: ...
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
     def set_params(self, **params: Any) -> Classifier: ...
     def card(self, X: Any = None, y: Any = None, *, name: str | None = None, license: str | None = None) -> str: ...
@@ -261,31 +263,31 @@ class Forecaster:
         'auto', scale_on: str = 'train', target_scale: str = 'standard', bounds: str | tuple[float | None, float | None] | None
         = None, wild_cells: str = 'leave-out', window: int = 24, horizon: int = 1, time: str | Sequence[str] | None = None,
         group: str | Sequence[str] | None = None, fill_gaps: bool = False, valid_fraction: float = 0.1, test_fraction: float =
-        0.0, split: str = 'auto', split_seed: int = 0, engine: str = 'auto', calibrate: str = 'none', noise_folds: int = 5,
-        candidates: str | None = None, combine: str | None = None, log_target: str | None = None, tails: str | None = None,
-        folds: int | None = None, fits: str | None = None, time_limit: float | None = None, steps: int | None = None, epochs:
-        int | None = None, batch: int | None = None, learning_rate: float | None = None, weight_decay: float | None = None,
-        beta2: float | None = None, schedule: str | None = None, warmup: float | None = None, clip_norm: float | None = None,
-        patience: int | None = None, select_by: str | None = None, sync_every: int | None = None, network: str | None = None,
-        activation: str | None = None, hidden: int | None = None, blocks: int | None = None, heads: int | None = None,
-        feedforward: int | None = None, positions: bool | None = None, final_norm: bool | None = None, lstm_biases: str | None =
-        None, batch_norm: bool | None = None, dropout: float | None = None, rank: int | None = None, basis: str | None = None,
-        alpha: float | None = None, beta: float | None = None, focus: float | None = None, focus_until: float | None = None,
-        noise_start: float | None = None, noise_floor: float | None = None, noise_rate: float | None = None, noise_form: str |
-        None = None, chunk: int | None = None, correction: bool | None = None, evidence_rows: int | None = None, max_rows: int |
-        None = None, iterations: int | None = None, class_weights: str | None = None, label_smoothing: float | None = None,
-        parametrisation: str | None = None, reference_width: int | None = None, select: str | None = None, noise: str | None =
-        None, prior: str | None = None, prior_sd: float | None = None, class_noise: float | None = None, class_rows: int | None
-        = None, subsample: float | None = None, refit: bool | None = None, mean: str | None = None, route: str | None = None,
-        ridge: float | None = None, structure: str | None = None, sketch: int | None = None, draws: int | None = None, averaged:
-        int | None = None, swag_rate: float | None = None, deviations: int | None = None, weight_prior_sd: float | None = None,
-        narrow_prior_sd: float | None = None, start_sd: float | None = None, kl_zero: int | None = None, kl_ramp: int | None =
-        None, random_biases: bool | None = None, start: str | None = None, layer_ranks: str | Sequence[str] | None = None,
-        clip_rank: bool | None = None, factored: str | None = None, match_prior: bool | None = None, start_share: float | None =
-        None, damping: float | None = None, scales: str | None = None, prior_scale: float | None = None, inducing_rows: int |
-        None = None, inducing_columns: int | None = None, output_columns: int | None = None, bayesian_layers: str |
-        Sequence[str] | None = None, ood_layers: str | Sequence[str] | None = None, start_noise: float | None = None,
-        most_noise: float | None = None, inducing_sd: float | None = None, most_inducing_sd: float | None = None,
+        0.0, split: str = 'auto', split_seed: int = 0, engine: str = 'auto', calibrate: str = 'none', calibrate_by: str | None =
+        None, noise_folds: int = 5, candidates: str | None = None, combine: str | None = None, log_target: str | None = None,
+        tails: str | None = None, folds: int | None = None, fits: str | None = None, time_limit: float | None = None, steps: int
+        | None = None, epochs: int | None = None, batch: int | None = None, learning_rate: float | None = None, weight_decay:
+        float | None = None, beta2: float | None = None, schedule: str | None = None, warmup: float | None = None, clip_norm:
+        float | None = None, patience: int | None = None, select_by: str | None = None, sync_every: int | None = None, network:
+        str | None = None, activation: str | None = None, hidden: int | None = None, blocks: int | None = None, heads: int |
+        None = None, feedforward: int | None = None, positions: bool | None = None, final_norm: bool | None = None, lstm_biases:
+        str | None = None, batch_norm: bool | None = None, dropout: float | None = None, rank: int | None = None, basis: str |
+        None = None, alpha: float | None = None, beta: float | None = None, focus: float | None = None, focus_until: float |
+        None = None, noise_start: float | None = None, noise_floor: float | None = None, noise_rate: float | None = None,
+        noise_form: str | None = None, chunk: int | None = None, correction: bool | None = None, evidence_rows: int | None =
+        None, max_rows: int | None = None, iterations: int | None = None, class_weights: str | None = None, label_smoothing:
+        float | None = None, parametrisation: str | None = None, reference_width: int | None = None, select: str | None = None,
+        noise: str | None = None, prior: str | None = None, prior_sd: float | None = None, class_noise: float | None = None,
+        class_rows: int | None = None, subsample: float | None = None, refit: bool | None = None, mean: str | None = None,
+        route: str | None = None, ridge: float | None = None, structure: str | None = None, sketch: int | None = None, draws:
+        int | None = None, averaged: int | None = None, swag_rate: float | None = None, deviations: int | None = None,
+        weight_prior_sd: float | None = None, narrow_prior_sd: float | None = None, start_sd: float | None = None, kl_zero: int
+        | None = None, kl_ramp: int | None = None, random_biases: bool | None = None, start: str | None = None, layer_ranks: str
+        | Sequence[str] | None = None, clip_rank: bool | None = None, factored: str | None = None, match_prior: bool | None =
+        None, start_share: float | None = None, damping: float | None = None, scales: str | None = None, prior_scale: float |
+        None = None, inducing_rows: int | None = None, inducing_columns: int | None = None, output_columns: int | None = None,
+        bayesian_layers: str | Sequence[str] | None = None, ood_layers: str | Sequence[str] | None = None, start_noise: float |
+        None = None, most_noise: float | None = None, inducing_sd: float | None = None, most_inducing_sd: float | None = None,
         start_diagonal: float | None = None, noisy_z: bool | None = None, flow: str | None = None, flow_layers: str | None =
         None, batch_members: int | None = None, radius: float | None = None, members: int | None = None, of: str | None = None,
         max_columns: int | None = None, trees: int | None = None, split_columns: str | None = None, parent_rows: float | None =

@@ -174,7 +174,7 @@ TEST(RightCensored, HasTheTimeOfAnEventAndIsOpenAbove) {
   const Censored target = right_censored(row({2, 5}), at::tensor({1, 0}));
   EXPECT_TRUE(at::equal(target.lower, row({2, 5})));
   EXPECT_TRUE(at::equal(target.upper, row({2, kOpen})));
-  EXPECT_TRUE(at::equal(target.exact(), at::tensor({true, false})));
+  EXPECT_TRUE(at::equal(target.exact(), at::tensor({1, 0}).to(at::kBool)));
   EXPECT_THROW(right_censored(row({2, 5}), at::tensor({1, 2})), std::invalid_argument);
   EXPECT_THROW(right_censored(row({2, kOpen}), at::tensor({1, 0})), std::invalid_argument);
   EXPECT_THROW(right_censored(row({2, 5}), at::tensor({1})), std::invalid_argument);
