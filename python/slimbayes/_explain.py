@@ -23,9 +23,9 @@ def _table(columns):
     return pd.DataFrame(columns)
 
 
-def _report(model, rows, level, **asked):
+def _report(model, examples, level, /, **asked):
     whole = {"groups": [], "auto_groups": False, "repeats": 1, "rows": 2000, "columns": [], "importance": False, **asked}
-    report = json.loads(core.explain(model, rows, json.dumps({**whole, "level": level})))
+    report = json.loads(core.explain(model, examples, json.dumps({**whole, "level": level})))
     warn([*report["notes"], *(note for curve in report.get("partial_dependence", []) for note in curve["notes"])])
     return report
 

@@ -154,10 +154,10 @@ class SeveralTargets:
             _targets.add(frame, name, np.ascontiguousarray(y.cells[:, i]))
         return frame, names
 
-    def _answered(self, X, levels=(), sets="randomised", with_target=False, target=None, kept=(), weights=None):
+    def _answered(self, X, levels=(), sets="randomised", with_target=False, target=None, kept=(), weights=None, by=None):
         self._check_fitted()
         if "targets" not in self._facts:
-            return super()._answered(X, levels, sets, with_target, target, kept, weights)
+            return super()._answered(X, levels, sets, with_target, target, kept, weights, by)
         joint = core.joint_answers(self.model_, self._rows(X, with_target, target, kept, weights), list(levels), sets)
         warn(joint.notes)
         return _Answered(joint, len(self.target_names_))

@@ -10,9 +10,7 @@ std::vector<InputColumn> input_columns(const InputEncoder& encoder, const Table&
   if (const auto* windows = std::get_if<WindowEncoder>(&encoder)) rows = &windows->rows();
   if (rows == nullptr) return columns;
   for (const Encoder::Feature& feature : rows->columns()) {
-    const Column* found = cells.find(feature.name);
-    if (found == nullptr && feature.name.ends_with(" (past)"))  // the target's past values in a window
-      found = cells.find(target_of(encoder));
+    const Column* const found = cells.find(feature.name);
     if (feature.width() > 0 && found != nullptr) columns.push_back({&feature, found});
   }
   return columns;

@@ -11,7 +11,7 @@ namespace slimbayes {
 
 /// An input column of a model, and its cells in a table of examples.
 struct InputColumn {
-  const Encoder::Feature* feature;  // the encoder's; of the past target of windows called "TARGET (past)"
+  const Encoder::Feature* feature;  // of the encoder; that of the target in windows stands for its past
   const Column* cells;              // of the table
 };
 

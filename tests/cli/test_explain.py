@@ -107,8 +107,8 @@ def test_windows_have_an_importance_and_no_curve(tmp_path):
     done = run(tmp_path, "fit", "s.csv", "--target", "y", "--window", 4, "--time", "time", "--method", "dnn", "--steps", 20, "--threads", 1, "--model", "m")
     assert done.returncode == 0, done.stderr
     names = {one["group"] for one in explained(tmp_path, "m", "s.csv")["importance"]}
-    assert "y (past)" in names
-    assert "rows of a table for the partial dependence" in refused(tmp_path, "explain", "m", "s.csv", "--column", "y (past)")
+    assert names == {"x", "y"}  # y: the past of the target
+    assert "rows of a table for the partial dependence" in refused(tmp_path, "explain", "m", "s.csv", "--column", "y")
 
 
 def test_what_cannot_be_explained_is_refused(folder):

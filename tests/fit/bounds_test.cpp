@@ -40,7 +40,7 @@ FitOptions fit_of(const std::string& method, const std::string& bounds) {
   fit.method = method;
   fit.bounds = bounds;
   fit.noise_folds = 0;
-  if (method == "dbk")
+  if (method != "ridge")
     fit.options = {{"steps", 400}, {"rank", 16}, {"hidden", 16}, {"blocks", 1}, {"learning_rate", 0.01}};
   return fit;
 }
@@ -174,12 +174,12 @@ TEST(FitWithinBounds, AutoAnswersWithinThem) {
 }
 
 TEST(FitWithinBounds, AnUpdateLearnsTheTransform) {
-  const Model model = fit_model(shares(1, 100), fit_of("ridge", "0,1"));
+  const Model model = fit_model(shares(1, 100), fit_of("dbk-exact", "0,1"));
   const Table more = shares(101, 100), fresh = shares(801, 50);
-  const Regression p = model.with(more).predict(fresh);
+  const Regression p = model.with(more).predict(fresh), before = model.predict(fresh);
   EXPECT_TRUE(lie_within(p.mean, 0, 1));
-  EXPECT_GT((p.mean - model.predict(fresh).mean).abs().max().item<double>(), 1e-6);
-  EXPECT_TRUE((p.epistemic_var < model.predict(fresh).epistemic_var * 1.01).all().item<bool>());
+  EXPECT_GT((p.mean - before.mean).abs().max().item<double>(), 1e-6);
+  EXPECT_LT(p.epistemic_var.mean().item<double>(), before.epistemic_var.mean().item<double>());
 }
 
 }  // namespace

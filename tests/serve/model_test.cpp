@@ -313,7 +313,7 @@ TEST(ServedModel, RefusesADamagedFile) {
     other.metadata["serve"] = serve.dump();
     refused(other);
   };
-  changed("/version", 3);
+  changed("/version", 4);
   changed("/least_noise", -1);
   changed("/rows/rows/candidates/0/spread/wild_share", -0.1);
   changed("/rows/rows/candidates/0/spread/dof", 1.5);
