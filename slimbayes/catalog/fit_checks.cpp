@@ -151,7 +151,7 @@ void check_calibration_groups(const FitOptions& fit, InputKind kind) {
   const std::string received = fmt::format("`.calibrate_by={}`", foreign_text(fit.calibrate_by));
   require(is_utf8(fit.calibrate_by), "a text in UTF-8 for `.calibrate_by`", "other bytes",
           "name the column as the file has it");
-  require(fit.calibrate != "none", "`.calibrate=conformal` with `.calibrate_by`", "none",
+  require(fit.calibrate == "conformal", "`.calibrate=conformal` with `.calibrate_by`", fit.calibrate,
           "add it, or leave `.calibrate_by` out");
   require(!are_images(kind), "no calibration groups for images, which have no column of them", received,
           "leave `.calibrate_by` out");

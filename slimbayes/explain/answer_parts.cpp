@@ -27,8 +27,8 @@ AnswerParts answer_parts(const Predictive& p, const std::optional<Interval>& int
             classes->predictive_entropy,
             {}};
   if (const auto* counts = std::get_if<Counts>(&p)) {
-    const at::Tensor rate = mean(counts->rate);
-    return {rate, rate.sqrt(), var(counts->rate).sqrt(), log_sd(total_var(*counts)), width};
+    return {mean(*counts), aleatoric_var(*counts).sqrt(), epistemic_var(*counts).sqrt(),
+            log_sd(total_var(*counts)), width};
   }
   check(std::holds_alternative<Regression>(p), "explain", "answers to numbers, classes or counts",
         "intensities");

@@ -42,7 +42,7 @@ RowScores row_scores(const Predictive& p, const at::Tensor& y, const std::option
   }
   const at::Tensor target = y.to(at::kDouble);
   const auto* numbers = std::get_if<Regression>(&p);
-  const at::Tensor center = numbers != nullptr ? numbers->mean : mean(std::get<Counts>(p).rate);
+  const at::Tensor center = numbers != nullptr ? numbers->mean : mean(std::get<Counts>(p));
   out.squared_error = (target - center).square();
   if (!interval) return out;
   check_shape(interval->lower, target.sizes(), kRowScores, "lower");
