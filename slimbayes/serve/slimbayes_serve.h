@@ -82,8 +82,9 @@ SLIMBAYES_SERVE_API void slimbayes_close(slimbayes_model* model);
 /* Returns what the model is as a JSON object: method, task, target, whether intervals and sets are
  * calibrated, and the columns of a row in the order in which the functions below take them, each with its
  * type (number, boolean, category, time, text) and its levels; of classes their names (classes), of numbers
- * and counts sd_parts, target_mean and target_sd, or within bounds these (bounds); of windows their rows, horizon, step, columns of time and
- * of groups (window); of texts the most tokens of one (text). Valid until slimbayes_close(). NULL for a null
+ * and counts sd_parts, target_mean and target_sd, or within bounds these (bounds); of windows their rows,
+ * horizon, step, columns of time and of groups (window); of texts the most tokens of one (text). Valid until
+ * slimbayes_close(). NULL for a null
  * pointer. */
 SLIMBAYES_SERVE_API const char* slimbayes_describe(const slimbayes_model* model);
 
